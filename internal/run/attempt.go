@@ -137,7 +137,13 @@ func (a *attempt) notOpened(ctx context.Context, s *pool.Server, err error) {
 		// The output of the server often explains the failure: a question of a
 		// package manager, a banner.
 		for _, v := range oe.Violations[:min(3, len(oe.Violations))] {
-			c.Violations = append(c.Violations, result.Violation{Kind: v.Kind, Message: v.Msg, Excerpt: v.Excerpt, Offset: v.Offset, Tolerated: v.Tolerated})
+			c.Violations = append(c.Violations, result.Violation{
+				Kind:      v.Kind,
+				Message:   v.Msg,
+				Excerpt:   v.Excerpt,
+				Offset:    v.Offset,
+				Tolerated: v.Tolerated,
+			})
 		}
 	}
 	if closed, ok := errors.AsType[*wire.ClosedError](err); ok && c.Stderr == "" {
@@ -223,7 +229,10 @@ func (a *attempt) recordSideEvents() {
 				continue
 			}
 			a.out.c.SideEvents = append(a.out.c.SideEvents, result.SideEvent{
-				Server: s.Def.Name, Text: e.Text, Times: e.N, AtMS: ms(e.At.Sub(a.file.run.start)),
+				Server: s.Def.Name,
+				Text:   e.Text,
+				Times:  e.N,
+				AtMS:   ms(e.At.Sub(a.file.run.start)),
 			})
 		}
 	}

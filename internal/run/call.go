@@ -97,9 +97,16 @@ func (a *attempt) compareCall(ctx context.Context, op *plan.Op, i int, x *mcp.Ex
 		return
 	}
 	failure, warnings := a.server(op).Judge(ctx, pool.Call{
-		Op: op, Session: a.sessions[a.server(op)], Header: a.c.Headers, AsMethod: op.MaybeMethod && x.Method == op.Subject,
-		Passed: a.out.c.Status == "" || a.c.ExpectFailure != "", Refused: a.rejected(), Lenient: a.c.Block == suite.Protocol,
-		Strict: a.c.File.Options.StrictArgs, Step: a.c.Flow, Others: a.c.File.Servers,
+		Op:       op,
+		Session:  a.sessions[a.server(op)],
+		Header:   a.c.Headers,
+		AsMethod: op.MaybeMethod && x.Method == op.Subject,
+		Passed:   a.out.c.Status == "" || a.c.ExpectFailure != "",
+		Refused:  a.rejected(),
+		Lenient:  a.c.Block == suite.Protocol,
+		Strict:   a.c.File.Options.StrictArgs,
+		Step:     a.c.Flow,
+		Others:   a.c.File.Servers,
 	})
 	a.out.warn(warnings...)
 	if failure != "" && a.c.Flow {

@@ -162,8 +162,14 @@ func (cr *caseRun) attempt(ctx context.Context, out *result.Case, n int) bool {
 		return false
 	}
 	a := &attempt{
-		file: f, c: cr.c, number: n, snapshots: cr.snapshots, out: outcome{c: out}, script: scriptOf(cr.c), others: others,
-		scope: fixture.Scope{Patch: f.scope.Patch, Case: cr.c, Lease: lease},
+		file:      f,
+		c:         cr.c,
+		number:    n,
+		snapshots: cr.snapshots,
+		out:       outcome{c: out},
+		script:    scriptOf(cr.c),
+		others:    others,
+		scope:     fixture.Scope{Patch: f.scope.Patch, Case: cr.c, Lease: lease},
 	}
 	if a.snapshots != nil {
 		a.snapshots.Attempt()

@@ -47,8 +47,21 @@ type verdict struct {
 
 func newFileRun(r *runner, f *plan.File, index, first, end int) *fileRun {
 	out := &fileRun{run: r, file: f, index: index, first: first, end: end, fixtures: &fixture.Runner{
-		File: f, Index: index, Start: r.start, Pool: r.pool, Cleanup: r.cleanup, Exec: r.deps.Exec, Registry: r.deps.Registry, Grace: r.opts.Grace,
-		Log: r.deps.Log, LogDir: r.opts.LogDir, LeftUp: r.opts.LeftUp, Secret: r.deps.Secret, Report: r.report, Protect: r.recoverPanic, Clock: r.clock,
+		File:     f,
+		Index:    index,
+		Start:    r.start,
+		Pool:     r.pool,
+		Cleanup:  r.cleanup,
+		Exec:     r.deps.Exec,
+		Registry: r.deps.Registry,
+		Grace:    r.opts.Grace,
+		Log:      r.deps.Log,
+		LogDir:   r.opts.LogDir,
+		LeftUp:   r.opts.LeftUp,
+		Secret:   r.deps.Secret,
+		Report:   r.report,
+		Protect:  r.recoverPanic,
+		Clock:    r.clock,
 	}}
 	if f.Snapshots != nil {
 		out.snapshots = f.Snapshots.Begin(r.opts.Snapshots)

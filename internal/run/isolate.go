@@ -277,7 +277,15 @@ func (d diagnosis) again(ctx context.Context, list []int) *result.Case {
 
 // newShadow returns a runner with processes of its own, which reports nothing.
 func (r *runner) newShadow(ctx context.Context) *runner {
-	s := &runner{opts: r.opts, deps: r.deps, plan: r.plan, start: r.start, opener: r.opener, cleanup: r.cleanup, shadow: true}
+	s := &runner{
+		opts:    r.opts,
+		deps:    r.deps,
+		plan:    r.plan,
+		start:   r.start,
+		opener:  r.opener,
+		cleanup: r.cleanup,
+		shadow:  true,
+	}
 	s.deps.Send, s.deps.OnCaseDone, s.deps.Warm = func(result.Event) {}, nil, nil
 	s.deps.Upstreams = doubles.Deps{Report: func(result.Finding) {}}
 	s.pool = pool.New(ctx, pool.Deps{

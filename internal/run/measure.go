@@ -32,7 +32,10 @@ type measured struct {
 
 // newMeasurement returns nil unless coverage is measured.
 func newMeasurement(p *plan.Plan, wanted bool) *measurement {
-	if !wanted && !slices.ContainsFunc(p.Files, func(f *plan.File) bool { return f.Suite != nil && f.Suite.Coverage != nil }) {
+	hasCoverage := func(f *plan.File) bool {
+		return f.Suite != nil && f.Suite.Coverage != nil
+	}
+	if !wanted && !slices.ContainsFunc(p.Files, hasCoverage) {
 		return nil
 	}
 	m := &measurement{servers: map[string]*measured{}}

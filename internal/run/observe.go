@@ -71,7 +71,12 @@ func (a *attempt) observer(op *plan.Op, server *pool.Server) observer {
 				a.watch.Answered(false)
 				return a.watch.Requests()
 			}
-			o, end, err := entry.Env{Env: env, Dial: a.file.run.opener.Dial, Requests: requests, Pos: a.c.Pos}.Run(ctx, def, action.ProbeKeys, a.out.c)
+			o, end, err := entry.Env{
+				Env:      env,
+				Dial:     a.file.run.opener.Dial,
+				Requests: requests,
+				Pos:      a.c.Pos,
+			}.Run(ctx, def, action.ProbeKeys, a.out.c)
 			if end.Failed != "" {
 				a.out.fail(result.Fail, end.Failed)
 			} else if end.Undecided != "" {
@@ -125,8 +130,12 @@ func (t outside) observe(ctx context.Context) (target.Observation, error) {
 	}
 	opener := t.a.file.run.opener
 	env := boundary.Env{
-		Connect: opener.Options, Client: opener.Client, Dir: t.a.file.file.Dir, Headers: t.a.c.Headers, Response: t.a.c.Tree.Uses().Response(),
-		Secret: t.a.file.run.declare,
+		Connect:  opener.Options,
+		Client:   opener.Client,
+		Dir:      t.a.file.file.Dir,
+		Headers:  t.a.c.Headers,
+		Response: t.a.c.Tree.Uses().Response(),
+		Secret:   t.a.file.run.declare,
 	}
 	o, err := t.do(ctx, env, def)
 	if err == nil && fixture.Stopping(ctx) {
@@ -157,7 +166,13 @@ func (a *attempt) act(ctx context.Context, op *plan.Op) {
 
 // observe builds the observation that the case's assertions examine.
 func (a *attempt) observe(ctx context.Context, s *pool.Server, sess *mcp.Session, op *plan.Op, x *mcp.Exchange, waited []mcp.Message) {
-	a.obs = target.Observation{DurationMS: ms(x.Elapsed), ResponseBytes: len(x.Response), Steps: a.steps, Server: sess.ServerInfo(), Upstream: a.watch.Requests()}
+	a.obs = target.Observation{
+		DurationMS:    ms(x.Elapsed),
+		ResponseBytes: len(x.Response),
+		Steps:         a.steps,
+		Server:        sess.ServerInfo(),
+		Upstream:      a.watch.Requests(),
+	}
 	o := &a.obs
 	if len(x.Response) > 0 {
 		v, deep, err := x.Parse(jsonv.Options{})

@@ -99,7 +99,11 @@ func (t *Tool) definition() model.Tool {
 	case schema.Lookup("type").Text() != "object":
 		schema = schema.With("type", jsonv.String("object"))
 	}
-	return model.Tool{Name: t.wire, Description: cmp.Or(t.Def.Lookup("description").Text(), t.Def.Lookup("title").Text()), Schema: schema}
+	return model.Tool{
+		Name:        t.wire,
+		Description: cmp.Or(t.Def.Lookup("description").Text(), t.Def.Lookup("title").Text()),
+		Schema:      schema,
+	}
 }
 
 // find returns the tool of a call; nil if there is none, or several have its name.
@@ -118,7 +122,10 @@ func (t *Trial) find(name string) *Tool {
 // server, which tools of several servers may have.
 func named(tools []*Tool, name string) (out []*Tool) {
 	for _, t := range tools {
-		if (t.Name == name || t.Own() == name) && !slices.ContainsFunc(out, func(o *Tool) bool { return o.Name == t.Name }) {
+		hasName := func(o *Tool) bool {
+			return o.Name == t.Name
+		}
+		if (t.Name == name || t.Own() == name) && !slices.ContainsFunc(out, hasName) {
 			out = append(out, t)
 		}
 	}

@@ -84,7 +84,11 @@ func (t *Trial) Run(ctx context.Context) (result.Conversation, jsonv.Value, erro
 	t.mocks = newMocks(t.Mocks)
 	t.allow()
 	defer t.mocks.close()
-	t.record = result.Conversation{Model: t.Model, System: t.System, Messages: []result.ModelMessage{{Role: "user", Text: t.Prompt}}}
+	t.record = result.Conversation{
+		Model:    t.Model,
+		System:   t.System,
+		Messages: []result.ModelMessage{{Role: "user", Text: t.Prompt}},
+	}
 	for _, tool := range t.tools {
 		t.record.Tools = append(t.record.Tools, tool.Name)
 	}

@@ -127,7 +127,14 @@ func (t *Trials) Result() result.Case {
 	out := *t.shown
 	out.Status = t.status
 	out.Trials = &result.Trials{
-		Want: t.Want, Floor: t.Floor, Confidence: t.Confidence, Max: t.Max, Passed: t.passed, Failed: t.failed, Errors: t.errors, CostUSD: t.cost,
+		Want:       t.Want,
+		Floor:      t.Floor,
+		Confidence: t.Confidence,
+		Max:        t.Max,
+		Passed:     t.passed,
+		Failed:     t.failed,
+		Errors:     t.errors,
+		CostUSD:    t.cost,
 	}
 	out.Trials.Low, out.Trials.High = stats.ClopperPearson(t.passed, t.passed+t.failed, confidence)
 	t.all.Apply(&out, t.at)

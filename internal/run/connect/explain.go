@@ -115,7 +115,10 @@ func missingEnv(sv *plan.Server, err error) []string {
 	}
 	var names []string
 	for _, line := range oe.StderrTail {
-		for word := range strings.FieldsFuncSeq(line, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		isSeparator := func(r rune) bool {
+			return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r)
+		}
+		for word := range strings.FieldsFuncSeq(line, isSeparator) {
 			if len(word) > 3 && len(names) < 5 && slices.Contains(sv.Withheld, word) && !slices.Contains(names, word) {
 				names = append(names, word)
 			}
@@ -134,10 +137,11 @@ func ownSettings(sv *plan.Server, err error, flags bool) string {
 	if !errors.As(err, &oe) || len(sv.Argv) == 0 {
 		return ""
 	}
+	keepsInput := func(arg string) bool {
+		return arg == "-i" || arg == "-it" || arg == "-ti" || strings.HasPrefix(arg, "--interactive")
+	}
 	if at := slices.Index(sv.Argv, "run"); at == 1 && (sv.Argv[0] == "docker" || sv.Argv[0] == "podman") &&
-		!slices.ContainsFunc(sv.Argv, func(arg string) bool {
-			return arg == "-i" || arg == "-it" || arg == "-ti" || strings.HasPrefix(arg, "--interactive")
-		}) {
+		!slices.ContainsFunc(sv.Argv, keepsInput) {
 		return sv.Argv[0] + " run needs -i: without it the server has no standard input"
 	}
 	said := strings.Join(oe.StderrTail, "\n")

@@ -51,7 +51,11 @@ func ReadBaseline(path string, data []byte, suites int) (*Baseline, source.Diagn
 	}
 	var f baselineFile
 	diags = append(diags, source.Decode(node, &f)...)
-	b := &Baseline{entries: f.KnownFailures, seen: make([]bool, len(f.KnownFailures)), fixed: make([]bool, len(f.KnownFailures))}
+	b := &Baseline{
+		entries: f.KnownFailures,
+		seen:    make([]bool, len(f.KnownFailures)),
+		fixed:   make([]bool, len(f.KnownFailures)),
+	}
 	first := map[[2]string]source.Pos{}
 	for i := range b.entries {
 		e := &b.entries[i]

@@ -26,7 +26,10 @@ func (c *Conn) List(ctx context.Context, method, key string) ([]jsonv.Value, err
 // Pages is like List, and also returns the results that contained the list.
 func (c *Conn) Pages(ctx context.Context, method, key string) (items, pages []jsonv.Value, err error) {
 	limits := c.o.Connect.Limits.WithDefaults()
-	items, err = surface.Pages(ctx, method, key, surface.Limits{Items: limits.Items, Pages: limits.Pages}, func(ctx context.Context, method string, params jsonv.Value) (jsonv.Value, error) {
+	items, err = surface.Pages(ctx, method, key, surface.Limits{
+		Items: limits.Items,
+		Pages: limits.Pages,
+	}, func(ctx context.Context, method string, params jsonv.Value) (jsonv.Value, error) {
 		res, err := c.Result(ctx, method, params)
 		pages = append(pages, res)
 		return res, err

@@ -44,7 +44,9 @@ var ErrEnded = errors.New("the server ended")
 func Run(ctx context.Context, o Options, r Report) Report {
 	began := time.Now()
 	r.Measures, r.Wait = kinds(o.Least), o.Wait.Seconds()
-	err := r.round(ctx, o, 1, func(n int) bool { return n == o.Most && n > 0 || o.Most == 0 && time.Since(began) >= o.Limit })
+	err := r.round(ctx, o, 1, func(n int) bool {
+		return n == o.Most && n > 0 || o.Most == 0 && time.Since(began) >= o.Limit
+	})
 	for i := range r.Measures {
 		r.Measures[i].decide(r.Units)
 	}

@@ -167,7 +167,9 @@ func (r *Report) finish() {
 		r.Total.merge(s)
 	}
 	for _, s := range append([]*Series{&r.Total}, r.Tools...) {
-		slices.SortStableFunc(s.Errors, func(a, b Problem) int { return cmp.Or(b.Count-a.Count, cmp.Compare(a.Kind, b.Kind)) })
+		slices.SortStableFunc(s.Errors, func(a, b Problem) int {
+			return cmp.Or(b.Count-a.Count, cmp.Compare(a.Kind, b.Kind))
+		})
 		sent := s.Count
 		for _, e := range s.Errors {
 			if e.Kind == dropped {

@@ -77,8 +77,13 @@ type generator struct {
 func Run(ctx context.Context, o Options) *Report {
 	step := max(time.Second, (time.Duration(o.DurationMS) * time.Millisecond / moments).Round(time.Second)).Milliseconds()
 	rep := &Report{
-		Schema: Schema, Protocol: o.Sessions[0].Protocol(), Settings: o.Settings, MeasuredMS: o.DurationMS, StepMS: step,
-		Timeline: make([]Moment, (o.DurationMS+step-1)/step), Generator: Generator{Processors: cmp.Or(o.Processors, runtime.GOMAXPROCS(0))},
+		Schema:     Schema,
+		Protocol:   o.Sessions[0].Protocol(),
+		Settings:   o.Settings,
+		MeasuredMS: o.DurationMS,
+		StepMS:     step,
+		Timeline:   make([]Moment, (o.DurationMS+step-1)/step),
+		Generator:  Generator{Processors: cmp.Or(o.Processors, runtime.GOMAXPROCS(0))},
 	}
 	rep.Shard = &o.Shard
 	if o.Shard.Total == 0 {
@@ -91,7 +96,13 @@ func Run(ctx context.Context, o Options) *Report {
 		o.Pause = pause
 	}
 	rep.Start = o.Start.UTC()
-	g := &generator{o: o, from: o.Start.Add(time.Duration(o.WarmUpMS) * time.Millisecond), free: make(chan struct{}, o.InFlight), rep: rep, good: map[*Call]int{}}
+	g := &generator{
+		o:    o,
+		from: o.Start.Add(time.Duration(o.WarmUpMS) * time.Millisecond),
+		free: make(chan struct{}, o.InFlight),
+		rep:  rep,
+		good: map[*Call]int{},
+	}
 	for _, c := range o.Calls {
 		rep.series(c.Tool)
 	}

@@ -196,7 +196,16 @@ func (r *Report) markdown(b *bytes.Buffer) {
 // sheet is the page: latency over time, the distribution, and the tables.
 func (r *Report) sheet() html.Sheet {
 	word, _, class := r.headline()
-	middle, high, spread := html.Line{Name: "median", Class: "trace"}, html.Line{Name: "p99", Class: "high"}, html.Line{Name: "latency of this share of the calls or less", Class: "trace"}
+	middle, high, spread := html.Line{
+		Name:  "median",
+		Class: "trace",
+	}, html.Line{
+		Name:  "p99",
+		Class: "high",
+	}, html.Line{
+		Name:  "latency of this share of the calls or less",
+		Class: "trace",
+	}
 	for i, m := range r.Timeline {
 		at := float64(int64(i)*r.StepMS) / 1000
 		if m.Latency.Len() > 0 {
@@ -211,8 +220,18 @@ func (r *Report) sheet() html.Sheet {
 		return func(v float64) string { return render.Number(v) + name }
 	}
 	return html.Sheet{
-		Verdict: word, Class: class, Title: "load on " + r.Settings.Server, Notes: r.notes(), Tool: "mcptest " + r.Version, Tables: r.tables(),
-		Tiles: []html.Tile{{Number: fmt.Sprint(r.Total.Count), Text: "calls"}, {Number: fmt.Sprintf("%.1f/s", r.Total.Rate), Text: "sent"}, {Number: fmt.Sprint(r.Total.Failed), Text: "errors"}, {Number: millis(r.Total.Percentiles["p99"].Value), Text: "p99"}},
+		Verdict: word,
+		Class:   class,
+		Title:   "load on " + r.Settings.Server,
+		Notes:   r.notes(),
+		Tool:    "mcptest " + r.Version,
+		Tables:  r.tables(),
+		Tiles: []html.Tile{
+			{Number: fmt.Sprint(r.Total.Count), Text: "calls"},
+			{Number: fmt.Sprintf("%.1f/s", r.Total.Rate), Text: "sent"},
+			{Number: fmt.Sprint(r.Total.Failed), Text: "errors"},
+			{Number: millis(r.Total.Percentiles["p99"].Value), Text: "p99"},
+		},
 		Plots: []html.Plot{
 			{Title: "Latency over time, by when the calls were due", Lines: []html.Line{middle, high}, X: unit(" s"), Y: millis},
 			{Title: "Distribution", Lines: []html.Line{spread}, X: unit(" %"), Y: millis},

@@ -48,7 +48,13 @@ type use struct {
 
 // New returns an empty pool. When run ends, the pool stops waiting for servers.
 func New(run context.Context, deps Deps) *Pool {
-	return &Pool{deps: deps, run: run, servers: map[string]*Server{}, known: map[use]*Server{}, shared: map[*plan.File]*shared{}}
+	return &Pool{
+		deps:    deps,
+		run:     run,
+		servers: map[string]*Server{},
+		known:   map[use]*Server{},
+		shared:  map[*plan.File]*shared{},
+	}
 }
 
 // Server returns the server of a definition for sessions that declare caps.
@@ -65,7 +71,13 @@ func (p *Pool) Server(def *plan.Server, caps respond.Capabilities, file *plan.Fi
 	}
 	s := p.servers[key]
 	if s == nil {
-		s = &Server{pool: p, Def: def, caps: caps, file: file, state: state{tools: newTools(), offers: map[*mcp.Session]*offered{}, lists: map[string]*list{}}}
+		s = &Server{
+			pool:  p,
+			Def:   def,
+			caps:  caps,
+			file:  file,
+			state: state{tools: newTools(), offers: map[*mcp.Session]*offered{}, lists: map[string]*list{}},
+		}
 		s.slots = make([]*Slot, max(1, def.Sessions))
 		for i := range s.slots {
 			s.slots[i] = &Slot{server: s}

@@ -100,7 +100,14 @@ func programFiles(argv []string, dir string) (out []string) {
 // sourceTypes returns the extensions of files that a script with an extension may
 // import; nil if it is not known to be a script.
 func sourceTypes(ext string) []string {
-	return lists.First([][]string{{".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx"}, {".py"}, {".rb"}, {".php"}, {".go"}, {".sh"}}, func(list []string) bool {
+	return lists.First([][]string{
+		{".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx"},
+		{".py"},
+		{".rb"},
+		{".php"},
+		{".go"},
+		{".sh"},
+	}, func(list []string) bool {
 		return slices.Contains(list, ext)
 	})
 }
@@ -199,6 +206,8 @@ func FailedFirst(p *plan.Plan, failed map[string]bool) {
 			places[i].rank = 0
 		}
 	}
-	slices.SortStableFunc(places, func(a, b place) int { return cmp.Or(cmp.Compare(a.file, b.file), cmp.Compare(a.rank, b.rank)) })
+	slices.SortStableFunc(places, func(a, b place) int {
+		return cmp.Or(cmp.Compare(a.file, b.file), cmp.Compare(a.rank, b.rank))
+	})
 	p.Arrange(lists.Map(places, func(pl place) int { return pl.at }))
 }

@@ -38,7 +38,10 @@ func OverHTTP(ctx context.Context, v *exam.Visit) {
 		return exam.ExpectStatus(x, http.StatusBadRequest, k.method+" with MCP-Protocol-Version: 1999-01-01")
 	})
 	v.Check(ctx, "http-error-trace", "", func(ctx context.Context) exam.Outcome {
-		for _, action := range []suite.Request{{Method: http.MethodPost, JSON: true, Body: []byte(`{"jsonrpc": "2.0", "id": 1, `)}, {Method: http.MethodGet, Path: "/mcptest-no-such-path"}} {
+		for _, action := range []suite.Request{
+			{Method: http.MethodPost, JSON: true, Body: []byte(`{"jsonrpc": "2.0", "id": 1, `)},
+			{Method: http.MethodGet, Path: "/mcptest-no-such-path"},
+		} {
 			if x := v.Post(ctx, action, v.InSession(ctx, message)); trace().Match(x.Response) {
 				return exam.Broken(x, "the response shows a stack trace or a path of the server")
 			}
@@ -147,7 +150,9 @@ func origins(ctx context.Context, v *exam.Visit, message jsonv.Value, served []k
 
 // credentials reports whether the server gets credentials.
 func credentials(v *exam.Visit) bool {
-	return v.Pinned.Auth != nil || slices.ContainsFunc(v.Pinned.Headers, func(h plan.Header) bool { return strings.EqualFold(h.Name, "Authorization") })
+	return v.Pinned.Auth != nil || slices.ContainsFunc(v.Pinned.Headers, func(h plan.Header) bool {
+		return strings.EqualFold(h.Name, "Authorization")
+	})
 }
 
 // streaming examines the event streams of a session of its own.

@@ -63,7 +63,11 @@ func namedKinds(v *exam.Visit) (out []kind) {
 		}
 	}
 	if n := len(v.Resources); n > 0 {
-		out = append(out, kind{method: "resources/read", params: jsonv.ObjectOf("uri", v.Resources[n-1].Lookup("uri")), other: "mcptest:" + nothing})
+		out = append(out, kind{
+			method: "resources/read",
+			params: jsonv.ObjectOf("uri", v.Resources[n-1].Lookup("uri")),
+			other:  "mcptest:" + nothing,
+		})
 	}
 	return out
 }

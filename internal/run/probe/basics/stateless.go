@@ -41,7 +41,9 @@ func Stateless(ctx context.Context, v *exam.Visit) {
 		message := v.Frame(1, v.FirstList(), jsonv.Value{})
 		var x *mcp.Exchange
 		if v.Stdio() {
-			x = v.Alone(ctx, func(ctx context.Context, c *conn.Conn) *mcp.Exchange { return c.SendRaw(ctx, message.Append(nil)) })
+			x = v.Alone(ctx, func(ctx context.Context, c *conn.Conn) *mcp.Exchange {
+				return c.SendRaw(ctx, message.Append(nil))
+			})
 		} else {
 			x = v.Tell(ctx, message, nil)
 		}

@@ -215,7 +215,10 @@ func progress(ctx context.Context, v *exam.Visit, x *mcp.Exchange, mark mcp.Mark
 		now := params.Lookup("progress").Float64()
 		seen++
 		if seen > 1 && now <= last {
-			v.Enter(exam.BrokenBy(verdict.Evidence{Sent: string(x.Request), Received: string(m.Raw)}, "the progress went from %v to %v", last, now), "progress-increases")
+			v.Enter(exam.BrokenBy(verdict.Evidence{
+				Sent:     string(x.Request),
+				Received: string(m.Raw),
+			}, "the progress went from %v to %v", last, now), "progress-increases")
 		}
 		last = now
 	}
