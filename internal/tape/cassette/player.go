@@ -265,7 +265,9 @@ func (c *Client) lenient(method string, data []byte) *Call {
 func (p *Player) Unused() []*Call {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return slices.DeleteFunc(slices.Clone(p.calls), func(call *Call) bool { return call.used || call.ID == "" || IsOverhead(call.Method) })
+	return slices.DeleteFunc(slices.Clone(p.calls), func(call *Call) bool {
+		return call.used || call.ID == "" || IsOverhead(call.Method)
+	})
 }
 
 // Shown returns the method and parameters of a recorded request for people.

@@ -211,8 +211,16 @@ func (w *Writer) mask(data []byte) []byte {
 func (w *Writer) line(f *Frame) *line {
 	ms := float64(f.At.Microseconds()) / 1000
 	l := &line{
-		Session: f.Session, At: json.Number(strconv.FormatFloat(ms, 'f', -1, 64)), Dir: f.Dir, Stream: f.Stream,
-		Stderr: w.redact.Cut(f.Stderr), Omitted: f.Omitted, Tail: f.Tail, Cut: f.Unterminated, Event: f.Event, Note: f.Note,
+		Session: f.Session,
+		At:      json.Number(strconv.FormatFloat(ms, 'f', -1, 64)),
+		Dir:     f.Dir,
+		Stream:  f.Stream,
+		Stderr:  w.redact.Cut(f.Stderr),
+		Omitted: f.Omitted,
+		Tail:    f.Tail,
+		Cut:     f.Unterminated,
+		Event:   f.Event,
+		Note:    f.Note,
 	}
 	if f.HTTP != nil {
 		h := *f.HTTP

@@ -82,8 +82,14 @@ type filler struct {
 
 func newFiller(su *draft.Suite, c *cassette.Cassette, calls []*cassette.Call) *filler {
 	f := &filler{
-		su: su, c: c, scripts: map[int]*script{}, tests: map[string]*draft.Test{}, requests: map[*draft.Test][]string{},
-		latest: map[int]string{}, round: map[string]int{}, servers: map[int]string{},
+		su:       su,
+		c:        c,
+		scripts:  map[int]*script{},
+		tests:    map[string]*draft.Test{},
+		requests: map[*draft.Test][]string{},
+		latest:   map[int]string{},
+		round:    map[string]int{},
+		servers:  map[int]string{},
 	}
 	for n, client := range c.Clients(calls) {
 		f.scripts[n] = scriptOf(client)

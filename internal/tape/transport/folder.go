@@ -52,7 +52,13 @@ type recording struct {
 // different servers of several suites have the same name.
 func newFolder(dir string, p *plan.Plan, o Options) *Folder {
 	f := &Folder{
-		dir: dir, o: o, names: map[string]string{}, users: map[string][]string{}, files: map[string]*recording{}, players: map[string]*cassette.Player{}, dialed: map[string]int{},
+		dir:     dir,
+		o:       o,
+		names:   map[string]string{},
+		users:   map[string][]string{},
+		files:   map[string]*recording{},
+		players: map[string]*cassette.Player{},
+		dialed:  map[string]int{},
 	}
 	taken := map[string]int{}
 	for _, file := range p.Files {
@@ -153,8 +159,11 @@ func (f *Folder) writer(s *plan.Server) (*cassette.Writer, error) {
 	r := f.files[name]
 	if r == nil {
 		h := cassette.Header{
-			Program: f.o.Program, Server: cassette.Server{Name: s.Name, Command: s.Argv, URL: s.URL}, Transport: cassette.Stdio, Volatile: f.o.Volatile,
-			Suites: f.users[s.Key],
+			Program:   f.o.Program,
+			Server:    cassette.Server{Name: s.Name, Command: s.Argv, URL: s.URL},
+			Transport: cassette.Stdio,
+			Volatile:  f.o.Volatile,
+			Suites:    f.users[s.Key],
 		}
 		if s.Argv == nil {
 			h.Transport = cassette.StreamableHTTP

@@ -176,7 +176,10 @@ func (r *Report) crashedAgain(call *cassette.Call, label string, err error) {
 	closed := new(wire.ClosedError)
 	was, _ := call.Crashed()
 	if errors.As(err, &closed) && closed.Exited && was != nil && (closed.Exit.Code != was.Code || closed.Exit.Signal != was.Signal) {
-		r.Changes = append(r.Changes, changeOf(call, diff.Review, "", "the server crashes with %s (recorded: %s)", closed.Exit, proc.Exit{Code: was.Code, Signal: was.Signal}))
+		r.Changes = append(r.Changes, changeOf(call, diff.Review, "", "the server crashes with %s (recorded: %s)", closed.Exit, proc.Exit{
+			Code:   was.Code,
+			Signal: was.Signal,
+		}))
 		return
 	}
 	r.Notes = append(r.Notes, label+"the server crashed, as recorded")
