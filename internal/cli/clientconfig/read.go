@@ -105,7 +105,12 @@ func (r *reader) fromFile(path string) error {
 	if err != nil {
 		return err
 	}
-	vars, diags := dotenv.Parse(&source.File{Name: path, Data: data}, func(name string) bool { return !notName().MatchString(name) })
+	vars, diags := dotenv.Parse(&source.File{
+		Name: path,
+		Data: data,
+	}, func(name string) bool {
+		return !notName().MatchString(name)
+	})
 	for _, v := range vars {
 		if !slices.ContainsFunc(r.out.Env, func(kv [2]string) bool { return kv[0] == v.Name }) {
 			r.out.Env = append(r.out.Env, [2]string{v.Name, "${" + v.Name + "}"})

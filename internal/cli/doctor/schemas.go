@@ -116,7 +116,9 @@ func lintSchema(key string, schema jsonv.Value) []remark {
 	case !errors.As(err, &se):
 		return []remark{{Fail, key + ": " + err.Error()}}
 	}
-	return lists.Map(append([]*jsonschema.Error{se}, se.Rest...), func(e *jsonschema.Error) remark { return remark{Fail, key + e.Pointer + ": " + e.Msg} })
+	return lists.Map(append([]*jsonschema.Error{se}, se.Rest...), func(e *jsonschema.Error) remark {
+		return remark{Fail, key + e.Pointer + ": " + e.Msg}
+	})
 }
 
 // lintRequired finds required properties that the schema does not describe.

@@ -34,7 +34,12 @@ func (e *examination) start(ctx context.Context) bool {
 	se, ok := errors.AsType[*proc.StartError](err)
 	switch {
 	case ok:
-		return e.found(Layer{Name: "command", State: Fail, Message: strings.TrimSuffix(se.Error(), "; "+se.Hint), Hint: se.Hint})
+		return e.found(Layer{
+			Name:    "command",
+			State:   Fail,
+			Message: strings.TrimSuffix(se.Error(), "; "+se.Hint),
+			Hint:    se.Hint,
+		})
 	case err != nil:
 		return e.found(Layer{Name: "start", State: Fail, Message: err.Error(), Details: inspect.Detail(err)})
 	}

@@ -73,8 +73,13 @@ func (f *TargetFlags) Prepare(cmd *cobra.Command, s cmdutil.Streams, argv []stri
 	o := inspect.Options{
 		Server: l.Server, Client: mcp.Implementation{Name: "mcptest", Version: cmdutil.Version()}, WaitForReady: f.waitForReady,
 		Connect: connect.Options{
-			Registry: l.World.Registry, UserAgent: "mcptest/" + cmdutil.Version(), Secret: l.Redactor.Add, Tokens: f.tokenFile, Limits: f.limits.Wire(),
-			Logins: connect.NewLogins(), Sessions: f.sessions,
+			Registry:  l.World.Registry,
+			UserAgent: "mcptest/" + cmdutil.Version(),
+			Secret:    l.Redactor.Add,
+			Tokens:    f.tokenFile,
+			Limits:    f.limits.Wire(),
+			Logins:    connect.NewLogins(),
+			Sessions:  f.sessions,
 		},
 		Eras: history.Eras("."), Violations: l.violations, Doing: l.doing,
 	}
@@ -270,5 +275,7 @@ func (l *Viewer) maskLeaves(v jsonv.Value) jsonv.Value {
 			return jsonv.String(s)
 		}
 	}
-	return v.Map(func(k string, e jsonv.Value) (string, jsonv.Value) { return l.Redactor.String(k), l.maskLeaves(e) })
+	return v.Map(func(k string, e jsonv.Value) (string, jsonv.Value) {
+		return l.Redactor.String(k), l.maskLeaves(e)
+	})
 }

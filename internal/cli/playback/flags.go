@@ -162,7 +162,9 @@ func (c *Cassettes) Connect(deps *run.Deps) {
 
 // unusedFinding lists the recorded requests that were not sent.
 func unusedFinding(p *cassette.Player, unused []*cassette.Call) result.Finding {
-	lines := lists.Map(unused, func(call *cassette.Call) string { return fmt.Sprintf("%s (line %d)", p.Shown(call), call.Request.Line) })
+	lines := lists.Map(unused, func(call *cassette.Call) string {
+		return fmt.Sprintf("%s (line %d)", p.Shown(call), call.Request.Line)
+	})
 	file := p.Cassette().File
 	return result.Finding{
 		Kind: "unused-recording", Severity: "warning", File: file, Line: unused[0].Request.Line,

@@ -371,7 +371,10 @@ func (d *Draft) requested(t *draft.Test, c *result.Case) bool {
 	var sent []draft.Requested
 	for _, q := range c.Upstream {
 		path, _, _ := strings.Cut(q.URL, "?")
-		if q.Unmatched && !slices.ContainsFunc(d.Suite.Upstreams, func(u *draft.Upstream) bool { return u.Name == q.Upstream && u.Allowed }) {
+		allowed := func(u *draft.Upstream) bool {
+			return u.Name == q.Upstream && u.Allowed
+		}
+		if q.Unmatched && !slices.ContainsFunc(d.Suite.Upstreams, allowed) {
 			t.Requested, t.Skip = nil, fmt.Sprintf("it sent %s %s to %s, which was not recorded", q.Method, path, q.Upstream)
 			return true
 		}

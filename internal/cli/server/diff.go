@@ -94,7 +94,9 @@ func (f *diffFlags) run(cmd *cobra.Command, s cmdutil.Streams, own, argv []strin
 		fmt.Fprintf(s.Err, "warning: only one side lists %ss: they are not compared\n", strings.ReplaceAll(string(kind), "-", " "))
 	}
 	return f.changes.Print(s, diff.Accept(diff.Compare(cmd.Context(), list[0], list[1], diff.Options{
-		Target: new.flags.Usage(s, new.argv), ByName: len(names) > 1, InNew: new.path != "" && !strings.HasPrefix(new.path, "git:"),
+		Target: new.flags.Usage(s, new.argv),
+		ByName: len(names) > 1,
+		InNew:  new.path != "" && !strings.HasPrefix(new.path, "git:"),
 	}), base))
 }
 

@@ -151,7 +151,10 @@ func (f *lockFlags) read(ctx context.Context, l *option.Viewer, o diff.Options) 
 			live = surfaceOf(l, r.Offer.Lists)
 			return
 		}
-		again := diff.Reading{Name: r.Name, Surface: surface.New(live.Server, l.Conn.Session().ServerInfo(), r.Offer.Lists, l.Redactor.String, nil)}
+		again := diff.Reading{
+			Name:    r.Name,
+			Surface: surface.New(live.Server, l.Conn.Session().ServerInfo(), r.Offer.Lists, l.Redactor.String, nil),
+		}
 		switch {
 		case r.Announced && (f.check || r.Called):
 			announced = append(announced, again)

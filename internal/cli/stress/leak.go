@@ -230,7 +230,12 @@ func (v vanishing) RoundTrip(r *http.Request) (*http.Response, error) {
 // measure repeats the unit, ends the server, and writes the report.
 func (m *leaking) measure(ctx context.Context, s cmdutil.Streams) error {
 	rep := leak.Run(ctx, leak.Options{
-		Do: m.unit, Read: usage.New(m.group).Read, Least: float64(m.least), Most: m.sessions, Limit: m.duration, Wait: m.wait,
+		Do:    m.unit,
+		Read:  usage.New(m.group).Read,
+		Least: float64(m.least),
+		Most:  m.sessions,
+		Limit: m.duration,
+		Wait:  m.wait,
 		Doing: func(round, n int, took time.Duration, u usage.Usage) {
 			if m.Status.Due() {
 				m.Status.Set(fmt.Sprintf("round %d · %s · %.0f/s · memory %s · %.0f s", round, display.Count(n, m.report.Unit), float64(n)/took.Seconds(), wire.ByteSize(int64(u.Memory)), took.Seconds()))
@@ -265,7 +270,12 @@ func (m *leaking) died(err error) error {
 	}
 	select {
 	case <-m.program.Done():
-		return &wire.ClosedError{Reason: "the server exited", Exited: true, Exit: m.program.Exit(), Stderr: m.program.Stderr().Ends(wire.StderrLines)}
+		return &wire.ClosedError{
+			Reason: "the server exited",
+			Exited: true,
+			Exit:   m.program.Exit(),
+			Stderr: m.program.Stderr().Ends(wire.StderrLines),
+		}
 	case <-time.After(wire.ExitWait):
 		return err
 	}

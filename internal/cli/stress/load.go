@@ -151,7 +151,12 @@ func (f *loadFlags) check(cmd *cobra.Command, s cmdutil.Streams, argv []string) 
 	}
 	f.given = cmd.Flags().Changed("sessions")
 	f.o.Settings = load.Settings{
-		Rate: rate, DurationMS: f.duration.Milliseconds(), WarmUpMS: f.warmUp.Milliseconds(), TimeoutMS: f.Timeout.Milliseconds(), Sessions: f.sessions, InFlight: f.inFlight,
+		Rate:       rate,
+		DurationMS: f.duration.Milliseconds(),
+		WarmUpMS:   f.warmUp.Milliseconds(),
+		TimeoutMS:  f.Timeout.Milliseconds(),
+		Sessions:   f.sessions,
+		InFlight:   f.inFlight,
 	}
 	return f.split(s)
 }

@@ -127,7 +127,12 @@ func (f *target) withSettings(user, env []string) []string {
 func serve(ctx context.Context, l *option.Viewer, program *plan.Server) (*proc.Process, error) {
 	u, _ := url.Parse(l.Server.URL) // was checked
 	port := cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
-	p, err := proc.Start(context.WithoutCancel(ctx), proc.Spec{Argv: program.Argv, Dir: program.Dir, Env: program.Env, Registry: l.World.Registry})
+	p, err := proc.Start(context.WithoutCancel(ctx), proc.Spec{
+		Argv:     program.Argv,
+		Dir:      program.Dir,
+		Env:      program.Env,
+		Registry: l.World.Registry,
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -228,7 +228,12 @@ func (f *recordFlags) stdio(s cmdutil.Streams, argv []string, redactor *secret.R
 	pipe := make(chan os.Signal, 1) // never read: a write to a closed pipe must return an error
 	signal.Notify(pipe, syscall.SIGPIPE)
 	st, err := tee.Stdio{
-		Server: proc.Spec{Argv: argv, Env: s.Env, Registry: world.Registry}, In: s.Client(), Out: s.Out, Err: s.Err, Signals: signals, Tap: r.tap,
+		Server:  proc.Spec{Argv: argv, Env: s.Env, Registry: world.Registry},
+		In:      s.Client(),
+		Out:     s.Out,
+		Err:     s.Err,
+		Signals: signals,
+		Tap:     r.tap,
 	}.Run(context.Background())
 	if st.How == proc.ByTerm || st.How == proc.ByKill {
 		fmt.Fprintf(s.Err, "mcptest: the server did not exit after the end of its input: it was ended with %s\n", st.How)
