@@ -42,7 +42,12 @@ func (p place) elem(i int) place        { return p.member(strconv.Itoa(i)) }
 func placeOf(tokens ...string) place { return place("/" + strings.Join(tokens, "/")) }
 
 func (p *probe) add(rule string, at place, v jsonv.Value, format string, args ...any) {
-	p.found = append(p.found, verdict.Finding{Rule: rule, At: string(at), Says: fmt.Sprintf(format, args...), Offset: v.Offset()})
+	p.found = append(p.found, verdict.Finding{
+		Rule:   rule,
+		At:     string(at),
+		Says:   fmt.Sprintf(format, args...),
+		Offset: v.Offset(),
+	})
 }
 
 // is reports whether a value has a kind; another kind is a fault.

@@ -153,7 +153,11 @@ func (c *call) judging(a *semantic.Asking, o model.Options, cacheDir string, reg
 	switch {
 	case program:
 		argv, _ := shellwords.Argv(line) // judgeKind has checked it
-		a.Judge = &model.Program{Argv: argv, Shown: secret.NewRedactor().String(shellwords.QuoteAll(argv)), Run: c.judgeProgram(registry)}
+		a.Judge = &model.Program{
+			Argv:  argv,
+			Shown: secret.NewRedactor().String(shellwords.QuoteAll(argv)),
+			Run:   c.judgeProgram(registry),
+		}
 	case who == judgeModel:
 		o, ok := c.endpoint("judge", o)
 		if name, given := c.flags["judge-model"]; given {
@@ -184,7 +188,13 @@ func (c *call) judgeFits(who string) bool {
 // whole environment, because it belongs to the user and may use a model itself.
 func (c *call) judgeProgram(registry *proc.Registry) func(ctx context.Context, argv []string, stdin []byte) ([]byte, error) {
 	return func(ctx context.Context, argv []string, stdin []byte) ([]byte, error) {
-		r := proc.Run(ctx, proc.Spec{Argv: argv, Env: c.Env, Stdin: bytes.NewReader(stdin), OutputLimit: 4 << 20, Registry: registry})
+		r := proc.Run(ctx, proc.Spec{
+			Argv:        argv,
+			Env:         c.Env,
+			Stdin:       bytes.NewReader(stdin),
+			OutputLimit: 4 << 20,
+			Registry:    registry,
+		})
 		if err := r.Err(); err != nil {
 			if tail := strings.Join(r.Stderr.Lines(3), "; "); tail != "" {
 				return nil, fmt.Errorf("%w: %s", err, tail)

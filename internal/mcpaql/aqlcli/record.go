@@ -76,7 +76,12 @@ func (c *call) startRecording(t *target, o guard.Options) (*cassette.Writer, boo
 	}
 	var w *cassette.Writer
 	if err == nil {
-		w, err = tape.Create(file, h, tape.About{Target: o.Target, Repeat: o.Repeat, RunID: o.RunID, Options: c.recordedOptions()}, o.Secrets)
+		w, err = tape.Create(file, h, tape.About{
+			Target:  o.Target,
+			Repeat:  o.Repeat,
+			RunID:   o.RunID,
+			Options: c.recordedOptions(),
+		}, o.Secrets)
 	}
 	var wrong *cassette.Error
 	if errors.As(err, &wrong) {

@@ -87,7 +87,9 @@ func cursorOf(item jsonv.Value) string {
 
 func indexOf(all []jsonv.Value, cursor string) int {
 	id, err := base64.RawURLEncoding.DecodeString(cursor)
-	return slices.IndexFunc(all, func(v jsonv.Value) bool { return err == nil && strings.EqualFold(v.Lookup("id").Text(), string(id)) })
+	return slices.IndexFunc(all, func(v jsonv.Value) bool {
+		return err == nil && strings.EqualFold(v.Lookup("id").Text(), string(id))
+	})
 }
 
 // presetsOf returns the fields that the presets of a resource contain (FS 3.1).

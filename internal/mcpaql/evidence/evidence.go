@@ -285,7 +285,12 @@ func (e *Evidence) Exchange(n int) *Exchange {
 	if n < 1 || t.IsAbsent() {
 		return nil
 	}
-	x := &Exchange{Tool: t.Lookup("tool").Text(), Arguments: t.Lookup("arguments"), Answer: t.Lookup("answer"), MS: t.Lookup("ms").Float64()}
+	x := &Exchange{
+		Tool:      t.Lookup("tool").Text(),
+		Arguments: t.Lookup("arguments"),
+		Answer:    t.Lookup("answer"),
+		MS:        t.Lookup("ms").Float64(),
+	}
 	args := x.Arguments.String()
 	// Arguments that were not stored completely cannot be sent again.
 	incomplete := !x.Arguments.Lookup("x_bytes").IsAbsent() || strings.Contains(args, redacted)

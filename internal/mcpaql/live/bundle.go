@@ -23,7 +23,11 @@ type bundle struct{ run *guard.Run }
 func (b bundle) finish() {
 	for _, op := range b.run.Catalog.Operations {
 		accepted := slices.Compact(slices.Sorted(slices.Values(b.run.Accepted[op.Name])))
-		names := slices.DeleteFunc(evidence.Each(op.Params, func(p catalog.Parameter) string { return p.Name }), func(name string) bool { return !slices.Contains(accepted, name) })
+		names := slices.DeleteFunc(evidence.Each(op.Params, func(p catalog.Parameter) string {
+			return p.Name
+		}), func(name string) bool {
+			return !slices.Contains(accepted, name)
+		})
 		names = append(names, slices.DeleteFunc(accepted, func(name string) bool { return op.Param(name) != nil })...)
 		if len(names) > 0 || b.run.Base[op.Name].OK() {
 			b.run.Evidence.Accepted = append(b.run.Evidence.Accepted, evidence.Accepted{Operation: op.Name, Parameters: names})

@@ -75,7 +75,12 @@ func (dy discovery) listTools() error {
 			return &NoAdapterError{Reason: "the response to tools/list cannot be read", Err: err}
 		}
 		for _, t := range v.Lookup("tools").Elems() {
-			info := catalog.Tool{Name: t.Lookup("name").Text(), Description: t.Lookup("description").Text(), Annotations: t.Lookup("annotations"), Schema: t.Lookup("inputSchema")}
+			info := catalog.Tool{
+				Name:        t.Lookup("name").Text(),
+				Description: t.Lookup("description").Text(),
+				Annotations: t.Lookup("annotations"),
+				Schema:      t.Lookup("inputSchema"),
+			}
 			m := catalog.ToolName().FindStringSubmatch(info.Name)
 			if m != nil && (dy.run.Options.Prefix == "" || m[1] == dy.run.Options.Prefix) || info.Name == dy.run.Options.Tool && info.Name != "" {
 				dy.run.Catalog.Tools = append(dy.run.Catalog.Tools, info)

@@ -162,7 +162,9 @@ func (cat *Catalog) ItemKeys(op *Operation) []string {
 	if create := cat.Creator(op); create != nil {
 		op = create
 	}
-	keys := append(cat.IDKeys(op), evidence.Each(singulars(op.Resource)[1:], func(one string) string { return one + "_id" })...)
+	keys := append(cat.IDKeys(op), evidence.Each(singulars(op.Resource)[1:], func(one string) string {
+		return one + "_id"
+	})...)
 	return append(keys, "name", "key", "slug", "uuid")
 }
 
@@ -191,7 +193,13 @@ func ParseType(s string) typeExpr {
 		return ParseType(s[1 : len(s)-1])
 	}
 	low := strings.ToLower(s)
-	for _, form := range [][2]string{{"", "[]"}, {"array<", ">"}, {"list<", ">"}, {"array of ", ""}, {"list of ", ""}} {
+	for _, form := range [][2]string{
+		{"", "[]"},
+		{"array<", ">"},
+		{"list<", ">"},
+		{"array of ", ""},
+		{"list of ", ""},
+	} {
 		if strings.HasPrefix(low, form[0]) && strings.HasSuffix(low, form[1]) {
 			e := ParseType(s[len(form[0]) : len(s)-len(form[1])])
 			return typeExpr{list: true, elem: &e}

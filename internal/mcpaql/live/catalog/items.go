@@ -114,7 +114,9 @@ func (mk *Maker) Kinds(create, remove *Operation) []jsonv.Value {
 		}
 	}
 	list := mk.catalog.enumOf(*create.Param(names[0]))
-	return evidence.Each(list[:min(len(list), maxKinds)], func(v jsonv.Value) jsonv.Value { return rest.With(names[0], v) })
+	return evidence.Each(list[:min(len(list), maxKinds)], func(v jsonv.Value) jsonv.Value {
+		return rest.With(names[0], v)
+	})
 }
 
 // Common reports whether an item is of the kind that requests use by default.

@@ -84,7 +84,9 @@ func (o *Operation) Creates() bool { return o.Category == "CREATE" && o.Name != 
 // Changes reports whether an operation changes or removes existing data, by any of
 // its claims.
 func (o *Operation) Changes() bool {
-	return o.Verb == "update" || o.Verb == "delete" || slices.ContainsFunc(o.categories(), func(c string) bool { return c == "UPDATE" || c == "DELETE" })
+	return o.Verb == "update" || o.Verb == "delete" || slices.ContainsFunc(o.categories(), func(c string) bool {
+		return c == "UPDATE" || c == "DELETE"
+	})
 }
 
 // Stem returns the resource that a parameter's name refers to: book for book_id, ""
@@ -198,7 +200,13 @@ func SameResource(a, b string) bool {
 }
 
 func singulars(s string) []string {
-	return append([]string{s}, lists.Kept([][2]string{{"ies", "y"}, {"ves", "f"}, {"ves", "fe"}, {"es", ""}, {"s", ""}}, func(p [2]string) (string, bool) {
+	return append([]string{s}, lists.Kept([][2]string{
+		{"ies", "y"},
+		{"ves", "f"},
+		{"ves", "fe"},
+		{"es", ""},
+		{"s", ""},
+	}, func(p [2]string) (string, bool) {
 		stem, ok := strings.CutSuffix(s, p[0])
 		return stem + p[1], ok && stem != ""
 	})...)

@@ -155,7 +155,10 @@ func (mk *Maker) makeNamed(n *NamedType, p Parameter, tag string, depth int) (js
 			if !f.Lookup("required").Bool() {
 				continue
 			}
-			v, err := mk.make(ParseType(f.Lookup("type").Text()), Parameter{Name: f.Lookup("name").Text(), Schema: f}, tag, depth+1)
+			v, err := mk.make(ParseType(f.Lookup("type").Text()), Parameter{
+				Name:   f.Lookup("name").Text(),
+				Schema: f,
+			}, tag, depth+1)
 			if err != nil {
 				return v, err
 			}
@@ -307,7 +310,11 @@ func (mk *Maker) Filled(op *Operation, p Parameter) (jsonv.Value, error) {
 		return v, err
 	}
 	if v.Kind() == jsonv.KindObject && v.Len() == 0 && mk.catalog.freeObject(p) {
-		return jsonv.From(map[string]any{"zz_one": map[string]any{"a": 1, "b": 2}, "zz_list": []any{1, 2}, "zz_text": "x"}), nil
+		return jsonv.From(map[string]any{
+			"zz_one":  map[string]any{"a": 1, "b": 2},
+			"zz_list": []any{1, 2},
+			"zz_text": "x",
+		}), nil
 	}
 	return v, nil
 }

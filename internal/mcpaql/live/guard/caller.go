@@ -321,7 +321,10 @@ func (a *caller) confirmed(ctx context.Context, r Reply) Reply {
 		keys = []string{a.TokenKey}
 	}
 	for _, key := range keys {
-		again := a.SendNow(ctx, Reply{Tool: r.Tool, Args: r.Args.With("params", params.With(key, jsonv.String(token)))})
+		again := a.SendNow(ctx, Reply{
+			Tool: r.Tool,
+			Args: r.Args.With("params", params.With(key, jsonv.String(token))),
+		})
 		if again.UnknownParameter(key) || again.Code() == ConfirmationRequired {
 			continue
 		}

@@ -183,7 +183,10 @@ func (cr *cleaner) belongs(item jsonv.Value) bool {
 
 // stillListed reports an item of the run that a list shows at the end of the run.
 func (cr *cleaner) stillListed(d change.Difference, reason string) {
-	if !slices.ContainsFunc(cr.Ledger.Leftovers, func(v jsonv.Value) bool { return jsonv.Equal(v.Lookup("id"), d.ID) }) {
+	isIt := func(v jsonv.Value) bool {
+		return jsonv.Equal(v.Lookup("id"), d.ID)
+	}
+	if !slices.ContainsFunc(cr.Ledger.Leftovers, isIt) {
 		cr.Ledger.leave(d.List.Op, "id", d.ID, reason)
 	}
 }

@@ -103,7 +103,9 @@ func (g *gate) change(op *catalog.Operation, params jsonv.Value) string {
 // belongs reports whether a value names something of the run, or what the item of the
 // run with the given identifier was created in.
 func (g *gate) belongs(op *catalog.Operation, param string, id, v jsonv.Value) bool {
-	return len(g.ledger.named(catalog.Stem(param), v)) > 0 || slices.ContainsFunc(g.ledger.named(op.Resource, id), func(t CreatedThing) bool { return jsonv.Equal(t.With.Lookup(param), v) })
+	return len(g.ledger.named(catalog.Stem(param), v)) > 0 || slices.ContainsFunc(g.ledger.named(op.Resource, id), func(t CreatedThing) bool {
+		return jsonv.Equal(t.With.Lookup(param), v)
+	})
 }
 
 // owns reports whether parameters name an item of the run, of the right kind.
@@ -302,7 +304,12 @@ const NoOperation = "zz_no_such_operation"
 // CycleOf finds the operations of a resource; nil when nothing reads it.
 func (g *gate) CycleOf(create *catalog.Operation) *Cycle {
 	callable := func(op *catalog.Operation) bool { return op != nil && g.Skipped[op.Name] == "" }
-	y := &Cycle{Create: create, Get: g.catalog.Getter(create), Update: g.catalog.Partner("update", "UPDATE", create.Resource), Remove: g.Remover(create)}
+	y := &Cycle{
+		Create: create,
+		Get:    g.catalog.Getter(create),
+		Update: g.catalog.Partner("update", "UPDATE", create.Resource),
+		Remove: g.Remover(create),
+	}
 	if !callable(y.Get) {
 		y.Get, y.List = nil, g.catalog.Partner("list", "READ", create.Resource)
 	}
@@ -327,7 +334,10 @@ func (y *Cycle) Place(r Reply) (prefix string, thing jsonv.Value) {
 	if y.Get == nil {
 		return locate(data, at, 2*catalog.ListDepth, func(v jsonv.Value) bool {
 			keys := []string{"id", y.Create.Resource + "_id", "name", "key", "slug"}
-			return slices.ContainsFunc(keys, func(key string) bool { id, ok := v.Get(key); return ok && jsonv.Equal(id, y.Thing.ID) })
+			return slices.ContainsFunc(keys, func(key string) bool {
+				id, ok := v.Get(key)
+				return ok && jsonv.Equal(id, y.Thing.ID)
+			})
 		})
 	}
 	for _, key := range []string{y.Create.Resource, "item", "resource", "result"} {

@@ -49,7 +49,12 @@ func (kp *keeper) keepCreated(op *catalog.Operation, params jsonv.Value, r Reply
 	switch what {
 	case owned:
 		if kp.Ledger.Add(op.Resource, thing) {
-			_ = kp.Options.Journal(JournalEntry{Created: op.Name, Parameter: kp.Catalog.IDKey(op), ID: thing.ID, With: thing.With})
+			_ = kp.Options.Journal(JournalEntry{
+				Created:   op.Name,
+				Parameter: kp.Catalog.IDKey(op),
+				ID:        thing.ID,
+				With:      thing.With,
+			})
 		}
 		if !thing.ID.IsAbsent() && kp.Gate.Census.Resembles(op.Resource, thing.ID, kp.Catalog.ItemKeys) {
 			kp.Ledger.stays[op.Resource] = whyAlike
@@ -132,7 +137,10 @@ func (kp *keeper) identify(op *catalog.Operation, params jsonv.Value, r Reply) (
 	}
 	// A probe may have left the mark out, or the adapter have dropped it.
 	ids, whole := kp.lister.newOnes(op)
-	if whole && len(ids) == 1 && slices.ContainsFunc(kp.NamedIDs(op, params, r), func(id jsonv.Value) bool { return jsonv.Equal(id, ids[0]) }) {
+	isNew := func(id jsonv.Value) bool {
+		return jsonv.Equal(id, ids[0])
+	}
+	if whole && len(ids) == 1 && slices.ContainsFunc(kp.NamedIDs(op, params, r), isNew) {
 		return CreatedThing{ID: ids[0], With: thing.With}, owned
 	}
 	thing.ID = seen
@@ -195,7 +203,10 @@ func (kp *keeper) verifyAgain() {
 func (kp *keeper) NamedIDs(op *catalog.Operation, params jsonv.Value, r Reply) (ids []jsonv.Value) {
 	add := func(v jsonv.Value) {
 		kind := v.Kind()
-		if (kind == jsonv.KindString || kind == jsonv.KindNumber) && !slices.ContainsFunc(ids, func(o jsonv.Value) bool { return jsonv.Equal(o, v) }) {
+		isKnown := func(o jsonv.Value) bool {
+			return jsonv.Equal(o, v)
+		}
+		if (kind == jsonv.KindString || kind == jsonv.KindNumber) && !slices.ContainsFunc(ids, isKnown) {
 			ids = append(ids, v)
 		}
 	}
@@ -272,7 +283,9 @@ func (kp *keeper) AttemptOn(tool string, op *catalog.Operation, args jsonv.Value
 // know yet.
 func (kp *keeper) onlyNew(op *catalog.Operation) jsonv.Value {
 	fresh := slices.DeleteFunc(kp.lister.Marked(op, kp.Maker.RunIDs()), func(t CreatedThing) bool {
-		known := slices.ContainsFunc(kp.Ledger.Things(op.Resource), func(o CreatedThing) bool { return o.ID.String() == t.ID.String() })
+		known := slices.ContainsFunc(kp.Ledger.Things(op.Resource), func(o CreatedThing) bool {
+			return o.ID.String() == t.ID.String()
+		})
 		return known || t.ID.IsAbsent() || kp.Gate.Census.Knows(op.Resource, t.ID)
 	})
 	if len(fresh) != 1 {

@@ -189,7 +189,12 @@ func (l *lister) TakeCensus(resource string) *change.Census {
 
 // read reads a list, every kind and every page.
 func (l *lister) read(op *catalog.Operation) *change.Listing {
-	into := &change.Listing{Op: op, Items: map[string]jsonv.Value{}, IDs: map[string]bool{}, Volatile: map[string]bool{}}
+	into := &change.Listing{
+		Op:       op,
+		Items:    map[string]jsonv.Value{},
+		IDs:      map[string]bool{},
+		Volatile: map[string]bool{},
+	}
 	kinds := []jsonv.Value{jsonv.Object()}
 	if create := l.Catalog.Creator(op); create != nil {
 		kinds = l.Maker.Kinds(create, l.Gate.Remover(create))

@@ -74,7 +74,9 @@ func (w *watcher) Begin() {
 
 // recount reads the lists of the census once more, and calls nothing else.
 func (w *watcher) recount() *change.Census {
-	s := &change.Census{Lists: evidence.Each(w.Gate.Census.Lists, func(l *change.Listing) *change.Listing { return w.lister.read(l.Op) })}
+	s := &change.Census{Lists: evidence.Each(w.Gate.Census.Lists, func(l *change.Listing) *change.Listing {
+		return w.lister.read(l.Op)
+	})}
 	w.latest, w.calls = s, w.Caller.Calls
 	return s
 }
@@ -178,7 +180,11 @@ func (w *watcher) vanished(remove *catalog.Operation, now *change.Census) {
 	}
 	for _, t := range missing {
 		if _, gone := w.lister.Fate(create, t, w.Maker.RunIDs()); gone {
-			w.harm(change.Difference{List: l, ID: t.ID, Says: fmt.Sprintf("%s took %s with it, which this run had created and not deleted", remove.Name, change.ShownItem(t.ID, ""))})
+			w.harm(change.Difference{
+				List: l,
+				ID:   t.ID,
+				Says: fmt.Sprintf("%s took %s with it, which this run had created and not deleted", remove.Name, change.ShownItem(t.ID, "")),
+			})
 			return
 		}
 	}
@@ -200,7 +206,10 @@ func (w *watcher) certain(found []change.Difference) []change.Difference {
 // while another one that it shows can be read.
 func (w *watcher) removed(d change.Difference) bool {
 	get := w.Catalog.Partner("get", "READ", d.List.Op.Resource)
-	if get == nil || get.IDParam() == nil || w.Gate.Skipped[get.Name] != "" || slices.ContainsFunc(get.Params, func(p catalog.Parameter) bool { return p.Required && !get.IsIdentifier(p) }) {
+	needsMore := func(p catalog.Parameter) bool {
+		return p.Required && !get.IsIdentifier(p)
+	}
+	if get == nil || get.IDParam() == nil || w.Gate.Skipped[get.Name] != "" || slices.ContainsFunc(get.Params, needsMore) {
 		return false
 	}
 	read := func(id jsonv.Value) Reply {

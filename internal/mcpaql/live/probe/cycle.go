@@ -144,14 +144,21 @@ func (pr cycleProbe) compareCreated(y *guard.Cycle, made guard.Reply) {
 		return
 	}
 	prefix = cmp.Or(prefix, "data") // an empty place, so that the row reports the absence
-	f := evidence.FieldsCase{Name: y.Create.Name + " then " + y.Reader(), ReadResponse: pr.run.Caller.Noted(y.Read), Call: y.Read.Number}
+	f := evidence.FieldsCase{
+		Name:         y.Create.Name + " then " + y.Reader(),
+		ReadResponse: pr.run.Caller.Noted(y.Read),
+		Call:         y.Read.Number,
+	}
 	for name, v := range y.Params.Members() {
 		p := y.Create.Param(name)
 		gone := thing.Lookup(name).IsAbsent()
 		if p.Sensitive || evidence.SecretKey(name) || strings.Contains(name, ".") || !p.Required && callControl().MatchString(name) || gone && catalog.Stem(name) != "" && !y.Thing.With.Lookup(name).IsAbsent() {
 			continue
 		}
-		if gone && !p.Required && !pr.known(y, made, name) && slices.ContainsFunc(y.Params.Keys(), func(k string) bool { return !thing.Lookup(k).IsAbsent() }) {
+		isShown := func(k string) bool {
+			return !thing.Lookup(k).IsAbsent()
+		}
+		if gone && !p.Required && !pr.known(y, made, name) && slices.ContainsFunc(y.Params.Keys(), isShown) {
 			pr.run.Rows.Fail("consistency.unshown", y.Read, "%s accepts %s, and no response and no type shows it", y.Create.Name, evidence.Quoted(name))
 			continue
 		}
@@ -172,7 +179,10 @@ func rendered(thing, fields jsonv.Value) bool {
 // control the call.
 func (pr cycleProbe) known(y *guard.Cycle, made guard.Reply, name string) bool {
 	t := pr.resourceType(y)
-	if t != nil && slices.ContainsFunc(t.Detail.Lookup("fields").List(), func(f jsonv.Value) bool { return f.Lookup("name").Text() == name }) {
+	isName := func(f jsonv.Value) bool {
+		return f.Lookup("name").Text() == name
+	}
+	if t != nil && slices.ContainsFunc(t.Detail.Lookup("fields").List(), isName) {
 		return true
 	}
 	_, answer := y.Place(made)

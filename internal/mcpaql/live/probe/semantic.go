@@ -80,7 +80,10 @@ func (pr semanticProbe) askModel(s *evidence.SemanticCase, tools []llm.Tool) err
 		turns = append(turns, m)
 		for _, call := range m.Calls {
 			op := call.Arguments.Lookup("operation")
-			s.ToolCalls = append(s.ToolCalls, evidence.ToolCall{Operation: op.If(op.Kind() == jsonv.KindString), Params: pr.run.Caller.Redact(call.Arguments.Lookup("params"))})
+			s.ToolCalls = append(s.ToolCalls, evidence.ToolCall{
+				Operation: op.If(op.Kind() == jsonv.KindString),
+				Params:    pr.run.Caller.Redact(call.Arguments.Lookup("params")),
+			})
 			turns = append(turns, llm.Message{Role: "tool", ID: call.ID, Text: pr.rehearse(call)})
 		}
 	}
@@ -144,10 +147,14 @@ func (pr semanticProbe) scenarios() (out []evidence.SemanticCase) {
 		out = append(out, evidence.SemanticCase{Name: name, Question: question, Facts: facts, RequiredPatterns: patterns, PhraseGroups: groups})
 		return &out[len(out)-1]
 	}
-	creates := lists.Kept(pr.run.Catalog.Operations, func(op *catalog.Operation) (string, bool) { return op.Name, op.Category == "CREATE" })
+	creates := lists.Kept(pr.run.Catalog.Operations, func(op *catalog.Operation) (string, bool) {
+		return op.Name, op.Category == "CREATE"
+	})
 	if len(creates) > 0 {
 		ask("Discovery: what can be created", "Which operations of this adapter create something? Name all of them.", "The CREATE operations are "+strings.Join(creates, ", ")+".",
-			creates[:1], evidence.Each(creates[:min(len(creates), 3)], func(name string) []string { return []string{name} })...).ExpectedOperations = []string{"introspect"}
+			creates[:1], evidence.Each(creates[:min(len(creates), 3)], func(name string) []string {
+				return []string{name}
+			})...).ExpectedOperations = []string{"introspect"}
 	}
 	for _, op := range pr.run.Catalog.Operations {
 		keys := catalog.ScalarKeys(catalog.Sample(pr.run.Base[op.Name].Data()))

@@ -214,7 +214,9 @@ func (pr UnseenRows) lacksParameters() string {
 const noFreeObject = "no resource has a field that takes any object"
 
 func (pr UnseenRows) limitsValues(op *catalog.Operation) bool {
-	return pr.Run.Gate.Skipped[op.Name] != "" && len(op.Params) == 0 || slices.ContainsFunc(op.Params, func(p catalog.Parameter) bool { return len(pr.Run.Catalog.Wrong(p)) > 0 })
+	return pr.Run.Gate.Skipped[op.Name] != "" && len(op.Params) == 0 || slices.ContainsFunc(op.Params, func(p catalog.Parameter) bool {
+		return len(pr.Run.Catalog.Wrong(p)) > 0
+	})
 }
 
 // settleDates searches the introspection for dates when no answer contained one.

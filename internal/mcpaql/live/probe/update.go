@@ -147,7 +147,11 @@ func (pr cycleProbe) merges(y *guard.Cycle) {
 			continue // create-read reports it
 		}
 		t.Cases++
-		r := pr.change(y, jsonv.ObjectOf(p.Name, jsonv.From(map[string]any{"zz_one": map[string]any{"a": 3}, "zz_list": []any{9}, "zz_text": nil})))
+		r := pr.change(y, jsonv.ObjectOf(p.Name, jsonv.From(map[string]any{
+			"zz_one":  map[string]any{"a": 3},
+			"zz_list": []any{9},
+			"zz_text": nil,
+		})))
 		if !r.OK() {
 			if r.Sent() {
 				pr.run.Rows.Fail("merge.accepted", r, "%s refuses a partial object for %s: %s", y.Update.Name, evidence.Quoted(p.Name), r.Brief())
@@ -221,7 +225,13 @@ func (pr cycleProbe) forbidden(y *guard.Cycle, kind, name string, documented boo
 			response = response.With("x_note", jsonv.String("the update succeeded and changed nothing"))
 		}
 	}
-	pr.run.Evidence.Constraints = append(pr.run.Evidence.Constraints, evidence.ConstraintCase{Name: y.Update.Name + " of the " + kind + " " + name, Documented: documented, Response: response, Request: pr.run.Caller.Redact(r.Args), Call: r.Number})
+	pr.run.Evidence.Constraints = append(pr.run.Evidence.Constraints, evidence.ConstraintCase{
+		Name:       y.Update.Name + " of the " + kind + " " + name,
+		Documented: documented,
+		Response:   response,
+		Request:    pr.run.Caller.Redact(r.Args),
+		Call:       r.Number,
+	})
 	return r, kept, true
 }
 
@@ -267,9 +277,10 @@ func (pr cycleProbe) appendOnly(y *guard.Cycle) {
 func (pr cycleProbe) saidOf(y *guard.Cycle, name string, words func() *regexp.Regexp) bool {
 	said := func(text string) bool { return words().MatchString(text) && evidence.Names(text, name) }
 	for _, op := range []*catalog.Operation{y.Create, y.Update} {
-		if said(op.Detail.Lookup("description").Text()) || slices.ContainsFunc(op.Params, func(p catalog.Parameter) bool {
+		describes := func(p catalog.Parameter) bool {
 			return said(p.Doc) || p.Name == name && words().MatchString(p.Doc)
-		}) {
+		}
+		if said(op.Detail.Lookup("description").Text()) || slices.ContainsFunc(op.Params, describes) {
 			return true
 		}
 	}

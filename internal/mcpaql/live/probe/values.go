@@ -85,7 +85,15 @@ func (pr operationProbe) defaults(op *catalog.Operation, base guard.Reply) {
 			pr.run.Rows.Skip("defaults", op.Name, p.Name, "the default is consistent with the responses, but they do not tell it apart from its neighbors")
 			continue
 		}
-		pr.run.Evidence.OptionalDefaults = append(pr.run.Evidence.OptionalDefaults, evidence.DefaultCase{Operation: op.Name, Parameter: p.Name, Path: path, Expected: want, Response: response, Request: pr.run.Caller.Redact(base.Args), Call: base.Number})
+		pr.run.Evidence.OptionalDefaults = append(pr.run.Evidence.OptionalDefaults, evidence.DefaultCase{
+			Operation: op.Name,
+			Parameter: p.Name,
+			Path:      path,
+			Expected:  want,
+			Response:  response,
+			Request:   pr.run.Caller.Redact(base.Args),
+			Call:      base.Number,
+		})
 	}
 }
 
@@ -108,7 +116,9 @@ func (pr operationProbe) observable(op *catalog.Operation, p catalog.Parameter, 
 	case jsonv.KindBool:
 		other = append(other, jsonv.Bool(!def.Bool()))
 	case jsonv.KindString:
-		other = append(other, slices.DeleteFunc(p.Schema.Lookup("enum").List(), func(e jsonv.Value) bool { return jsonv.Equal(e, def) })...)
+		other = append(other, slices.DeleteFunc(p.Schema.Lookup("enum").List(), func(e jsonv.Value) bool {
+			return jsonv.Equal(e, def)
+		})...)
 	}
 	differs := false
 	for i, v := range other {
@@ -168,7 +178,15 @@ func (pr operationProbe) createdDefaults(op *catalog.Operation) {
 			pr.run.Rows.Skip("defaults", op.Name, p.Name, "the created item does not show it")
 			continue
 		}
-		pr.run.Evidence.OptionalDefaults = append(pr.run.Evidence.OptionalDefaults, evidence.DefaultCase{Operation: op.Name, Parameter: p.Name, Path: prefix + "." + p.Name, Expected: def, Response: pr.run.Caller.Noted(back), Request: pr.run.Caller.Redact(back.Args), Call: back.Number})
+		pr.run.Evidence.OptionalDefaults = append(pr.run.Evidence.OptionalDefaults, evidence.DefaultCase{
+			Operation: op.Name,
+			Parameter: p.Name,
+			Path:      prefix + "." + p.Name,
+			Expected:  def,
+			Response:  pr.run.Caller.Noted(back),
+			Request:   pr.run.Caller.Redact(back.Args),
+			Call:      back.Number,
+		})
 	}
 }
 

@@ -31,7 +31,13 @@ type disguise struct {
 const minKnown = 6
 
 func newDisguise(secrets []string, values jsonv.Value) *disguise {
-	d := &disguise{mask: secret.NewRedactor(), given: map[string]bool{}, made: map[string]bool{}, known: map[string]string{}, key: make([]byte, sha256.Size)}
+	d := &disguise{
+		mask:  secret.NewRedactor(),
+		given: map[string]bool{},
+		made:  map[string]bool{},
+		known: map[string]string{},
+		key:   make([]byte, sha256.Size),
+	}
 	d.mask.Add(secrets...)
 	_, _ = rand.Read(d.key)
 	d.give(values)

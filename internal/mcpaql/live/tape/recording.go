@@ -200,7 +200,9 @@ func (s *Session) Do(ctx context.Context, call mcp.Call) (x *mcp.Exchange) {
 // note fills in the data that the messages do not contain.
 func (s *Session) note(e *event, x *mcp.Exchange) {
 	note := func(list []protocol.Violation) []violation {
-		return evidence.Each(list, func(v protocol.Violation) violation { return violation{v.Kind, s.t.veil.mask.String(v.Msg)} })
+		return evidence.Each(list, func(v protocol.Violation) violation {
+			return violation{v.Kind, s.t.veil.mask.String(v.Msg)}
+		})
 	}
 	e.Violations, e.Late, e.Dropped = note(x.Violations), note(s.s.TakeViolations()), x.Dropped
 	if !s.s.Alive() && s.dead == nil {

@@ -227,7 +227,11 @@ func (t *Tape) messages(e *event, x *mcp.Exchange) {
 	}
 	add := func(at time.Duration, dir cassette.Direction, raw []byte) {
 		if raw != nil {
-			e.frames = append(e.frames, cassette.Frame{At: at, Dir: dir, Data: t.veil.message(raw, dir == cassette.ToServer)})
+			e.frames = append(e.frames, cassette.Frame{
+				At:   at,
+				Dir:  dir,
+				Data: t.veil.message(raw, dir == cassette.ToServer),
+			})
 		}
 	}
 	over := e.begin + x.Elapsed.Truncate(time.Microsecond)
