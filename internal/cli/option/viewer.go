@@ -73,8 +73,13 @@ func (f *TargetFlags) Prepare(cmd *cobra.Command, s cmdutil.Streams, argv []stri
 	o := inspect.Options{
 		Server: l.Server, Client: mcp.Implementation{Name: "mcptest", Version: cmdutil.Version()}, WaitForReady: f.waitForReady,
 		Connect: connect.Options{
-			Registry: l.World.Registry, UserAgent: "mcptest/" + cmdutil.Version(), Secret: l.Redactor.Add, Tokens: f.tokenFile, Limits: f.limits.Wire(),
-			Logins: connect.NewLogins(), Sessions: f.sessions,
+			Registry:  l.World.Registry,
+			UserAgent: "mcptest/" + cmdutil.Version(),
+			Secret:    l.Redactor.Add,
+			Tokens:    f.tokenFile,
+			Limits:    f.limits.Wire(),
+			Logins:    connect.NewLogins(),
+			Sessions:  f.sessions,
 		},
 		Eras: history.Eras("."), Violations: l.violations, Doing: l.doing,
 	}
@@ -221,7 +226,8 @@ const maxShown = 20
 func (l *Viewer) violations(list []protocol.Violation) {
 	l.Status.Clear()
 	for _, v := range list {
-		if l.shown++; l.shown > maxShown {
+		l.shown++
+		if l.shown > maxShown {
 			if l.shown == maxShown+1 {
 				fmt.Fprintln(l.Streams.Err, "violation: more violations are not shown")
 			}
@@ -269,5 +275,7 @@ func (l *Viewer) maskLeaves(v jsonv.Value) jsonv.Value {
 			return jsonv.String(s)
 		}
 	}
-	return v.Map(func(k string, e jsonv.Value) (string, jsonv.Value) { return l.Redactor.String(k), l.maskLeaves(e) })
+	return v.Map(func(k string, e jsonv.Value) (string, jsonv.Value) {
+		return l.Redactor.String(k), l.maskLeaves(e)
+	})
 }

@@ -46,7 +46,15 @@ type state struct {
 
 func newState(o Options, stdio bool) *state {
 	log := violationLog{limit: o.Limits.Violations, tolerate: o.Tolerate}
-	return &state{ended: make(chan struct{}), calls: newCallTable(), limits: o.Limits, offers: o.Capabilities, stdio: stdio, log: log, tokens: recent[string]{limit: 1024}}
+	return &state{
+		ended:  make(chan struct{}),
+		calls:  newCallTable(),
+		limits: o.Limits,
+		offers: o.Capabilities,
+		stdio:  stdio,
+		log:    log,
+		tokens: recent[string]{limit: 1024},
+	}
 }
 
 // agreed returns the negotiated version, or a zero row before the handshake.
@@ -144,7 +152,12 @@ func (s *state) record(v protocol.Violation, id string, k *call) {
 // crashed records a crash that no call caused. The caller holds mu.
 func (s *state) crashed(msg string, stderr []string) {
 	excerpt := cmp.Or(tail.Cause(stderr), strings.Join(stderr[max(0, len(stderr)-3):], " | "))
-	s.record(protocol.Violation{Kind: protocol.ServerCrashed, Msg: msg, Excerpt: protocol.Excerpt([]byte(excerpt)), At: time.Now()}, "", nil)
+	s.record(protocol.Violation{
+		Kind:    protocol.ServerCrashed,
+		Msg:     msg,
+		Excerpt: protocol.Excerpt([]byte(excerpt)),
+		At:      time.Now(),
+	}, "", nil)
 }
 
 // crashedAtEnd records a server that crashed after its input was closed. The result

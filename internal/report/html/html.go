@@ -108,7 +108,8 @@ func hash(s string) string {
 
 // Title returns the name of what was tested.
 func (p *htmlPage) Title() string {
-	switch n := len(p.Run.Suites); {
+	n := len(p.Run.Suites)
+	switch {
 	case n == 1:
 		return cmp.Or(p.Run.Suites[0].Name, p.Run.Suites[0].File)
 	case n > 1:

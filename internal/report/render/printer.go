@@ -326,7 +326,8 @@ func (w *JSONWriter) Value(v any) {
 // Item writes the next element of the array.
 func (w *JSONWriter) Item(v any) {
 	comma := ",\n  "
-	if w.items++; w.items == 1 {
+	w.items++
+	if w.items == 1 {
 		comma = "\n  "
 	}
 	w.Put(comma)
