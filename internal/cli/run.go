@@ -465,6 +465,7 @@ func (f *runFlags) runOptions(s cmdutil.Streams, p *plan.Plan) run.Options {
 		NoDiagnosis:     f.noDiagnosis || f.cassettes.Record != "", // a recording has what the tests did
 		Coverage:        f.coverage,
 		CoveragePartial: strings.Join(f.selected(p), ""),
+		Origin:          option.Origin(s.Env),
 	}
 }
 

@@ -138,6 +138,7 @@ func membersOf(run *Run) map[string]any {
 		"phases":         &run.Phases,
 		"metric_rollups": &run.Rollups,
 		"findings":       &run.Findings,
+		"origin":         &run.Origin,
 		"servers":        &run.Servers,
 		"coverage":       &run.Coverage,
 		"notes":          &run.Notes,
