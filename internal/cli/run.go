@@ -457,7 +457,6 @@ func (f *runFlags) runOptions(s cmdutil.Streams, p *plan.Plan) run.Options {
 		RerunFlags:      f.rerunFlags(),
 		Shard:           f.part,
 		Dir:             option.RepositoryDir(s.Env),
-		Origin:          option.Origin(s.Env),
 		Limits:          f.limits.Wire(),
 		Tokens:          f.tokenFile,
 		LeftUp:          detach.Running(),

@@ -132,7 +132,6 @@ func membersOf(run *Run) map[string]any {
 		"parallel":       &run.Parallel,
 		"command":        &run.Command,
 		"dir":            &run.Dir,
-		"origin":         &run.Origin,
 		"shard":          &run.Shard,
 		"summary":        &run.Summary,
 		"phases":         &run.Phases,
