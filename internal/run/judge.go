@@ -188,6 +188,9 @@ func (a *attempt) env(ctx context.Context, op *plan.Op, step string) *match.Env 
 			a.out.fail(result.Error, why)
 		}
 	}
+	if op.Method == "tools/call" {
+		env.Output = func() jsonv.Value { return a.server(op).OutputSchema(ctx, op.Subject) }
+	}
 	offering{a, a.server(op)}.matchers(ctx, env)
 	env.Grade = a.file.run.deps.Models.Judge(ctx, a.file.file.Suite, a.c.Ops[0].Action, a.c.Name, a.number, func(err error) {
 		a.out.ungraded(err, &a.file.run.exit)
