@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -412,18 +413,8 @@ func (f *runFlags) execute(ctx context.Context, s cmdutil.Streams, p *plan.Plan,
 	opts := f.runOptions(s, p)
 	opts.Notes = append(f.shuffle.note(), notes...)
 	opts.Live = status.Live()
-	deps := run.Deps{
-		Send:          rec.Send,
-		Secret:        redactor.Add,
-		Redactor:      redactor,
-		Log:           log,
-		Registry:      h.world.Registry,
-		KillOrphans:   h.world.Sweep,
-		OnCaseDone:    f.verdicts.CaseDone,
-		FinalFindings: f.verdicts.Findings,
-		LastFindings:  f.verdicts.Last,
-		Eras:          history.Eras(f.erasDir(suites)),
-	}
+	deps := f.runDeps(h.world, rec, redactor, log)
+	deps.Eras = history.Eras(f.erasDir(suites))
 	f.traffic.Connect(&deps, p, s.Self, len(f.selected(p)) == 0)
 	tapes.Connect(&deps)
 	if f.warm != nil && watch.KeepServers(ctx, f.warm, p) {
@@ -465,6 +456,26 @@ func (f *runFlags) runOptions(s cmdutil.Streams, p *plan.Plan) run.Options {
 		Coverage:        f.coverage,
 		CoveragePartial: strings.Join(f.selected(p), ""),
 		Origin:          option.Origin(s.Env),
+	}
+}
+
+// runDeps returns what a run uses of this program: the record, the log and its processes.
+func (f *runFlags) runDeps(
+	w *cmdutil.World,
+	rec *result.Recorder,
+	redactor *secret.Redactor,
+	log *slog.Logger,
+) run.Deps {
+	return run.Deps{
+		Send:          rec.Send,
+		Secret:        redactor.Add,
+		Redactor:      redactor,
+		Log:           log,
+		Registry:      w.Registry,
+		KillOrphans:   w.Sweep,
+		OnCaseDone:    f.verdicts.CaseDone,
+		FinalFindings: f.verdicts.Findings,
+		LastFindings:  f.verdicts.Last,
 	}
 }
 
