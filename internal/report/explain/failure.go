@@ -197,7 +197,9 @@ func Wording(a *result.Assertion) (message string, values bool) {
 // among the values.
 func saysMore(a *result.Assertion) bool {
 	const clause = 30
-	end := max(strings.LastIndex(a.Message, a.Expected)+len(a.Expected), strings.LastIndex(a.Message, a.Actual)+len(a.Actual))
+	afterWant := strings.LastIndex(a.Message, a.Expected) + len(a.Expected)
+	afterGot := strings.LastIndex(a.Message, a.Actual) + len(a.Actual)
+	end := max(afterWant, afterGot)
 	return len(a.Message)-end > clause
 }
 

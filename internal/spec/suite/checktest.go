@@ -182,7 +182,8 @@ func CheckPromptArguments(args *source.Node, path string, dec *source.Decoder) {
 		case source.KindList, source.KindMap:
 			hint = "write the text that the server expects, such as JSON in quotes"
 		}
-		d := dec.Errorf(n, source.PathKey(path, f.Key.Text), "the argument %q of a prompt is text, got %s", f.Key.Text, n.Describe())
+		at := source.PathKey(path, f.Key.Text)
+		d := dec.Errorf(n, at, "the argument %q of a prompt is text, got %s", f.Key.Text, n.Describe())
 		d.Hint = hint + "; invalid_args: true says that this is intended"
 	}
 }

@@ -58,7 +58,9 @@ func (p *Parameter) Rehearses() bool {
 
 // Rehearsal reports whether the parameters of a call ask it to store nothing.
 func (o *Operation) Rehearsal(params jsonv.Value) bool {
-	return slices.ContainsFunc(o.Params, func(p Parameter) bool { return p.Rehearses() && params.Lookup(p.Name).Bool() })
+	return slices.ContainsFunc(o.Params, func(p Parameter) bool {
+		return p.Rehearses() && params.Lookup(p.Name).Bool()
+	})
 }
 
 // first returns the first parameter that match accepts; nil if there is none.

@@ -8,11 +8,15 @@ import (
 	"mcptest/internal/base/jsonv"
 )
 
+// isBooleanText reports whether a value is the text true or false.
+func isBooleanText(v jsonv.Value) bool {
+	return v.Kind() == jsonv.KindString && (v.Text() == "true" || v.Text() == "false")
+}
+
 // quotesBoolean reports whether the text true or false is compared with a boolean that is
 // declared as one. Its negation would pass for every value.
-func (m exactly) quotesBoolean(s target.Subject, env *Env) bool {
-	quoted := m.want.Kind() == jsonv.KindString && (m.want.Text() == "true" || m.want.Text() == "false")
-	if !quoted || s.Value.Kind() != jsonv.KindBool || env == nil || env.Output == nil {
+func quotesBoolean(want jsonv.Value, s target.Subject, env *Env) bool {
+	if !isBooleanText(want) || s.Value.Kind() != jsonv.KindBool || env == nil || env.Output == nil {
 		return false
 	}
 	return declaresBoolean(env.Output(), s.Target)
