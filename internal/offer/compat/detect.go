@@ -18,6 +18,7 @@ import (
 	"mcptest/internal/base/lists"
 	"mcptest/internal/base/secret"
 	"mcptest/internal/client/handshake"
+	"mcptest/internal/offer/orders"
 )
 
 // detectors find problems that a JSON Schema cannot express.
@@ -34,6 +35,7 @@ var detectors = map[string]func(List) []place{
 	"handshake_ts":         handshakeOf(handshake.ReaderTS1, handshake.ReaderTS2),
 	"header_faults":        headerFaults,
 	"hidden_characters":    hiddenCharacters,
+	"orders_to_hide":       ordersToHide,
 	"error_content":        errorContents,
 	"invalid_input":        invalidInputs,
 	"invalid_output":       invalidOutputs,
@@ -84,6 +86,12 @@ func hiddenIn(text string) string {
 		before = r
 	}
 	return ""
+}
+
+// ordersToHide finds texts that order the model to hide something from people.
+func ordersToHide(l List) []place {
+	reader := orders.NewReader()
+	return faulty(l.texts(read), func(p place) string { return reader.Hides(p.value.Text()) })
 }
 
 // confusableNames finds names whose letters come from several scripts, are styled
