@@ -4,7 +4,7 @@ package orders
 func deceives(all []clause) bool {
 	says, despite := false, false
 	for _, c := range all {
-		if c.lies(len(all) == 1) {
+		if c.lies() {
 			return true
 		}
 		at := c.order()
@@ -23,9 +23,8 @@ const untrue = "fake false wrong invented made-up untrue misleading bogus fictit
 // innocent are words as which something is presented.
 const innocent = "harmless safe routine ordinary passed normal successful innocent legitimate"
 
-// lies reports a clause that orders to tell what is not true. alone says that nothing else is
-// in its sentence.
-func (c clause) lies(alone bool) bool {
+// lies reports a clause that orders to tell what is not true.
+func (c clause) lies() bool {
 	at := c.order()
 	if at < 0 || c[:at].find(0, negation) >= 0 {
 		return false
@@ -43,7 +42,7 @@ func (c clause) lies(alone bool) bool {
 		return true
 	case verb.isOne("give keep") && rest.hasWord("impression appearance appearances"):
 		return true
-	case alone && at == 0 && verb.isOne("say claim") && len(rest) > 3 && rest[0].text == "that":
+	case tells && rest.hasWord("as") && rest.hasWord("regardless"):
 		return true
 	}
 	return c.pretends(at)

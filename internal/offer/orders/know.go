@@ -8,14 +8,15 @@ func (c clause) keepsUnaware(ordered bool) bool {
 		var found bool
 		switch {
 		case c[i].has(nobody):
-			found = rest.nobodyLearns(c[0].text == "please")
+			found = rest.nobodyLearns(c[0].text == "please" || ordered && rest.find(0, learn) == 0)
 		case c[i].has(must) && i > 0 && !c[:i].technical() && c[:i].find(0, negation) < 0:
 			found = rest.mustStayHidden()
 		case c[i].has(deed|trace|answer) && i < 3:
 			found = rest.isNeverTold()
 		case c[i].has(who):
 			purpose := ordered && c[:i].hasWord("so") || i < 4 && c[0].text == "please"
-			other := i > 0 && c[i-1].isOne("other which who")
+			described := c[:i].hasWord("that which") && c.order() < 0 && !c[:i].hasWord("so")
+			other := described || i > 0 && c[i-1].isOne("other which who")
 			found = rest.doNotLearn(ordered, purpose, other) || rest.stayUnaware() && !c.reportsState()
 		}
 		if found {
