@@ -178,7 +178,8 @@ func (c *compiler) serversOf(st *suite.Test, n *source.Node) (out []*Server) {
 		if c.file.Default != nil {
 			return []*Server{c.file.Default}
 		}
-		if len(c.file.Servers) > 1 && c.suite.DefaultServer == "" && n.Kind == source.KindMap && !stepsHaveServers(st) && !c.suite.Partial {
+		isAmbiguous := len(c.file.Servers) > 1 && c.suite.DefaultServer == "" && !c.suite.Partial
+		if isAmbiguous && n.Kind == source.KindMap && !stepsHaveServers(st) {
 			c.dec.ErrorAt(n.Pos, st.Path, "names no server, and the suite has no default_server",
 				fmt.Sprintf("add server: to the test (%s), or default_server: to the suite", c.serverNames()))
 		}
@@ -359,14 +360,20 @@ func (c *compiler) merged(st *suite.Test, own expect.Parts, check bool) *expect.
 // per-test hooks or fixtures, scripts the client's side, or examines messages that
 // cannot be attributed to one of several concurrent calls.
 func (c *compiler) needsExclusive(out *Case) bool {
-	if c.file.Serial || c.set.Alone || out.Respond != nil || out.Routes != nil || out.LogLevel != "" || c.file.Options.RestartPolicy == PerTest {
+	if c.file.Serial || c.set.Alone || c.file.Options.RestartPolicy == PerTest {
+		return true
+	}
+	if out.Respond != nil || out.Routes != nil || out.LogLevel != "" {
 		return true
 	}
 	if out.Tree.Uses().Exclusive() || out.SameAs.Compares("notifications") {
 		return true
 	}
 	for _, op := range out.Ops {
-		if op.Action != nil && op.Action.Name() == "probe" || op.Wait != nil || op.CancelAfter > 0 || op.Respond != nil || op.Raw != nil {
+		if op.Action != nil && op.Action.Name() == "probe" {
+			return true
+		}
+		if op.Wait != nil || op.CancelAfter > 0 || op.Respond != nil || op.Raw != nil {
 			return true
 		}
 		if op.Tree != nil && op.Tree.Uses().Exclusive() {

@@ -229,7 +229,8 @@ func misplaced(n *source.Node, known []string) bool {
 		if near, _ := source.MeantKey(f.Key, f.Value, subjects); near != "" {
 			return true
 		}
-		return f.Key.Text == "call" || slices.Contains(subjects, f.Key.Text) || slices.Contains(known, source.Nearest(f.Key.Text, subjects))
+		key := f.Key.Text
+		return key == "call" || slices.Contains(subjects, key) || slices.Contains(known, source.Nearest(key, subjects))
 	})
 }
 

@@ -58,7 +58,12 @@ func (c *ClientCapabilities) DecodeNode(n *source.Node, path string, d *source.D
 	if n.Kind != source.KindMap {
 		return
 	}
-	c.Roots, c.Sampling, c.Elicitation, c.Tasks, c.Extensions, c.Experimental = k.Roots, k.Sampling, k.Elicitation, k.Tasks, k.Extensions, k.Experimental
+	c.Roots = k.Roots
+	c.Sampling = k.Sampling
+	c.Elicitation = k.Elicitation
+	c.Tasks = k.Tasks
+	c.Extensions = k.Extensions
+	c.Experimental = k.Experimental
 	for _, f := range n.Fields {
 		if f.Value.Kind != source.KindMap {
 			d.WrongType(f.Value, source.PathKey(path, f.Key.Text), "a map, such as {}")
