@@ -304,7 +304,9 @@ func usesProgress(c *plan.Case, op *plan.Op) bool {
 
 // wait waits for a notification after the call. It returns the messages that the
 // server sent after the response.
-func (a *attempt) wait(ctx context.Context, sess *mcp.Session, op *plan.Op, mark mcp.Mark, x *mcp.Exchange) ([]mcp.Message, bool) {
+func (a *attempt) wait(
+	ctx context.Context, sess *mcp.Session, op *plan.Op, mark mcp.Mark, x *mcp.Exchange,
+) ([]mcp.Message, bool) {
 	if op.Wait.Timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = mcp.WithLimit(ctx, "wait.timeout", op.Wait.Timeout)

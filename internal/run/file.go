@@ -228,7 +228,8 @@ func (f *fileRun) pending() []*plan.File {
 
 // teardown runs the teardown steps. A failing step is a warning.
 func (f *fileRun) teardown() {
-	f.runTeardown(f.file.Teardown, &f.scope, f.broken != "" || f.counts.failed() > 0, func(s *plan.Step, ph result.Phase, failure string) {
+	failed := f.broken != "" || f.counts.failed() > 0
+	f.runTeardown(f.file.Teardown, &f.scope, failed, func(s *plan.Step, ph result.Phase, failure string) {
 		if failure != "" {
 			f.run.report(result.Finding{
 				Kind: "teardown", Severity: "warning", File: fixture.FileName(s.Pos), Line: s.Pos.Line,

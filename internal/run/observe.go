@@ -165,7 +165,9 @@ func (a *attempt) act(ctx context.Context, op *plan.Op) {
 }
 
 // observe builds the observation that the case's assertions examine.
-func (a *attempt) observe(ctx context.Context, s *pool.Server, sess *mcp.Session, op *plan.Op, x *mcp.Exchange, waited []mcp.Message) {
+func (a *attempt) observe(
+	ctx context.Context, s *pool.Server, sess *mcp.Session, op *plan.Op, x *mcp.Exchange, waited []mcp.Message,
+) {
 	a.obs = target.Observation{
 		DurationMS:    ms(x.Elapsed),
 		ResponseBytes: len(x.Response),

@@ -228,10 +228,17 @@ func explainHTTP(_ *plan.Server, err error) (message, hint string) {
 	switch {
 	case he.Info.Status == http.StatusNotFound, he.Info.Status == http.StatusMethodNotAllowed:
 		return status, "is the path right? Servers often listen at /mcp, older ones at /sse"
-	case he.Info.Status < 300 && he.Info.ContentType != "" && !strings.HasPrefix(he.Info.ContentType, "application/json") && !strings.HasPrefix(he.Info.ContentType, "text/event-stream"):
-		return "not an MCP response: expected application/json or text/event-stream, got " + protocol.Excerpt([]byte(he.Info.ContentType)), "is this the address of an MCP server?"
+	case he.Info.Status < 300 && he.Info.ContentType != "" && !isMCPType(he.Info.ContentType):
+		got := protocol.Excerpt([]byte(he.Info.ContentType))
+		return "not an MCP response: expected application/json or text/event-stream, got " + got,
+			"is this the address of an MCP server?"
 	}
 	return "", ""
+}
+
+// isMCPType reports whether a content type is one of those that MCP uses.
+func isMCPType(contentType string) bool {
+	return strings.HasPrefix(contentType, "application/json") || strings.HasPrefix(contentType, "text/event-stream")
 }
 
 // listening matches an address that a program has written.

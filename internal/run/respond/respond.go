@@ -55,7 +55,12 @@ func (c Capabilities) JSON() jsonv.Value {
 	}
 	yes := jsonv.Object()
 	modes := jsonv.ObjectOf("url", yes.If(c.url), "form", yes.If(c.url && c.form)) // empty: forms
-	return jsonv.ObjectOf("roots", yes.If(c.roots), "sampling", jsonv.ObjectOf("tools", yes.If(c.tools)).If(c.sampling), "elicitation", modes.If(c.form || c.url))
+	sampling := jsonv.ObjectOf("tools", yes.If(c.tools))
+	return jsonv.ObjectOf(
+		"roots", yes.If(c.roots),
+		"sampling", sampling.If(c.sampling),
+		"elicitation", modes.If(c.form || c.url),
+	)
 }
 
 // CapabilitiesOf returns the union of the capabilities that scripts need.

@@ -98,7 +98,9 @@ func asksNothing(ctx context.Context, v *exam.Visit, tool jsonv.Value) bool {
 }
 
 // counted calls a tool if it is read-only, with members of _meta.
-func counted(ctx context.Context, v *exam.Visit, do func(context.Context, mcp.Call) *mcp.Exchange, tool, meta jsonv.Value) *mcp.Exchange {
+func counted(
+	ctx context.Context, v *exam.Visit, do func(context.Context, mcp.Call) *mcp.Exchange, tool, meta jsonv.Value,
+) *mcp.Exchange {
 	args := argument.Valid(tool)
 	if !allow.ReadOnly(tool) || v.Policy.Call(tool, args) != "" {
 		return &mcp.Exchange{}
