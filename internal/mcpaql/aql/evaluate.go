@@ -67,7 +67,9 @@ func Evaluate(e *evidence.Evidence, o Options) *verdict.Report {
 		NotApplicable:  j.inapplicable,
 	}
 	if n := len(j.unreadable); n > 0 {
-		r.Alerts = append(r.Alerts, fmt.Sprintf("The parameters of %d of %s cannot be read: %s. Nothing that depends on them was judged.", n, display.Count(max(len(j.listed), len(j.read)), "operation"), evidence.Several(j.unreadable)))
+		operations := display.Count(max(len(j.listed), len(j.read)), "operation")
+		r.Alerts = append(r.Alerts, fmt.Sprintf("The parameters of %d of %s cannot be read: %s. Nothing that depends on them was judged.",
+			n, operations, evidence.Several(j.unreadable)))
 	}
 	if e.File != nil {
 		r.Bundle = e.File.Name
@@ -263,7 +265,13 @@ func judge(e *evidence.Evidence, o Options) ([]verdict.CategoryResult, *judgemen
 
 func (j *judgement) rows(category string) (out []verdict.TestResult) {
 	for _, t := range rule.Tests() {
-		if t.Category != category || (t.ID == "extensions" || t.Live) && j.set != rule.Strict || t.Live && !j.e.IsLive() {
+		if t.Category != category {
+			continue
+		}
+		if (t.ID == "extensions" || t.Live) && j.set != rule.Strict {
+			continue
+		}
+		if t.Live && !j.e.IsLive() {
 			continue
 		}
 		x := &evaluation{judgement: j, test: t}

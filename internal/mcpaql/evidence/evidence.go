@@ -233,7 +233,8 @@ func (e *Evidence) CallBehind(at string) int {
 	case len(parts) >= 3 && parts[1] == "transcript":
 		return index(2) + 1
 	case len(parts) >= 5 && parts[1] == "tests":
-		n, _ := e.Live.Lookup("tests").At(index(2)).Lookup("findings").At(index(4)).Lookup("call").Int64()
+		finding := e.Live.Lookup("tests").At(index(2)).Lookup("findings").At(index(4))
+		n, _ := finding.Lookup("call").Int64()
 		return int(n)
 	}
 	return 0

@@ -55,7 +55,8 @@ func (mk *Maker) Value(op *Operation, p Parameter, tag string) (jsonv.Value, err
 		return mk.makeNamed(p.linked, p, tag, 0)
 	}
 	word := describedWord(p)
-	if word != "" && slices.Contains([]string{"string", "any"}, mk.catalog.JSONKind(p)) && mk.catalog.Fits(p, jsonv.String(word)) == "" {
+	takesText := slices.Contains([]string{"string", "any"}, mk.catalog.JSONKind(p))
+	if word != "" && takesText && mk.catalog.Fits(p, jsonv.String(word)) == "" {
 		return jsonv.String(word), nil
 	}
 	if err := contradicts(p, mk.catalog.JSONKind(p)); err != nil {
@@ -126,7 +127,7 @@ func (mk *Maker) make(t typeExpr, p Parameter, tag string, depth int) (jsonv.Val
 	}
 	n := mk.catalog.Types[t.name]
 	if n == nil {
-		return jsonv.Value{}, fmt.Errorf("the type %s of %s is not known", evidence.Quoted(display.Truncate(t.name, 40)), p.Name)
+		return jsonv.Value{}, fmt.Errorf("the type %s of %s is not known", evidence.Excerpt(t.name, 40), p.Name)
 	}
 	return mk.makeNamed(n, p, tag, depth)
 }

@@ -25,7 +25,8 @@ type lister struct {
 func (l *lister) Fate(create *catalog.Operation, t CreatedThing, runs []string) (ours, gone bool) {
 	if get := l.Catalog.Getter(create); get != nil && l.Gate.Barred(get) == "" {
 		r := l.Caller.Call(get, l.Naming(get, t))
-		return r.OK() && (catalog.Carries(r.Data(), runs) || catalog.Carries(t.ID, runs)), strings.HasPrefix(r.Code(), "NOT_FOUND")
+		ours = r.OK() && (catalog.Carries(r.Data(), runs) || catalog.Carries(t.ID, runs))
+		return ours, strings.HasPrefix(r.Code(), "NOT_FOUND")
 	}
 	item, whole := l.listed(create, t)
 	return catalog.Carries(item, runs), whole && item.IsAbsent()

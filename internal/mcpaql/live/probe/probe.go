@@ -67,8 +67,11 @@ func (pr operationProbe) probeOperation(op *catalog.Operation) {
 	if op.Detail.Kind() != jsonv.KindObject && pr.run.Gate.Skipped[op.Name] == "" {
 		pr.run.Gate.Skipped[op.Name] = NotGeneratable + ": it has no detail"
 	}
-	if pr.run.Gate.Skipped[op.Name] != "" || pr.run.Caller.Ctx.Err() != nil || pr.run.Caller.Dead != "" {
-		pr.run.Gate.Skipped[op.Name] = cmp.Or(pr.run.Gate.Skipped[op.Name], pr.run.Caller.EndedBefore())
+	if pr.run.Gate.Skipped[op.Name] != "" {
+		return
+	}
+	if pr.run.Caller.Ctx.Err() != nil || pr.run.Caller.Dead != "" {
+		pr.run.Gate.Skipped[op.Name] = pr.run.Caller.EndedBefore()
 		return
 	}
 	params, why := pr.run.Builder.Params(op)
@@ -155,7 +158,8 @@ func (pr operationProbe) accuracy(op *catalog.Operation, params jsonv.Value, bas
 		}
 	}
 	if optional > 1 {
-		pr.judgeDocumented(op, pr.run.Keeper.Attempt(op, evidence.Merged(all, pr.run.Builder.Fresh(op))), jsonv.Object())
+		params := evidence.Merged(all, pr.run.Builder.Fresh(op))
+		pr.judgeDocumented(op, pr.run.Keeper.Attempt(op, params), jsonv.Object())
 	}
 }
 
@@ -217,11 +221,15 @@ func (pr operationProbe) missing(op *catalog.Operation) {
 		if !p.Required {
 			continue
 		}
-		if op.Changes() && op.IsIdentifier(p) || op.ExecutionParam() != nil && op.ExecutionParam().Name == p.Name && op.Category != "READ" {
+		namesItem := op.Changes() && op.IsIdentifier(p)
+		x := op.ExecutionParam()
+		namesExecution := x != nil && x.Name == p.Name && op.Category != "READ"
+		if namesItem || namesExecution {
 			pr.run.Rows.Leave("required", op.Name, p.Name, guard.WhyUnnamed, true)
 			continue
 		}
-		r := pr.run.Keeper.Attempt(op, pr.run.Maker.Marking(op, pr.run.Builder.Fresh(op).Without(p.Name), p.Name))
+		rest := pr.run.Builder.Fresh(op).Without(p.Name)
+		r := pr.run.Keeper.Attempt(op, pr.run.Maker.Marking(op, rest, p.Name))
 		if !r.Heard() {
 			pr.run.Rows.SkipUnsent("required", op.Name, p.Name, r)
 			continue

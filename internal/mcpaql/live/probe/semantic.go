@@ -43,7 +43,8 @@ func (pr semanticProbe) semantics() {
 			err = p.Saw(pr.askModel(&s, tools))
 		}
 		if err != nil { // a question that was not asked is no evidence
-			pr.run.Unasked = append(pr.run.Unasked, jsonv.ObjectOf("name", s.Name, "reason", display.Truncate(err.Error(), 500)))
+			why := display.Truncate(err.Error(), 500)
+			pr.run.Unasked = append(pr.run.Unasked, jsonv.ObjectOf("name", s.Name, "reason", why))
 			continue
 		}
 		pr.run.Evidence.Semantics = append(pr.run.Evidence.Semantics, s)
