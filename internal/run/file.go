@@ -243,7 +243,9 @@ func (f *fileRun) teardown() {
 // runTeardown runs steps of teardown and passes their results to done. After a step that
 // failed, only those with `always: true` run. Steps with `always: false` do not run
 // after a failure, also of a test, to keep the state for inspection.
-func (f *fileRun) runTeardown(steps []*plan.Step, sc *fixture.Scope, failed bool, done func(s *plan.Step, ph result.Phase, failure string)) {
+func (f *fileRun) runTeardown(
+	steps []*plan.Step, sc *fixture.Scope, failed bool, done func(s *plan.Step, ph result.Phase, failure string),
+) {
 	clean := f.run.cleanup
 	stepFailed := false
 	for _, s := range steps {

@@ -58,7 +58,9 @@ func (o *Opener) Open(ctx context.Context, s *plan.Server, caps jsonv.Value) (*m
 
 // handshake dials, waits for the probe, and initializes the session. Detecting the
 // era of the server may need a second connection, with the same time limit.
-func (o *Opener) handshake(ctx context.Context, s *plan.Server, caps jsonv.Value, limit time.Duration, p probe.Probe) (*mcp.Session, error) {
+func (o *Opener) handshake(
+	ctx context.Context, s *plan.Server, caps jsonv.Value, limit time.Duration, p probe.Probe,
+) (*mcp.Session, error) {
 	dial := func(ctx context.Context) (wire.Transport, error) {
 		whole, cancel := mcp.WithLimit(ctx, "connect_timeout", limit+s.ProbeTime)
 		defer cancel()
