@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"log/slog"
 	"io"
 	"os"
 	"path/filepath"
@@ -391,11 +392,9 @@ func (f *runFlags) execute(ctx context.Context, s cmdutil.Streams, p *plan.Plan,
 	if err != nil {
 		return err
 	}
-	var up *detach.State
-	if f.setupOnly {
-		if up, err = detach.Begin(suites, detach.Options{EnvFiles: f.EnvFiles, Vars: f.Vars, AllowOutside: f.AllowOutside}); err != nil {
-			return option.Invalid("%v", err)
-		}
+	up, err := f.detach(suites)
+	if err != nil {
+		return err
 	}
 	h := f.host
 	if h == nil {
@@ -412,18 +411,9 @@ func (f *runFlags) execute(ctx context.Context, s cmdutil.Streams, p *plan.Plan,
 	opts := f.runOptions(s, p)
 	opts.Notes = append(f.shuffle.note(), notes...)
 	opts.Live = status.Live()
-	deps := run.Deps{
-		Send:          rec.Send,
-		Secret:        redactor.Add,
-		Redactor:      redactor,
-		Log:           log,
-		Registry:      h.world.Registry,
-		KillOrphans:   h.world.Sweep,
-		OnCaseDone:    f.verdicts.CaseDone,
-		FinalFindings: f.verdicts.Findings,
-		LastFindings:  f.verdicts.Last,
-		Eras:          history.Eras(f.erasDir(suites)),
-	}
+	deps := f.runDeps(redactor, log, h.world)
+	deps.Send = rec.Send
+	deps.Eras = history.Eras(f.erasDir(suites))
 	f.traffic.Connect(&deps, p, s.Self, len(f.selected(p)) == 0)
 	tapes.Connect(&deps)
 	if f.warm != nil && watch.KeepServers(ctx, f.warm, p) {
@@ -447,6 +437,32 @@ func (f *runFlags) execute(ctx context.Context, s cmdutil.Streams, p *plan.Plan,
 		}
 		return err
 	})
+}
+
+// detach begins what --setup-only leaves running; nil without this flag.
+func (f *runFlags) detach(suites []*suite.Suite) (*detach.State, error) {
+	if !f.setupOnly {
+		return nil, nil
+	}
+	up, err := detach.Begin(suites, detach.Options{EnvFiles: f.EnvFiles, Vars: f.Vars, AllowOutside: f.AllowOutside})
+	if err != nil {
+		return nil, option.Invalid("%v", err)
+	}
+	return up, nil
+}
+
+// runDeps returns what a run uses of its process and of its user.
+func (f *runFlags) runDeps(redactor *secret.Redactor, log *slog.Logger, world *cmdutil.World) run.Deps {
+	return run.Deps{
+		Secret:        redactor.Add,
+		Redactor:      redactor,
+		Log:           log,
+		Registry:      world.Registry,
+		KillOrphans:   world.Sweep,
+		OnCaseDone:    f.verdicts.CaseDone,
+		FinalFindings: f.verdicts.Findings,
+		LastFindings:  f.verdicts.Last,
+	}
 }
 
 // runOptions returns what the flags and the environment say about a run of p.
