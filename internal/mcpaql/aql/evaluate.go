@@ -75,17 +75,7 @@ func Evaluate(e *evidence.Evidence, o Options) *verdict.Report {
 		r.Bundle = e.File.Name
 	}
 	if e.IsLive() {
-		r.Ended = e.Live.Lookup("ended").Text()
-		r.DurationMS = duration(e.Live)
-		r.Leftovers = evidence.Each(e.Live.Lookup("leftovers").List(), Leftover)
-		r.Changed = evidence.Each(e.Live.Lookup("changed").List(), func(d jsonv.Value) string {
-			return d.Lookup("says").Text()
-		})
-		r.Unchecked = e.Live.Lookup("unchecked").Texts()
-		if l := e.Live.Lookup("lists"); l.Kind() == jsonv.KindObject {
-			n, _ := l.Lookup("compared").Int64()
-			r.Basis = verdict.BasisOf(int(n), l.Lookup("uncalled").Texts())
-		}
+		addLive(r, e.Live)
 	}
 	missing := missingEvidence(e, strict)
 	r.Complete = !slices.ContainsFunc(missing, func(n verdict.Inapplicable) bool { return n.Category != rule.Level2 })
@@ -106,6 +96,22 @@ func Evaluate(e *evidence.Evidence, o Options) *verdict.Report {
 	}
 	r.ExitCode = r.Exit(o.FailOn, len(missing) > 0)
 	return r
+}
+
+// addLive adds what a live run recorded about itself.
+func addLive(r *verdict.Report, live jsonv.Value) {
+	r.Ended = live.Lookup("ended").Text()
+	r.DurationMS = duration(live)
+	r.Leftovers = evidence.Each(live.Lookup("leftovers").List(), Leftover)
+	r.Changed = evidence.Each(live.Lookup("changed").List(), func(d jsonv.Value) string {
+		return d.Lookup("says").Text()
+	})
+	r.Unchecked = live.Lookup("unchecked").Texts()
+	lists := live.Lookup("lists")
+	if lists.Kind() == jsonv.KindObject {
+		n, _ := lists.Lookup("compared").Int64()
+		r.Basis = verdict.BasisOf(int(n), lists.Lookup("uncalled").Texts())
+	}
 }
 
 // missingEvidence returns the requirements of the strict rules that have no evidence:

@@ -143,7 +143,8 @@ func (s words) look(p *probe, at place, v jsonv.Value, rule string) {
 	case s.filled && t == "":
 		p.add(rule, at, v, "expected a string that is not empty")
 	case s.oneOf != nil && !slices.Contains(s.oneOf, t):
-		p.add(cmp.Or(s.except[t], rule), at, v, "expected one of %s, got %s", strings.Join(s.oneOf, ", "), evidence.Excerpt(t, 40))
+		rule = cmp.Or(s.except[t], rule)
+		p.add(rule, at, v, "expected one of %s, got %s", strings.Join(s.oneOf, ", "), evidence.Excerpt(t, 40))
 	case s.like != nil && !s.like().MatchString(t), s.is != nil && !s.is(t):
 		p.add(rule, at, v, "expected %s, got %s", s.want, evidence.Excerpt(t, 40))
 	}

@@ -92,7 +92,9 @@ func (l *lister) newOnes(op *catalog.Operation) (ids []jsonv.Value, certain bool
 
 // everyItem reads a resource's list page by page: every kind, or that of an item with
 // the given other parameters. It returns true if that was the complete list.
-func (l *lister) everyItem(create *catalog.Operation, with jsonv.Value, keys []string, visit func(kind, item jsonv.Value)) (whole bool) {
+func (l *lister) everyItem(
+	create *catalog.Operation, with jsonv.Value, keys []string, visit func(kind, item jsonv.Value),
+) (whole bool) {
 	list := l.Catalog.Partner("list", "READ", create.Resource)
 	if list == nil || l.Gate.Barred(list) != "" {
 		return false

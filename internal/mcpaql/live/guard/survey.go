@@ -63,18 +63,7 @@ func (s *survey) HarvestLists(lists bool) {
 // the run come last: it is created then, and the lists show it.
 func (s *survey) WatchTime() {
 	for _, own := range []bool{false, true} {
-		var list []Reply
-		for _, op := range s.Catalog.Operations {
-			if !s.reads(op) || s.Caller.Ending() != "" {
-				continue
-			}
-			if s.builder.readsOwn(op) != own || s.steady.known[op.Name] {
-				continue
-			}
-			if params, why := s.builder.Params(op); why == "" {
-				list = append(list, Reply{Tool: op.Tool, Args: jsonv.ObjectOf("operation", op.Name, "params", params)})
-			}
-		}
+		list := s.unsteadyReads(own)
 		for i, r := range list {
 			if list[i] = s.Caller.Send(r.Tool, r.Args); list[i].OK() {
 				s.steady.repeatCall(s.Catalog.Op(r.operation()), list[i])
@@ -93,6 +82,24 @@ func (s *survey) WatchTime() {
 			s.watcher.effects(read, s.watcher.Reads())
 		}
 	}
+}
+
+// unsteadyReads returns the calls whose answers may differ, of operations that read something
+// of the run, or of the others.
+func (s *survey) unsteadyReads(own bool) (list []Reply) {
+	for _, op := range s.Catalog.Operations {
+		if !s.reads(op) || s.Caller.Ending() != "" {
+			continue
+		}
+		if s.builder.readsOwn(op) != own || s.steady.known[op.Name] {
+			continue
+		}
+		params, why := s.builder.Params(op)
+		if why == "" {
+			list = append(list, Reply{Tool: op.Tool, Args: jsonv.ObjectOf("operation", op.Name, "params", params)})
+		}
+	}
+	return list
 }
 
 // Some parts of an answer differ each time. They are found by repeating the request,

@@ -146,7 +146,8 @@ func (p executionProbe) abortOne(op, reader, abort *catalog.Operation) {
 			return
 		}
 		p.run.Rows.Count("execution-abort")
-		p.run.Rows.Fail("execution-abort.accepted", r, "%s refuses to end an execution that is %s: %s", abort.Name, evidence.Excerpt(begun.Data().Lookup("status").Text(), 40), r.Brief())
+		status := evidence.Excerpt(begun.Data().Lookup("status").Text(), 40)
+		p.run.Rows.Fail("execution-abort.accepted", r, "%s refuses to end an execution that is %s: %s", abort.Name, status, r.Brief())
 		return
 	}
 	p.run.Rows.Count("execution-abort")

@@ -200,7 +200,8 @@ func (pr featureProbe) inOrder(op *catalog.Operation, large guard.Reply, ask fun
 	same := func(a, b jsonv.Value) bool { return jsonv.Equal(change.WithoutVolatile(a), change.WithoutVolatile(b)) }
 	for _, size := range []int{1, 2} {
 		page, n := ask("first", size), 0
-		for items := catalog.Items(page.Data(), catalog.ListDepth); len(items) > 0 && n < min(len(all), maxFollowed); items = catalog.Items(page.Data(), catalog.ListDepth) {
+		itemsOf := func(r guard.Reply) []jsonv.Value { return catalog.Items(r.Data(), catalog.ListDepth) }
+		for items := itemsOf(page); len(items) > 0 && n < min(len(all), maxFollowed); items = itemsOf(page) {
 			for _, item := range items {
 				at := slices.IndexFunc(all, func(v jsonv.Value) bool { return same(v, item) })
 				switch {

@@ -69,20 +69,7 @@ func (p requestProbe) probeRouting() {
 		return
 	}
 	t.Incomplete = "no operation could be sent to another endpoint"
-	var reads *catalog.Operation
-	for _, op := range p.run.Catalog.Operations {
-		// If no operation can be called, a READ operation is sent without parameters:
-		// an endpoint refuses it before it checks those.
-		if op.Category != "READ" || op.Name == "introspect" {
-			continue
-		}
-		if p.run.Gate.Skipped[op.Name] == "" || reads == nil && p.run.Gate.Barred(op) == "" {
-			reads = op
-			if p.run.Gate.Skipped[op.Name] == "" {
-				break
-			}
-		}
-	}
+	reads := p.readToMisroute()
 	if reads != nil {
 		for _, category := range rule.SemanticCategories {
 			if tool := p.run.Catalog.Families[category]; tool != "" && tool != reads.Tool {
@@ -105,6 +92,23 @@ func (p requestProbe) probeRouting() {
 			p.misroute(op, p.run.Catalog.Reader, params)
 		}
 	}
+}
+
+// readToMisroute returns a READ operation that can be called. If there is none, it is one
+// that is sent without parameters: an endpoint refuses it before it checks those.
+func (p requestProbe) readToMisroute() (reads *catalog.Operation) {
+	for _, op := range p.run.Catalog.Operations {
+		if op.Category != "READ" || op.Name == "introspect" {
+			continue
+		}
+		if p.run.Gate.Skipped[op.Name] == "" {
+			return op
+		}
+		if reads == nil && p.run.Gate.Barred(op) == "" {
+			reads = op
+		}
+	}
+	return reads
 }
 
 func (p requestProbe) misroute(op *catalog.Operation, tool string, params jsonv.Value) {

@@ -115,7 +115,8 @@ func (pr semanticProbe) rehearse(call llm.Call) string {
 			return rehearsed("VALIDATION_MISSING_PARAM", "The arguments of the call have to name an operation, a text.")
 		case op == nil && name.Text() != "introspect":
 			return rehearsed("NOT_FOUND_OPERATION", "The introspection lists no such operation.")
-		case op != nil && (op.Risk != catalog.RiskRead || pr.run.Gate.Barred(op) != ""), smuggled(op, part.Lookup("params")):
+		case op != nil && (op.Risk != catalog.RiskRead || pr.run.Gate.Barred(op) != ""),
+			smuggled(op, part.Lookup("params")):
 			return rehearsed("PERMISSION_DENIED", "This is a rehearsal: the call was noted and not carried out.")
 		}
 	}

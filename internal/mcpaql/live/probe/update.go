@@ -214,7 +214,9 @@ func (pr cycleProbe) readOnly(y *guard.Cycle) {
 // forbidden tries to change a field that must not change, and records the case. kept
 // reports whether the update succeeded and changed nothing; heard is false if the outcome
 // is not known.
-func (pr cycleProbe) forbidden(y *guard.Cycle, kind, name string, documented bool, v, other jsonv.Value) (r guard.Reply, kept, heard bool) {
+func (pr cycleProbe) forbidden(
+	y *guard.Cycle, kind, name string, documented bool, v, other jsonv.Value,
+) (r guard.Reply, kept, heard bool) {
 	if r = pr.change(y, jsonv.ObjectOf(name, other)); !r.Sent() {
 		return r, false, false
 	}
