@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"log/slog"
 	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -152,7 +152,13 @@ func (f *runFlags) run(cmd *cobra.Command, args []string, s cmdutil.Streams) err
 	if err != nil {
 		return err
 	}
-	if err := cmp.Or(f.checkUpdate(s.Env), f.upstreams.Check(s.Env, f.allowInCI), f.cassettes.Check(s.Env, f.allowInCI, f.setupOnly)); err != nil {
+	if err := f.checkUpdate(s.Env); err != nil {
+		return err
+	}
+	if err := f.upstreams.Check(s.Env, f.allowInCI); err != nil {
+		return err
+	}
+	if err := f.cassettes.Check(s.Env, f.allowInCI, f.setupOnly); err != nil {
 		return err
 	}
 	p, suites, err := f.plan(cmd, args, s)
@@ -324,7 +330,8 @@ func (f *runFlags) refuseFormat() error {
 
 // selects reports whether a flag selects tests.
 func (f *runFlags) selects() bool {
-	return len(f.filters)+len(f.tags)+len(f.skipTags)+len(f.servers)+len(f.changed)+len(f.upstreams.Models) > 0
+	selectors := len(f.filters) + len(f.tags) + len(f.skipTags) + len(f.servers) + len(f.changed)
+	return selectors+len(f.upstreams.Models) > 0
 }
 
 // selectionFlags returns the flags that select tests, as written.
@@ -380,7 +387,9 @@ func (f *runFlags) rerunFlags() []string {
 }
 
 // execute runs the plan and writes the reports.
-func (f *runFlags) execute(ctx context.Context, s cmdutil.Streams, p *plan.Plan, suites []*suite.Suite, specs []report.Spec) error {
+func (f *runFlags) execute(
+	ctx context.Context, s cmdutil.Streams, p *plan.Plan, suites []*suite.Suite, specs []report.Spec,
+) error {
 	redactor := secret.NewRedactor()
 	redactor.Add(f.Secrets...)
 	log, closeLog, err := option.OpenLog(s.Err, f.logLevel, redactor)

@@ -97,7 +97,12 @@ func (f *TargetFlags) Split(cmd *cobra.Command, args []string, limit int) (own, 
 	}
 	if len(own) > limit {
 		if at := strings.IndexAny(own[limit], "={"); at >= 0 && cmd.Flags().Lookup("arg") != nil {
-			return nil, nil, Invalid("%s: unexpected argument %q%s", cmd.Name(), own[limit], source.Parenthesis(source.Suggest([]string{"--args-json ", "--arg "}[min(at, 1)]+shellwords.Quote(own[limit]))))
+			flag := "--arg "
+			if at == 0 {
+				flag = "--args-json "
+			}
+			hint := source.Parenthesis(source.Suggest(flag + shellwords.Quote(own[limit])))
+			return nil, nil, Invalid("%s: unexpected argument %q%s", cmd.Name(), own[limit], hint)
 		}
 		return nil, nil, Invalid("%s: unexpected argument %q (%s)", cmd.Name(), own[limit], placeOf(cmd, own, limit))
 	}
@@ -116,7 +121,7 @@ func placeOf(cmd *cobra.Command, own []string, limit int) string {
 	switch {
 	case isURL && takesURL && (limit == 0 || own[0] != "read"):
 		return "did you mean \"--url " + arg + "\"?"
-	case limit > 0 && (own[0] == "read" || own[0] == "get" || own[0] == "list" || own[0] == "show" || own[0] == "call"):
+	case limit > 0 && slices.Contains([]string{"read", "get", "list", "show", "call"}, own[0]):
 		return "leave " + own[0] + " out: mcptest " + cmd.Name() + " " + shellwords.Quote(arg)
 	case cmd.Flags().Lookup("arg") != nil && pair && name != "":
 		return "did you mean \"--arg " + shellwords.Quote(name+"="+strings.TrimSpace(value)) + "\"?"
@@ -131,7 +136,8 @@ func placeOf(cmd *cobra.Command, own []string, limit int) string {
 // resolve returns the server's definition and declares its secrets.
 func (f *TargetFlags) resolve(s cmdutil.Streams, argv []string, redactor *secret.Redactor) (*plan.Server, error) {
 	f.tokenFile, f.lost = TokenPath(f.tokenFile, s)
-	if Given(f.URL != "", len(argv) > 0, f.Server != "" || f.URL == "" && len(argv) == 0 && len(f.Configs) > 0) != 1 {
+	isConfigured := f.URL == "" && len(argv) == 0 && len(f.Configs) > 0
+	if Given(f.URL != "", len(argv) > 0, f.Server != "" || isConfigured) != 1 {
 		return nil, Invalid("expected exactly one server: --url URL, --server NAME of a suite, or -- command args…%s", f.meant)
 	}
 	if f.Timeout <= 0 || f.ConnectTimeout <= 0 {

@@ -54,7 +54,9 @@ type Viewer struct {
 
 // Prepare resolves the target and prepares a connection, with options that opts
 // modify. The caller must call end.
-func (f *TargetFlags) Prepare(cmd *cobra.Command, s cmdutil.Streams, argv []string, opts ...func(*inspect.Options)) (ctx context.Context, l *Viewer, end func(), err error) {
+func (f *TargetFlags) Prepare(
+	cmd *cobra.Command, s cmdutil.Streams, argv []string, opts ...func(*inspect.Options),
+) (ctx context.Context, l *Viewer, end func(), err error) {
 	l = &Viewer{Streams: s, Flags: f, Redactor: secret.NewRedactor(), began: time.Now()}
 	if !cmdutil.InCI(s.Env) {
 		l.Status = term.NewStatus(s.Err, s.Env)
@@ -112,7 +114,10 @@ func (l *Viewer) Of(name string) (*Viewer, error) {
 
 // With opens a session, calls fn, prints the violations, and ends all started
 // processes.
-func (f *TargetFlags) With(cmd *cobra.Command, s cmdutil.Streams, argv []string, fn func(context.Context, *Viewer) error, opts ...func(*inspect.Options)) error {
+func (f *TargetFlags) With(
+	cmd *cobra.Command, s cmdutil.Streams, argv []string,
+	fn func(context.Context, *Viewer) error, opts ...func(*inspect.Options),
+) error {
 	ctx, l, end, err := f.Prepare(cmd, s, argv, opts...)
 	if err != nil {
 		return err

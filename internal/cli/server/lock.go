@@ -145,7 +145,9 @@ func (f *lockFlags) run(cmd *cobra.Command, s cmdutil.Streams, argv []string) er
 
 // read reads the lists of a server, and returns those that the server announced as
 // changed, and the other changes when they are read again. It has reported its error.
-func (f *lockFlags) read(ctx context.Context, l *option.Viewer, o diff.Options) (live *surface.Surface, announced []diff.Reading, unstable []diff.Change, err error) {
+func (f *lockFlags) read(
+	ctx context.Context, l *option.Viewer, o diff.Options,
+) (live *surface.Surface, announced []diff.Reading, unstable []diff.Change, err error) {
 	err = l.Conn.Readings(ctx, f.again, func(r inspect.Reading) {
 		if live == nil {
 			live = surfaceOf(l, r.Offer.Lists)

@@ -48,7 +48,9 @@ type running struct {
 
 // begin checks the flags and finds the server. A command after an address is started, on a
 // free port if both contain {port}; its end is the caller's, or that of end.
-func (f *target) begin(cmd *cobra.Command, s cmdutil.Streams, argv []string, opts ...func(*inspect.Options)) (ctx context.Context, r *running, end func(), err error) {
+func (f *target) begin(
+	cmd *cobra.Command, s cmdutil.Streams, argv []string, opts ...func(*inspect.Options),
+) (ctx context.Context, r *running, end func(), err error) {
 	if v, err := jsonv.Parse([]byte(f.args)); err != nil || v.Kind() != jsonv.KindObject {
 		return nil, nil, nil, option.Invalid("--args: expected a JSON object")
 	}
