@@ -420,8 +420,7 @@ func (f *runFlags) execute(
 	opts := f.runOptions(s, p)
 	opts.Notes = append(f.shuffle.note(), notes...)
 	opts.Live = status.Live()
-	deps := f.runDeps(redactor, log, h.world)
-	deps.Send = rec.Send
+	deps := f.runDeps(h.world, rec, redactor, log)
 	deps.Eras = history.Eras(f.erasDir(suites))
 	f.traffic.Connect(&deps, p, s.Self, len(f.selected(p)) == 0)
 	tapes.Connect(&deps)
@@ -460,20 +459,6 @@ func (f *runFlags) detach(suites []*suite.Suite) (*detach.State, error) {
 	return up, nil
 }
 
-// runDeps returns what a run uses of its process and of its user.
-func (f *runFlags) runDeps(redactor *secret.Redactor, log *slog.Logger, world *cmdutil.World) run.Deps {
-	return run.Deps{
-		Secret:        redactor.Add,
-		Redactor:      redactor,
-		Log:           log,
-		Registry:      world.Registry,
-		KillOrphans:   world.Sweep,
-		OnCaseDone:    f.verdicts.CaseDone,
-		FinalFindings: f.verdicts.Findings,
-		LastFindings:  f.verdicts.Last,
-	}
-}
-
 // runOptions returns what the flags and the environment say about a run of p.
 func (f *runFlags) runOptions(s cmdutil.Streams, p *plan.Plan) run.Options {
 	return run.Options{
@@ -489,6 +474,27 @@ func (f *runFlags) runOptions(s cmdutil.Streams, p *plan.Plan) run.Options {
 		NoDiagnosis:     f.noDiagnosis || f.cassettes.Record != "", // a recording has what the tests did
 		Coverage:        f.coverage,
 		CoveragePartial: strings.Join(f.selected(p), ""),
+		Origin:          option.Origin(s.Env),
+	}
+}
+
+// runDeps returns what a run uses of this program: the record, the log and its processes.
+func (f *runFlags) runDeps(
+	w *cmdutil.World,
+	rec *result.Recorder,
+	redactor *secret.Redactor,
+	log *slog.Logger,
+) run.Deps {
+	return run.Deps{
+		Send:          rec.Send,
+		Secret:        redactor.Add,
+		Redactor:      redactor,
+		Log:           log,
+		Registry:      w.Registry,
+		KillOrphans:   w.Sweep,
+		OnCaseDone:    f.verdicts.CaseDone,
+		FinalFindings: f.verdicts.Findings,
+		LastFindings:  f.verdicts.Last,
 	}
 }
 

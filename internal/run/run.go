@@ -33,8 +33,10 @@ type Options struct {
 	RerunFlags []string
 	// Shard identifies the plan as a part of a larger run; may be nil.
 	Shard *result.Shard
-	Dir   string   // Run.Dir of the record
-	Notes []string // written to the record first
+	Dir   string // Run.Dir of the record
+	// Origin is that of the record; may be nil.
+	Origin *result.Origin
+	Notes  []string // written to the record first
 	// Coverage enables measuring coverage, which a suite can demand too.
 	// CoveragePartial is the reason why the plan does not contain all tests, so that
 	// minimums are not checked.
@@ -249,6 +251,7 @@ func (r *runner) begin() {
 		Parallel: 1,
 		Command:  o.Command,
 		Dir:      o.Dir,
+		Origin:   o.Origin,
 		Shard:    o.Shard,
 	}
 	if o.Phase != All {

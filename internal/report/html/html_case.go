@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	openMost   = 30  // failures that are shown expanded
+	openMost   = 1   // failures that are shown expanded
 	listedMost = 100 // failures of a large run that are shown at once
 )
 

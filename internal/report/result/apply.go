@@ -30,6 +30,7 @@ func (r *Run) Apply(e Event) {
 		r.Schema = Schema
 		r.Tool, r.Suites, r.Started = e.Tool, e.Suites, e.Started
 		r.Parallel, r.Command, r.Dir, r.Shard = e.Parallel, e.Command, e.Dir, e.Shard
+		r.Origin = e.Origin
 	case ServerUp:
 		r.server(e.Server, true)
 	case ServerDown:

@@ -168,6 +168,7 @@ func (m *merger) merge() error {
 		Parallel: parallel,
 		Command:  first.Command,
 		Dir:      first.Dir,
+		Origin:   first.Origin,
 	})
 	for n, p := range m.parts {
 		if err := m.cases(n, p); err != nil {

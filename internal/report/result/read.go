@@ -39,6 +39,32 @@ func ReadJSON(rd io.Reader) (*Run, error) {
 	return r.run, nil
 }
 
+// ReadHead reads a record in either format as far as its time: the result has Schema,
+// Suites and Started only, and no cases. It fails if the text does not begin as a record does.
+func ReadHead(rd io.Reader) (*Run, error) {
+	run := &Run{}
+	dec := json.NewDecoder(rd)
+	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
+		return nil, fmt.Errorf("this is not the record of a run")
+	}
+	fields := map[string]any{"schema": &run.Schema, "suites": &run.Suites, "started": &run.Started}
+	for run.Started.IsZero() && dec.More() {
+		name, err := dec.Token()
+		if err != nil {
+			return nil, err
+		}
+		key, _ := name.(string)
+		into := fields[key]
+		if into == nil {
+			into = new(json.RawMessage)
+		}
+		if err := dec.Decode(into); err != nil {
+			return nil, err
+		}
+	}
+	return run, checkSchema(run.Schema)
+}
+
 // recordReader reads the members of a record one by one, and keeps only one element
 // of "tests" at a time.
 type recordReader struct {
@@ -111,6 +137,7 @@ func membersOf(run *Run) map[string]any {
 		"phases":         &run.Phases,
 		"metric_rollups": &run.Rollups,
 		"findings":       &run.Findings,
+		"origin":         &run.Origin,
 		"servers":        &run.Servers,
 		"coverage":       &run.Coverage,
 		"notes":          &run.Notes,
