@@ -201,7 +201,7 @@ type Server struct {
 	// ClientSecret is the value of auth.oauth.client_secret_env.
 	ClientSecret string `json:"-"`
 
-	Client         string `json:"-"` // client name for the handshake; "": mcptest's
+	Client         Client `json:",omitzero"`
 	Protocol       string // auto or a revision
 	ConnectTimeout time.Duration
 	Timeout        time.Duration `json:"-"` // 0: not set
@@ -214,7 +214,6 @@ type Server struct {
 	ValidateOutput bool
 	Describe       []agent.Description  `json:",omitempty"`
 	Respond        *suite.Respond       `json:"-"`
-	Declares       jsonv.Value          `json:"-"` // capabilities of the client as written; absent: those that Respond needs
 	Upstreams      []*upstream.Upstream `json:"-"` // of its file
 
 	def *suite.Server // for positions

@@ -41,7 +41,7 @@ func (c *compiler) server(sv *suite.Server) (*Server, source.Diagnostics) {
 		Name: sv.Name, Pos: sv.Pos, URL: sv.URL, Auth: sv.Auth, TLS: sv.TLS,
 		Transport: cmp.Or(sv.Transport, "auto"), Protocol: cmp.Or(sv.Protocol, "auto"),
 		ConnectTimeout: orDuration(sv.ConnectTimeout, DefaultConnectTimeout), Timeout: orDuration(sv.Timeout, 0), IdleTimeout: orDuration(sv.IdleTimeout, 0),
-		WaitForReady: sv.WaitForReady, Sessions: 1, ValidateOutput: true, Respond: sv.Respond, Declares: sv.Client.Declared(),
+		WaitForReady: sv.WaitForReady, Sessions: 1, ValidateOutput: true, Respond: sv.Respond,
 		Tolerate: map[string]bool{}, ServerKeys: sv.ServerKeys, def: sv,
 	}
 	s.out = out
@@ -91,6 +91,11 @@ func (c *compiler) server(sv *suite.Server) (*Server, source.Diagnostics) {
 		}
 		out.Tolerate[t.Text] = true
 	}
+	out.Client = clientOf(sv.Client)
+	if c.set.Client != nil {
+		out.Client = *c.set.Client
+	}
+	c.warnUnasked(out, sv.Respond, s.path+".respond")
 	out.Key = serverKey(out)
 	return out, c.dec.Diagnostics()
 }
