@@ -270,7 +270,8 @@ func (f *TargetFlags) remote(s cmdutil.Streams, redactor *secret.Redactor) (*pla
 		redactor.Add(token)
 		sv.Headers = append(sv.Headers, plan.Header{Name: "Authorization", Value: "Bearer " + token})
 	}
-	if !slices.ContainsFunc(sv.Headers, func(h plan.Header) bool { return h.Name == "Authorization" }) && u.User == nil {
+	authorized := slices.ContainsFunc(sv.Headers, func(h plan.Header) bool { return h.Name == "Authorization" })
+	if !authorized && u.User == nil {
 		f.loggedIn(s, sv)
 	}
 	if f.CAFile != "" || f.Insecure {
@@ -421,6 +422,9 @@ func (f *TargetFlags) Usage(s cmdutil.Streams, argv []string) string {
 		words = []string{"--server", f.Server, "--config", cmp.Or(strings.Join(f.Configs, ""), DefaultSuites[0])}
 	default:
 		return ""
+	}
+	if f.Client != "" {
+		words = append([]string{"--client", f.Client}, words...)
 	}
 	redactor := secret.NewRedactor()
 	redactor.Add(secret.InEnviron(s.Env)...)

@@ -100,9 +100,9 @@ func ClientOf(s *plan.Server, own mcp.Implementation) mcp.Implementation {
 	return own
 }
 
-// StartedTwice explains that a server had to be started (or connected to) twice,
-// because it exited during the detection of its era. A server that exited with the request in flight may have exited because of it, but
-// that is not certain.
+// StartedTwice explains that a server had to be started (or connected to) twice, because
+// it exited during the detection of its era. A server that exited with the request in
+// flight may have exited because of it, but that is not certain.
 func StartedTwice(why error, version string) string {
 	var died *wire.ClosedError
 	if !errors.As(why, &died) {

@@ -7,22 +7,6 @@ import (
 	"mcptest/internal/spec/suite"
 )
 
-// Client is what mcptest claims to be on a server. The zero value is mcptest itself.
-type Client struct {
-	Profile              string // "": none
-	Name, Title, Version string // "": mcptest's
-	// Declares are the capabilities, an object; absent: those that respond: needs.
-	Declares jsonv.Value
-	// Exact is set if Declares is what the suite wrote. Otherwise the capabilities that
-	// respond: needs are declared in addition.
-	Exact bool
-}
-
-// IsZero reports whether the client is mcptest itself.
-func (c Client) IsZero() bool {
-	return c.Profile == "" && c.Name == "" && c.Title == "" && c.Version == "" && c.Declares.IsAbsent()
-}
-
 // ClientNamed returns a known client, and whether there is one of that name.
 func ClientNamed(profile string) (c Client, ok bool) {
 	p, ok := identity.Named(profile)
@@ -80,8 +64,13 @@ func (c *compiler) warnUnasked(sv *Server, r *suite.Respond, path string) {
 		if !sv.Client.Declares.Lookup(capability).IsAbsent() {
 			return
 		}
-		d := source.Warnf(pos, path+"."+key, "%s does not declare %s: a server does not ask this client, which the answer declares in addition", sv.Client.Profile, capability)
-		c.dec.AddNew(d)
+		c.dec.AddNew(source.Warnf(
+			pos,
+			path+"."+key,
+			"%s does not declare %s: a server does not ask this client, which the answer declares in addition",
+			sv.Client.Profile,
+			capability,
+		))
 	}
 	if len(r.Sampling.List) > 0 {
 		warn(r.Sampling.Pos, "sampling", "sampling")

@@ -227,6 +227,22 @@ func (s *Server) variantOf(other *Server) bool {
 	return a == b
 }
 
+// Client is what mcptest claims to be on a server. The zero value is mcptest itself.
+type Client struct {
+	Profile              string // "": none
+	Name, Title, Version string // "": mcptest's
+	// Declares are the capabilities, an object; absent: those that respond: needs.
+	Declares jsonv.Value
+	// Exact is set if Declares is what the suite wrote. Otherwise the capabilities that
+	// respond: needs are declared in addition.
+	Exact bool
+}
+
+// IsZero reports whether the client is mcptest itself.
+func (c Client) IsZero() bool {
+	return c.Profile == "" && c.Name == "" && c.Title == "" && c.Version == "" && c.Declares.IsAbsent()
+}
+
 // Header is one HTTP header to send.
 type Header struct{ Name, Value string }
 

@@ -20,7 +20,7 @@ type Client struct {
 	Version string `yaml:"version" schema:"pattern: '\\S'" example:"1.0.0"`
 	// Its title, for people.
 	Title string `yaml:"title" schema:"pattern: '\\S'" example:"Codex"`
-	// The capabilities that the client declares, exactly as written; without it, those of the profile and those that respond: needs.
+	// The capabilities that the client declares, exactly as written; without it, those of the profile and of respond:.
 	Capabilities *ClientCapabilities `yaml:"capabilities" example:"{sampling: {tools: {}}, roots: {}}"`
 	// Extensions that the client declares, by their names, in place of those of the profile.
 	Extensions *source.Node `yaml:"extensions"`
@@ -61,13 +61,15 @@ func (c *Client) DecodeNode(n *source.Node, path string, d *source.Decoder) {
 	}
 	for _, key := range []string{"name", "version", "title"} {
 		if v := n.Get(key); v != nil && v.Kind == source.KindString && strings.TrimSpace(v.Text) == "" {
-			d.Errorf(v, source.PathKey(path, key), "the %s is empty", key).Hint = "leave the key out to keep that of the profile"
+			mistake := d.Errorf(v, source.PathKey(path, key), "the %s is empty", key)
+			mistake.Hint = "leave the key out to keep that of the profile"
 		}
 	}
 	c.Name, c.Version, c.Title, c.Capabilities = k.Name, k.Version, k.Title, k.Capabilities
 	c.Extensions = k.Extensions
 	if c.Extensions != nil && c.Extensions.Kind != source.KindMap {
-		d.WrongType(c.Extensions, source.PathKey(path, "extensions"), "a map from the names of extensions to their settings")
+		at := source.PathKey(path, "extensions")
+		d.WrongType(c.Extensions, at, "a map from the names of extensions to their settings")
 		c.Extensions = nil
 	}
 }
@@ -75,7 +77,8 @@ func (c *Client) DecodeNode(n *source.Node, path string, d *source.Decoder) {
 // checkProfile reports a profile that does not exist.
 func (c *Client) checkProfile(n *source.Node, path string, d *source.Decoder) {
 	if _, ok := identity.Named(c.Profile); !ok {
-		d.Errorf(n, path, "%q is not a client that mcptest knows", c.Profile).Hint = source.Known(c.Profile, identity.Names())
+		mistake := d.Errorf(n, path, "%q is not a client that mcptest knows", c.Profile)
+		mistake.Hint = source.Known(c.Profile, identity.Names())
 	}
 }
 
@@ -117,7 +120,8 @@ func (c *ClientCapabilities) DecodeNode(n *source.Node, path string, d *source.D
 	if n.Kind != source.KindMap {
 		return
 	}
-	c.Roots, c.Sampling, c.Elicitation, c.Tasks, c.Extensions, c.Experimental = k.Roots, k.Sampling, k.Elicitation, k.Tasks, k.Extensions, k.Experimental
+	c.Roots, c.Sampling, c.Elicitation = k.Roots, k.Sampling, k.Elicitation
+	c.Tasks, c.Extensions, c.Experimental = k.Tasks, k.Extensions, k.Experimental
 	for _, f := range n.Fields {
 		if f.Value.Kind != source.KindMap {
 			d.WrongType(f.Value, source.PathKey(path, f.Key.Text), "a map, such as {}")
