@@ -73,7 +73,7 @@ func (f *TargetFlags) Prepare(
 	}
 	l.World = cmdutil.NewWorld(s, log)
 	o := inspect.Options{
-		Server: l.Server, Client: mcp.Implementation{Name: "mcptest", Version: cmdutil.Version()}, WaitForReady: f.waitForReady,
+		Server: l.Server, Client: connect.ClientOf(l.Server, ownName()), WaitForReady: f.waitForReady,
 		Connect: connect.Options{
 			Registry:  l.World.Registry,
 			UserAgent: "mcptest/" + cmdutil.Version(),
@@ -101,15 +101,24 @@ func (f *TargetFlags) Prepare(
 	}, nil
 }
 
+// ownName is what mcptest calls itself.
+func ownName() mcp.Implementation {
+	return mcp.Implementation{Name: "mcptest", Version: cmdutil.Version()}
+}
+
 // Of returns a viewer of another server of the same suite.
 func (l *Viewer) Of(name string) (*Viewer, error) {
 	other, flags := *l, *l.Flags
 	flags.Server = name
 	sv, err := flags.OfSuite(l.Streams, l.Redactor)
 	other.Flags, other.Server, other.o.Server = &flags, sv, sv
+	if err != nil {
+		return nil, err
+	}
+	other.o.Client = connect.ClientOf(sv, ownName())
 	other.o.Violations, other.o.Doing = other.violations, other.doing
 	other.Conn = inspect.New(other.o)
-	return &other, err
+	return &other, nil
 }
 
 // With opens a session, calls fn, prints the violations, and ends all started
