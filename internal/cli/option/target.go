@@ -276,8 +276,7 @@ func (f *TargetFlags) remote(s cmdutil.Streams, redactor *secret.Redactor) (*pla
 		redactor.Add(token)
 		sv.Headers = append(sv.Headers, plan.Header{Name: "Authorization", Value: "Bearer " + token})
 	}
-	authorized := slices.ContainsFunc(sv.Headers, func(h plan.Header) bool { return h.Name == "Authorization" })
-	if !authorized && u.User == nil {
+	if !sv.SendsCredentials() {
 		f.loggedIn(s, sv)
 	}
 	if f.CAFile != "" || f.Insecure {

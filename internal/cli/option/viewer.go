@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -25,7 +23,6 @@ import (
 	"mcptest/internal/client/auth"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
-	"mcptest/internal/client/wire"
 	"mcptest/internal/run/connect"
 	"mcptest/internal/run/history"
 	"mcptest/internal/run/inspect"
@@ -226,8 +223,7 @@ func (l *Viewer) detail(err error) (lines []string) {
 // loginHint returns a hint on how to authorize if the server rejected a request
 // without credentials.
 func (l *Viewer) loginHint(err error) string {
-	if he, ok := errors.AsType[*wire.HTTPError](err); !ok || he.Info.Status != http.StatusUnauthorized || l.Server.Auth != nil ||
-		slices.ContainsFunc(l.Server.Headers, func(h plan.Header) bool { return h.Name == "Authorization" }) {
+	if !connect.RefusedAnonymous(l.Server, err) {
 		return ""
 	}
 	return l.Redactor.String("mcptest login "+shellwords.Quote(auth.ServerKey(l.Server.URL))) + " logs in; --bearer-token-env NAME sends a token you have"
