@@ -108,7 +108,12 @@ func (c checker) step(s *FlowStep, n *source.Node, captures map[string]source.Po
 // invocation checks that exactly one subject is given, and that the other keys can
 // be combined with it.
 func (c checker) invocation(n *source.Node, path string, known []string, call Invocation, orSteps bool) {
-	has := slices.DeleteFunc(slices.Clone(known), func(key string) bool { return n.Get(key) == nil })
+	var has []string
+	for _, key := range known {
+		if n.Get(key) != nil {
+			has = append(has, key)
+		}
+	}
 	switch {
 	case len(has) == 0 && orSteps && needsNoCall(n):
 		for _, key := range []string{"args", "params", "notification", "wait", "until", "cancel_after", "invalid_args"} {
