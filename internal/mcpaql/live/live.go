@@ -11,6 +11,7 @@ import (
 
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/lists"
 	"mcptest/internal/base/source"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/mcpaql/evidence"
@@ -190,7 +191,7 @@ func Clean(ctx context.Context, o guard.Options, left []Left) (Cleaned, error) {
 	}
 	defer end()
 	c.Caller.Cleaning = true
-	runs := evidence.Each(left, func(l Left) string { return l.RunID })
+	runs := lists.Map(left, func(l Left) string { return l.RunID })
 	var out Cleaned
 	for _, create := range c.Catalog.Operations {
 		remove := c.Gate.Remover(create)
@@ -257,7 +258,7 @@ func (dy discovery) checkNames() error {
 	if len(dy.run.Catalog.Operations) == 0 || len(dy.run.Caller.Short) > 0 {
 		return nil
 	}
-	all := evidence.Each(dy.run.Catalog.Operations, func(op *catalog.Operation) string { return op.Name })
+	all := lists.Map(dy.run.Catalog.Operations, func(op *catalog.Operation) string { return op.Name })
 	matches := func(glob string) bool {
 		return slices.ContainsFunc(all, func(name string) bool { return catalog.MatchesAny(name, []string{glob}) })
 	}
@@ -336,7 +337,7 @@ func (dy discovery) checkValues(names []string) {
 				dy.checkValue(op, *p, v)
 				continue
 			}
-			known := evidence.Each(op.Params, func(p catalog.Parameter) string { return p.Name })
+			known := lists.Map(op.Params, func(p catalog.Parameter) string { return p.Name })
 			dy.report(v, fmt.Sprintf("--values: %s documents no parameter %s", name, evidence.Excerpt(param, 60)), source.DidYouMean(param, known))
 		}
 	}
