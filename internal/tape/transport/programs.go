@@ -1,7 +1,6 @@
 package transport
 
 import (
-
 	"mcptest/internal/spec/plan"
 )
 
