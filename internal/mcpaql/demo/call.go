@@ -42,26 +42,64 @@ func (a *Adapter) answer(s session, tool string, args jsonv.Value) jsonv.Value {
 	return env
 }
 
-// operate runs one operation.
-func (a *Adapter) operate(s session, tool string, args jsonv.Value) (jsonv.Value, *failure) {
+// requested returns the operation that a request names.
+func (a *Adapter) requested(args jsonv.Value) (*operation, *failure) {
 	if why := tooLarge(args, 1); why != "" && !a.is("limits-open") {
 		code := "VALIDATION_PAYLOAD_TOO_LARGE"
 		if a.is("limits-code") {
 			code = "VALIDATION_INVALID_VALUE"
 		}
-		return jsonv.Value{}, refuse(code, "The request is too large: %s.", why)
+		return nil, refuse(code, "The request is too large: %s.", why)
 	}
 	name := args.Lookup("operation")
 	switch name.Kind() {
 	case jsonv.KindString:
 	case jsonv.KindAbsent:
-		return jsonv.Value{}, refuse("VALIDATION_MISSING_PARAM", "The parameter 'operation' is missing: name one of those introspect lists.").with("param_name", jsonv.String("operation"))
+		return nil, refuse("VALIDATION_MISSING_PARAM", "The parameter 'operation' is missing: name one of those introspect lists.").
+			with("param_name", jsonv.String("operation"))
 	default:
-		return jsonv.Value{}, refuse("VALIDATION_INVALID_TYPE", "The parameter 'operation' wants a string, got %s.", name.Kind()).with("param_name", jsonv.String("operation"))
+		return nil, refuse("VALIDATION_INVALID_TYPE", "The parameter 'operation' wants a string, got %s.", name.Kind()).
+			with("param_name", jsonv.String("operation"))
 	}
 	op := a.find(name.Text())
 	if op == nil {
-		return jsonv.Value{}, refuse("NOT_FOUND_OPERATION", "There is no operation '%s': introspect with query operations lists them.", name.Text()).with("operation", name)
+		return nil, refuse("NOT_FOUND_OPERATION", "There is no operation '%s': introspect with query operations lists them.", name.Text()).
+			with("operation", name)
+	}
+	return op, nil
+}
+
+// paramsOf returns the parameters of a request, with those that stand next to them.
+func (a *Adapter) paramsOf(op *operation, args jsonv.Value) (jsonv.Value, *failure) {
+	params := args.Lookup("params")
+	if params.IsAbsent() {
+		params = jsonv.Object()
+	}
+	if params.Kind() != jsonv.KindObject {
+		return params, refuse("VALIDATION_INVALID_TYPE", "The parameter 'params' wants an object, got %s.", params.Kind()).
+			with("param_name", jsonv.String("params"))
+	}
+	for k, v := range args.Members() {
+		switch k {
+		case "operation", "params", "_request_id":
+		case "_meta":
+			if a.is("meta-refused") {
+				return params, refuse("VALIDATION_UNKNOWN_PARAM", "%s takes no parameter '_meta'.", op.Name)
+			}
+		default:
+			if _, inside := params.Get(k); !inside || a.is("top-level-wins") {
+				params = params.With(k, v)
+			}
+		}
+	}
+	return params, nil
+}
+
+// operate runs one operation.
+func (a *Adapter) operate(s session, tool string, args jsonv.Value) (jsonv.Value, *failure) {
+	op, f := a.requested(args)
+	if f != nil {
+		return jsonv.Value{}, f
 	}
 	if a.before(op, args.Lookup("params")) {
 		return success(jsonv.ObjectOf("done", true), nil), nil
@@ -69,25 +107,9 @@ func (a *Adapter) operate(s session, tool string, args jsonv.Value) (jsonv.Value
 	if f := a.routed(op, tool); f != nil {
 		return jsonv.Value{}, f
 	}
-	params := args.Lookup("params")
-	if args.Lookup("params").IsAbsent() {
-		params = jsonv.Object()
-	}
-	if params.Kind() != jsonv.KindObject {
-		return jsonv.Value{}, refuse("VALIDATION_INVALID_TYPE", "The parameter 'params' wants an object, got %s.", params.Kind()).with("param_name", jsonv.String("params"))
-	}
-	for k, v := range args.Members() {
-		switch {
-		case k == "operation" || k == "params", k == "_request_id":
-		case k == "_meta":
-			if a.is("meta-refused") {
-				return jsonv.Value{}, refuse("VALIDATION_UNKNOWN_PARAM", "%s takes no parameter '_meta'.", op.Name)
-			}
-		default:
-			if _, inside := params.Get(k); !inside || a.is("top-level-wins") {
-				params = params.With(k, v)
-			}
-		}
+	params, f := a.paramsOf(op, args)
+	if f != nil {
+		return jsonv.Value{}, f
 	}
 	checked := params
 	if a.gated(op) {
