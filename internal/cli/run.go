@@ -102,6 +102,7 @@ suite, flags or environment or a failed setup, 3 a server was not ready in time,
 		},
 	}
 	f.SuiteFlags.Add(cmd)
+	option.AddClient(cmd, &f.Client)
 	fl := cmd.Flags()
 	fl.StringArrayVarP(&f.filters, "filter", "k", nil, "run tests whose name contains this `text`, or matches re:REGEXP; !text and !re:REGEXP leave them out")
 	fl.StringSliceVar(&f.tags, "tag", nil, "run tests with one of these `tags`")
@@ -194,6 +195,9 @@ func (f *runFlags) run(cmd *cobra.Command, args []string, s cmdutil.Streams) err
 // plan loads and compiles the suites; mistakes are printed and end the command.
 func (f *runFlags) plan(cmd *cobra.Command, args []string, s cmdutil.Streams) (*plan.Plan, []*suite.Suite, error) {
 	if err := cmp.Or(f.checkNumbers(cmd), f.shuffle.check(), f.limits.Check()); err != nil {
+		return nil, nil, err
+	}
+	if _, err := option.KnownClient(f.Client); err != nil {
 		return nil, nil, err
 	}
 	if _, err := term.Detect(io.Discard, s.Env, f.Color); err != nil {
@@ -379,6 +383,9 @@ func (f *runFlags) rerunFlags() []string {
 	}
 	if f.AllowOutside {
 		out = append(out, "--allow-outside")
+	}
+	if f.Client != "" {
+		out = append(out, "--client", f.Client)
 	}
 	if f.timeout > 0 {
 		out = append(out, "--timeout", f.timeout.String())

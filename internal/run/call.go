@@ -269,11 +269,11 @@ func (a *attempt) send(ctx context.Context, sess *mcp.Session, s *pool.Server, o
 	if op.Respond != nil { // the step's answers come before the case's
 		script = respond.New(op.Respond, a.c.Respond, op.Server.Respond)
 	}
-	if script == nil && !op.Server.Declares.IsAbsent() {
+	if script == nil && !op.Server.Client.Declares.IsAbsent() {
 		script = respond.Empty()
 	}
 	if script != nil {
-		if !op.Server.Declares.IsAbsent() {
+		if !op.Server.Client.Declares.IsAbsent() {
 			script.Claims()
 		}
 		a.scripts = append(a.scripts, script)

@@ -21,6 +21,7 @@ import (
 	"mcptest/internal/base/term"
 	"mcptest/internal/cli/cmdutil"
 	"mcptest/internal/client/auth"
+	"mcptest/internal/client/identity"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/client/wire"
@@ -84,6 +85,24 @@ func (f *TargetFlags) Add(cmd *cobra.Command) {
 	f.limits.Add(cmd)
 	AddTokenFile(cmd, &f.tokenFile)
 	f.SuiteFlags.Add(cmd)
+}
+
+// AddClient defines the flag of the commands that can introduce themselves as a known
+// client.
+func AddClient(cmd *cobra.Command, name *string) {
+	cmd.Flags().StringVar(name, "client", "", "declare the name, version and capabilities of this known `client`, in place of client: in the suite")
+}
+
+// KnownClient returns the client that --client names, nil if it names none.
+func KnownClient(name string) (*plan.Client, error) {
+	if name == "" {
+		return nil, nil
+	}
+	c, ok := plan.ClientNamed(name)
+	if !ok {
+		return nil, Invalid("--client: %q is not a client that mcptest knows (%s)", name, source.Known(name, identity.Names()))
+	}
+	return &c, nil
 }
 
 // Split separates a command's own arguments from the server's command after --.
@@ -155,6 +174,9 @@ func (f *TargetFlags) resolve(s cmdutil.Streams, argv []string, redactor *secret
 	if f.Protocol != mcp.Auto && !slices.Contains(protocol.Versions(), f.Protocol) {
 		return nil, Invalid("--protocol: expected auto or one of %s, got %q", strings.Join(protocol.Versions(), ", "), f.Protocol)
 	}
+	if _, err := KnownClient(f.Client); err != nil {
+		return nil, err
+	}
 	switch {
 	case f.URL != "":
 		return f.remote(s, redactor)
@@ -187,9 +209,19 @@ func (f *TargetFlags) httpOnly() bool {
 
 // fromFlags returns a definition with the settings of the flags.
 func (f *TargetFlags) fromFlags() *plan.Server {
-	return &plan.Server{
+	sv := &plan.Server{
 		Name: "server", Pos: source.Pos{File: &source.File{}}, Transport: f.Transport, Protocol: f.Protocol,
 		ConnectTimeout: f.ConnectTimeout, Timeout: f.Timeout, Sessions: 1, Tolerate: map[string]bool{}, ValidateOutput: true,
+	}
+	f.introduce(sv)
+	return sv
+}
+
+// introduce makes the client of a server the one that --client names. The name has been
+// checked.
+func (f *TargetFlags) introduce(sv *plan.Server) {
+	if c, ok := plan.ClientNamed(f.Client); ok {
+		sv.Client = c
 	}
 }
 
@@ -244,7 +276,7 @@ func (f *TargetFlags) remote(s cmdutil.Streams, redactor *secret.Redactor) (*pla
 		redactor.Add(token)
 		sv.Headers = append(sv.Headers, plan.Header{Name: "Authorization", Value: "Bearer " + token})
 	}
-	if !slices.ContainsFunc(sv.Headers, func(h plan.Header) bool { return h.Name == "Authorization" }) && u.User == nil {
+	if !sv.SendsCredentials() {
 		f.loggedIn(s, sv)
 	}
 	if f.CAFile != "" || f.Insecure {
@@ -395,6 +427,9 @@ func (f *TargetFlags) Usage(s cmdutil.Streams, argv []string) string {
 		words = []string{"--server", f.Server, "--config", cmp.Or(strings.Join(f.Configs, ""), DefaultSuites[0])}
 	default:
 		return ""
+	}
+	if f.Client != "" {
+		words = append([]string{"--client", f.Client}, words...)
 	}
 	redactor := secret.NewRedactor()
 	redactor.Add(secret.InEnviron(s.Env)...)

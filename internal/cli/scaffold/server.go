@@ -24,6 +24,7 @@ type Server struct {
 	CAFile              string
 	Insecure            bool
 	Transport, Protocol string
+	Client              string   // the known client that the suite introduces itself as; "": mcptest
 	Env                 []string // variables to pass
 	Name                string   // of suite and server; "": as the server reports
 	Output              string   // the file that will be written
@@ -66,7 +67,13 @@ func Begin(sv Server, env func(name string) string) (*Draft, error) {
 	name := cmp.Or(sv.Name, "server")
 	server := strings.ReplaceAll(name, "@", "-") // "@" is for variants
 	d := &Draft{named: sv.Name != "", Suite: &draft.Suite{
-		Name: name, Server: draft.Server{Name: server, Transport: unlessAuto(sv.Transport), Protocol: unlessAuto(sv.Protocol)},
+		Name: name,
+		Server: draft.Server{
+			Name:      server,
+			Transport: unlessAuto(sv.Transport),
+			Protocol:  unlessAuto(sv.Protocol),
+			Client:    sv.Client,
+		},
 		Upstreams: sv.Upstreams,
 	}}
 	su := d.Suite

@@ -129,7 +129,11 @@ func (f *checkFlags) ofServer(
 				lists = append(lists, list)
 			}
 			return err
-		}, func(o *inspect.Options) { o.Client.Name = cmp.Or(client, o.Client.Name) })
+		}, func(o *inspect.Options) {
+			if o.Server.Client.Name == "" && client != "" { // otherwise the user says who it is
+				o.Client.Name = client
+			}
+		})
 		if err != nil {
 			return lists, err
 		}

@@ -39,6 +39,7 @@ Exit codes: 0 no layer failed (there may be warnings), 1 a layer failed, 2 inval
   mcptest doctor --server api --config suite.yaml --json`,
 	}
 	f.Add(cmd)
+	option.AddClient(cmd, &f.Client)
 	return option.AddOutput(cmd, s, f.Run(0, func(cmd *cobra.Command, s cmdutil.Streams, _, argv []string) error {
 		var o doctor.Options
 		ctx, l, end, err := f.Prepare(cmd, s, argv, func(i *inspect.Options) {

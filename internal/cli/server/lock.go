@@ -59,6 +59,7 @@ the lists are not stable.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return f.target.Run(0, f.checked)(cmd, s, args) },
 	}
 	f.target.Add(cmd)
+	option.AddClient(cmd, &f.target.Client)
 	fl := cmd.Flags()
 	fl.StringVarP(&f.out, "output", "o", defaultLock, "lock `file`; a folder (with / at its end) gets one file per server")
 	fl.BoolVar(&f.check, "check", false, "compare with the lock file instead of writing it; exit 6 if something changed")

@@ -33,6 +33,7 @@ type target struct {
 
 func (f *target) add(cmd *cobra.Command) {
 	f.Add(cmd)
+	option.AddClient(cmd, &f.Client)
 	fl := cmd.Flags()
 	fl.BoolVar(&f.remote, "allow-remote", false, "allow an address that is not this machine")
 	fl.StringVar(&f.tool, "tool", "", "`tool` to call")

@@ -75,6 +75,12 @@ func (c *compiler) buildWith(e entry, b interpolate.Bindings) built {
 	c.examines(st, out)
 	out.listens = c.needsExclusive(out)
 	c.assignServer(out, out.Server)
+	for _, sv := range servers {
+		c.warnUnasked(sv, out.Respond, e.Path+".respond")
+	}
+	for _, op := range out.Ops {
+		c.warnUnasked(op.Server, op.Respond, e.Path+".respond")
+	}
 	if c.errors() == before && len(out.Ops) == 0 {
 		c.dec.ErrorAt(n.Pos, e.Path, "nothing to invoke", "")
 	}
