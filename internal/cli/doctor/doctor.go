@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"mcptest/internal/base/jsonv"
-	"mcptest/internal/base/lists"
 	"mcptest/internal/process/tail"
 	"mcptest/internal/run/connect"
 	"mcptest/internal/run/inspect"
@@ -51,7 +50,13 @@ type Diagnosis struct {
 
 // Count returns the number of layers in a state.
 func (d Diagnosis) Count(s State) int {
-	return lists.Count(d.Layers, func(l Layer) bool { return l.State == s })
+	n := 0
+	for _, l := range d.Layers {
+		if l.State == s {
+			n++
+		}
+	}
+	return n
 }
 
 // Options describe the server to examine.

@@ -236,7 +236,13 @@ func (h *reading) readersOf(m member) []Reader {
 	if m.readers == nil {
 		return h.all
 	}
-	return slices.DeleteFunc(slices.Clone(m.readers), func(r Reader) bool { return !slices.Contains(h.all, r) })
+	var others []Reader
+	for _, r := range m.readers {
+		if slices.Contains(h.all, r) {
+			others = append(others, r)
+		}
+	}
+	return others
 }
 
 func without(readers []Reader, one Reader) []Reader {

@@ -8,7 +8,6 @@ import (
 
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonv"
-	"mcptest/internal/base/lists"
 	"mcptest/internal/mcpaql/evidence"
 	"mcptest/internal/mcpaql/rule"
 	"mcptest/internal/mcpaql/verdict"
@@ -248,9 +247,13 @@ func (j *judgement) allRead() bool {
 // silent returns the operations whose details do not say which parameters they take: that
 // there are none is not known.
 func (j *judgement) silent() []string {
-	return lists.Kept(j.details, func(d jsonv.Value) (string, bool) {
-		return d.Lookup("name").Text(), d.Lookup("parameters").IsAbsent()
-	})
+	var names []string
+	for _, d := range j.details {
+		if d.Lookup("parameters").IsAbsent() {
+			names = append(names, d.Lookup("name").Text())
+		}
+	}
+	return names
 }
 
 // lacksParameters says why a row without a case may still apply, "" if all details say which

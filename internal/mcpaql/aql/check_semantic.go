@@ -9,7 +9,6 @@ import (
 
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonv"
-	"mcptest/internal/base/lists"
 	"mcptest/internal/mcpaql/evidence"
 	"mcptest/internal/mcpaql/reference"
 	"mcptest/internal/mcpaql/rule"
@@ -104,15 +103,24 @@ func semanticNote(e *evidence.Evidence, rows []verdict.TestResult) string {
 	say(phrases > 0 && len(judges) > 0, "the phrase rules decide tier 2 of %s that no judge was asked about", display.Count(phrases, "answer"))
 	say(phrases > 0 && len(judges) == 0, "no judge was asked: the phrase rules decide tier 2")
 	say(len(judges) > 0, "tier 2 is judged by %s", strings.Join(judges, " and "))
-	n := lists.Count(rows, func(r verdict.TestResult) bool { // answers that one tier accepts and the other rejects
-		return r.Tiers != nil && r.Result != verdict.Skipped && (r.Tiers.Structural == verdict.Pass) != (r.Tiers.Semantic == verdict.Pass)
-	})
+	n := 0 // answers that one tier accepts and the other rejects
+	for _, r := range rows {
+		if r.Tiers == nil || r.Result == verdict.Skipped {
+			continue
+		}
+		if (r.Tiers.Structural == verdict.Pass) != (r.Tiers.Semantic == verdict.Pass) {
+			n++
+		}
+	}
 	say(n > 0, "the tiers disagree on %s", display.Count(n, "answer"))
 	return display.Truncate(strings.Join(parts, "; "), 600)
 }
 
 func were(n int, what string) string {
-	return display.Count(n, what) + map[bool]string{true: " was", false: " were"}[n == 1]
+	if n == 1 {
+		return display.Count(n, what) + " was"
+	}
+	return display.Count(n, what) + " were"
 }
 
 // tierResult returns the verdict of one tier: that of the findings of a rule, or of

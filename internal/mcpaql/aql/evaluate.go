@@ -8,6 +8,7 @@ import (
 
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/lists"
 	"mcptest/internal/mcpaql/evidence"
 	"mcptest/internal/mcpaql/rule"
 	"mcptest/internal/mcpaql/verdict"
@@ -92,7 +93,13 @@ func Evaluate(e *evidence.Evidence, o Options) *verdict.Report {
 		other := func(n verdict.Inapplicable) bool { return n.Category != "" && n.Category != o.Category }
 		r.NotApplicable = slices.DeleteFunc(r.NotApplicable, other)
 		r.NotProved = slices.DeleteFunc(r.NotProved, other)
-		r.Categories = slices.DeleteFunc(slices.Clone(all), func(c verdict.CategoryResult) bool { return c.Name != o.Category })
+		chosen := []verdict.CategoryResult{}
+		for _, c := range all {
+			if c.Name == o.Category {
+				chosen = append(chosen, c)
+			}
+		}
+		r.Categories = chosen
 	}
 	r.ExitCode = r.Exit(o.FailOn, len(missing) > 0)
 	return r
@@ -102,8 +109,8 @@ func Evaluate(e *evidence.Evidence, o Options) *verdict.Report {
 func addLive(r *verdict.Report, live jsonv.Value) {
 	r.Ended = live.Lookup("ended").Text()
 	r.DurationMS = duration(live)
-	r.Leftovers = evidence.Each(live.Lookup("leftovers").List(), Leftover)
-	r.Changed = evidence.Each(live.Lookup("changed").List(), func(d jsonv.Value) string {
+	r.Leftovers = lists.Map(live.Lookup("leftovers").List(), Leftover)
+	r.Changed = lists.Map(live.Lookup("changed").List(), func(d jsonv.Value) string {
 		return d.Lookup("says").Text()
 	})
 	r.Unchecked = live.Lookup("unchecked").Texts()

@@ -1,7 +1,6 @@
 package ci
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -49,7 +48,10 @@ func WriteMarkdown(w io.Writer, r *result.Run, o render.Options) error {
 	if err := m.tests(all); err != nil {
 		return err
 	}
-	if err := cmp.Or(m.models(), m.trials()); err != nil {
+	if err := m.models(); err != nil {
+		return err
+	}
+	if err := m.trials(); err != nil {
 		return err
 	}
 	m.rollups()

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"mcptest/internal/base/display"
-	"mcptest/internal/base/lists"
 	"mcptest/internal/base/term"
 	"mcptest/internal/report/explain"
 	"mcptest/internal/report/render"
@@ -230,7 +229,13 @@ func (c *Comparison) test(was *earlier, t *result.Case, o Options) {
 
 // violated returns the kinds of violations that made a test fail.
 func violated(t *result.Case) []string {
-	return lists.Kept(t.Violations, func(v result.Violation) (string, bool) { return v.Kind, !v.Tolerated })
+	var kinds []string
+	for _, v := range t.Violations {
+		if !v.Tolerated {
+			kinds = append(kinds, v.Kind)
+		}
+	}
+	return kinds
 }
 
 // worse reports whether a test that failed before now fails for a more severe reason:

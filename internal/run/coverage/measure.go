@@ -201,7 +201,13 @@ func selected(tools []jsonv.Value, s jsonpath.Step) []jsonv.Value {
 	list := jsonv.Array(tools...)
 	switch {
 	case s.Kind == jsonpath.Name:
-		return slices.DeleteFunc(slices.Clone(tools), func(t jsonv.Value) bool { return t.Lookup("name").Text() != s.Name })
+		var named []jsonv.Value
+		for _, t := range tools {
+			if t.Lookup("name").Text() == s.Name {
+				named = append(named, t)
+			}
+		}
+		return named
 	case s.Kind >= jsonpath.All:
 		return s.AppendAll(nil, list)
 	}

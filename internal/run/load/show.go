@@ -37,8 +37,11 @@ func (r *Report) Show(format string, p term.Palette) ([]byte, error) {
 
 // millis formats a time in milliseconds with three digits.
 func millis(v float64) string {
-	if v > 0 && v < 10 {
-		return fmt.Sprintf("%.*f ms", map[bool]int{true: 3, false: 2}[v < 1], v)
+	switch {
+	case v > 0 && v < 1:
+		return fmt.Sprintf("%.3f ms", v)
+	case v > 0 && v < 10:
+		return fmt.Sprintf("%.2f ms", v)
 	}
 	return render.Duration(v)
 }

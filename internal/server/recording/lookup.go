@@ -104,7 +104,12 @@ func (p *Player) find(e *exchange) []int {
 // all, except in a recording of a model.
 func (f *File) of(candidates []int, test string) []int {
 	for _, name := range []string{test, ""} {
-		own := slices.DeleteFunc(slices.Clone(candidates), func(i int) bool { return f.list[i].test != name })
+		var own []int
+		for _, i := range candidates {
+			if f.list[i].test == name {
+				own = append(own, i)
+			}
+		}
 		if len(own) > 0 || name == "" && f.Trials.ofModel() {
 			return own
 		}

@@ -71,20 +71,27 @@ func (c *condition) miss(got []string) string {
 	return ""
 }
 
+// pathDifference returns how a path differs, and the weight of it; "" if it does not.
+func (r *Route) pathDifference(path string) (weight int, text string) {
+	_, wrong := r.path.match(path)
+	if wrong == 0 {
+		return 0, ""
+	}
+	if base := r.path.below(path); base != "" {
+		return 1, fmt.Sprintf("the path differs: write it with %s, as %s", base, base+r.path.text)
+	}
+	return 3 * wrong, "the path differs"
+}
+
 // differences yields how a request differs from a route, each with its weight.
 func (r *Route) differences(q *Request) iter.Seq2[int, string] {
 	return func(yield func(int, string) bool) {
 		if r.method != "" && r.method != q.Method && !yield(2, "the method is "+q.Method) {
 			return
 		}
-		if _, wrong := r.path.match(q.Path); wrong > 0 {
-			weight, text := 3*wrong, "the path differs"
-			if base := r.path.below(q.Path); base != "" {
-				weight, text = 1, fmt.Sprintf("the path differs: write it with %s, as %s", base, base+r.path.text)
-			}
-			if !yield(weight, text) {
-				return
-			}
+		weight, text := r.pathDifference(q.Path)
+		if text != "" && !yield(weight, text) {
+			return
 		}
 		for _, c := range r.query {
 			miss := c.miss(q.Query[c.name])

@@ -137,12 +137,16 @@ func (e entry) call(call *suite.Invocation, keys []string, b interpolate.Binding
 			}
 		default:
 			text, ok := n.AsText()
-			*map[string]*string{
-				"tool":   &call.Tool,
-				"uri":    &call.URI,
-				"prompt": &call.Prompt,
-				"method": &call.Method,
-			}[key] = text
+			switch key {
+			case "tool":
+				call.Tool = text
+			case "uri":
+				call.URI = text
+			case "prompt":
+				call.Prompt = text
+			case "method":
+				call.Method = text
+			}
 			switch {
 			case !ok:
 				d.WrongType(n, path, "text")

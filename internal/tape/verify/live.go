@@ -62,7 +62,13 @@ func Run(
 	err = r.compared(c, calls, l.source(mask))
 	l.abandon()
 	if err != nil { // what was not reached is not compared, and its violations are not gone
-		violations = slices.DeleteFunc(slices.Clone(violations), func(v Violation) bool { return !slices.ContainsFunc(r.Violations, v.same) })
+		var seen []Violation
+		for _, v := range violations {
+			if slices.ContainsFunc(r.Violations, v.same) {
+				seen = append(seen, v)
+			}
+		}
+		violations = seen
 		r.Lists = nil
 	}
 	r.Changes = append(r.violations(violations), r.Changes...)

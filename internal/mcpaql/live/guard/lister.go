@@ -251,4 +251,9 @@ func (l *lister) readList(into *change.Listing, kind, params jsonv.Value) {
 const maxCensusPages = 50
 
 // firstKey returns the first key of an object, "" if it has none.
-func firstKey(v jsonv.Value) string { return append(v.Keys(), "")[0] }
+func firstKey(v jsonv.Value) string {
+	for key := range v.Members() {
+		return key
+	}
+	return ""
+}

@@ -32,7 +32,7 @@ func (pr semanticProbe) semantics() {
 	if pr.run.Options.Asking.Model == nil {
 		return
 	}
-	tools := evidence.Each(pr.run.Catalog.Tools, func(t catalog.Tool) llm.Tool {
+	tools := lists.Map(pr.run.Catalog.Tools, func(t catalog.Tool) llm.Tool {
 		return llm.Tool{Name: t.Name, Description: t.Description, Schema: t.Schema}
 	})
 	var p semantic.Patience
@@ -149,12 +149,15 @@ func (pr semanticProbe) scenarios() (out []evidence.SemanticCase) {
 		out = append(out, evidence.SemanticCase{Name: name, Question: question, Facts: facts, RequiredPatterns: patterns, PhraseGroups: groups})
 		return &out[len(out)-1]
 	}
-	creates := lists.Kept(pr.run.Catalog.Operations, func(op *catalog.Operation) (string, bool) {
-		return op.Name, op.Category == "CREATE"
-	})
+	var creates []string
+	for _, op := range pr.run.Catalog.Operations {
+		if op.Category == "CREATE" {
+			creates = append(creates, op.Name)
+		}
+	}
 	if len(creates) > 0 {
 		ask("Discovery: what can be created", "Which operations of this adapter create something? Name all of them.", "The CREATE operations are "+strings.Join(creates, ", ")+".",
-			creates[:1], evidence.Each(creates[:min(len(creates), 3)], func(name string) []string {
+			creates[:1], lists.Map(creates[:min(len(creates), 3)], func(name string) []string {
 				return []string{name}
 			})...).ExpectedOperations = []string{"introspect"}
 	}

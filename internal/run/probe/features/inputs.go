@@ -110,7 +110,13 @@ func counted(
 
 // requested are the requests that came with a call.
 func requested(x *mcp.Exchange) []mcp.Message {
-	return slices.DeleteFunc(slices.Clone(x.During), func(m mcp.Message) bool { return m.Kind != mcp.KindRequest })
+	var requests []mcp.Message
+	for _, m := range x.During {
+		if m.Kind == mcp.KindRequest {
+			requests = append(requests, m)
+		}
+	}
+	return requests
 }
 
 func judge(v *exam.Visit, rule string, seen sent) exam.Outcome {

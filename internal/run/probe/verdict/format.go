@@ -39,7 +39,11 @@ func (r Report) Document(rules ruleset.Rules, on ruleset.Level, p term.Palette, 
 // failed are the results that failed, the worst level first.
 func (r Report) failed() (out []Result) {
 	levels := []ruleset.Level{ruleset.Must, ruleset.Should, ruleset.Practice}
-	out = slices.DeleteFunc(slices.Clone(r.Results), func(x Result) bool { return x.Verdict != Fail })
+	for _, x := range r.Results {
+		if x.Verdict == Fail {
+			out = append(out, x)
+		}
+	}
 	slices.SortStableFunc(out, func(a, b Result) int { return slices.Index(levels, a.Level) - slices.Index(levels, b.Level) })
 	return out
 }
