@@ -274,11 +274,11 @@ func (a *attempt) send(ctx context.Context, sess *mcp.Session, s *pool.Server, o
 	if op.Respond != nil { // the step's answers come before the case's
 		script = respond.New(op.Respond, a.c.Respond, op.Server.Respond)
 	}
-	if script == nil && !op.Server.Declares.IsAbsent() {
+	if script == nil && !op.Server.Client.Declares.IsAbsent() {
 		script = respond.Empty()
 	}
 	if script != nil {
-		if !op.Server.Declares.IsAbsent() {
+		if !op.Server.Client.Declares.IsAbsent() {
 			script.Claims()
 		}
 		a.scripts = append(a.scripts, script)
@@ -309,7 +309,9 @@ func usesProgress(c *plan.Case, op *plan.Op) bool {
 
 // wait waits for a notification after the call. It returns the messages that the
 // server sent after the response.
-func (a *attempt) wait(ctx context.Context, sess *mcp.Session, op *plan.Op, mark mcp.Mark, x *mcp.Exchange) ([]mcp.Message, bool) {
+func (a *attempt) wait(
+	ctx context.Context, sess *mcp.Session, op *plan.Op, mark mcp.Mark, x *mcp.Exchange,
+) ([]mcp.Message, bool) {
 	if op.Wait.Timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = mcp.WithLimit(ctx, "wait.timeout", op.Wait.Timeout)

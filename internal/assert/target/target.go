@@ -8,7 +8,6 @@ import (
 	"mcptest/internal/assert/jsonpath"
 	"mcptest/internal/assert/shown"
 	"mcptest/internal/base/display"
-	"mcptest/internal/base/lists"
 	"mcptest/internal/base/source"
 )
 
@@ -68,7 +67,7 @@ func Parse(text string) (*Target, *Error) {
 	for _, s := range t.steps {
 		t.plural = t.plural || s.Kind >= jsonpath.All
 	}
-	t.fallback = t.root.part == partResult && len(t.steps) > 0 && t.steps[0].Kind == jsonpath.Name && !protocolKey(t.steps[0].Name)
+	t.fallback = t.root.part == partResult && t.beginsWithName() && !protocolKey(t.steps[0].Name)
 	return t, nil
 }
 
@@ -110,7 +109,12 @@ func (t *Target) CheckList(list string) *Error {
 		e.Hint = "this test makes a call"
 		return e
 	}
-	has := lists.Kept(roots, func(r Root) (string, bool) { return r.Name, r.in(list) })
+	var has []string
+	for _, r := range roots {
+		if r.in(list) {
+			has = append(has, r.Name)
+		}
+	}
 	e.Msg = fmt.Sprintf("%s is no target of tests under %s:", t.root.Name, list)
 	e.Hint = "their targets are " + display.Alternatives(has, "and")
 	return e
@@ -203,5 +207,10 @@ func (t *Target) needsResponse() bool {
 
 // IsErrorFlag reports whether the target is result.isError.
 func (t *Target) IsErrorFlag() bool {
-	return t.root.part == partResult && len(t.steps) > 0 && t.steps[0].Kind == jsonpath.Name && t.steps[0].Name == KeyIsError
+	return t.root.part == partResult && t.beginsWithName() && t.steps[0].Name == KeyIsError
+}
+
+// beginsWithName reports whether the path begins with the name of a member.
+func (t *Target) beginsWithName() bool {
+	return len(t.steps) > 0 && t.steps[0].Kind == jsonpath.Name
 }

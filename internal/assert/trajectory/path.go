@@ -191,35 +191,47 @@ func (p *Path) forbidden(list []jsonv.Value, used []string) (problem string) {
 	return problem
 }
 
-// inOrder assigns entries to calls, in the order of both. Of several ways it takes the
-// one that uses most calls, the earliest first, so that an optional entry never takes the
-// call of another.
-func (p *Path) inOrder(list []jsonv.Value, used []string) (problem string) {
-	// most[e][i] is how many calls from i the entries from e use; -1: one has no call.
+// mostUsed returns how many calls the entries from e use of those from i, at [e][i]; -1 if an
+// entry has no call.
+func (p *Path) mostUsed(list []jsonv.Value) [][]int {
 	most := make([][]int, len(p.entries)+1)
-	for e := len(p.entries); e >= 0; e-- {
+	most[len(p.entries)] = make([]int, len(list)+1)
+	for e := len(p.entries) - 1; e >= 0; e-- {
 		most[e] = make([]int, len(list)+1)
-		for i := len(list); i >= 0 && e < len(p.entries); i-- {
+		for i := len(list); i >= 0; i-- {
 			best := -1
 			if p.entries[e].optional {
 				best = most[e+1][i]
 			}
 			if i < len(list) {
 				best = max(best, most[e][i+1])
-				if p.entries[e].fits(list[i]) && most[e+1][i+1] >= 0 {
-					best = max(best, 1+most[e+1][i+1])
-				}
+			}
+			if i < len(list) && p.entries[e].fits(list[i]) && most[e+1][i+1] >= 0 {
+				best = max(best, 1+most[e+1][i+1])
 			}
 			most[e][i] = best
 		}
 	}
+	return most
+}
+
+// inOrder assigns entries to calls, in the order of both. Of several ways it takes the
+// one that uses most calls, the earliest first, so that an optional entry never takes the
+// call of another.
+func (p *Path) inOrder(list []jsonv.Value, used []string) (problem string) {
+	most := p.mostUsed(list)
+	isComplete := most[0][0] >= 0
 	next := 0
 	for e, entry := range p.entries {
-		if entry.optional && most[0][0] < 0 {
+		if entry.optional && !isComplete {
 			continue
 		}
+		takes := func(i int) bool {
+			isBest := !isComplete || 1+most[e+1][i+1] == most[e][next]
+			return isBest && entry.fits(list[i])
+		}
 		i := next
-		for i < len(list) && !(entry.fits(list[i]) && (most[0][0] < 0 || 1+most[e+1][i+1] == most[e][next])) {
+		for i < len(list) && !takes(i) {
 			i++
 		}
 		switch {
@@ -291,7 +303,9 @@ func (e entry) missing(list []jsonv.Value, from int) (problem string) {
 			}
 			continue
 		}
-		return fmt.Sprintf("the model called %s, expected at least the arguments %s, got %s", nameOf(c), shown.Value(e.args, shown.InLine), shown.Value(c.Lookup("arguments"), shown.InLine))
+		want := shown.Value(e.args, shown.InLine)
+		got := shown.Value(c.Lookup("arguments"), shown.InLine)
+		return fmt.Sprintf("the model called %s, expected at least the arguments %s, got %s", nameOf(c), want, got)
 	}
 	if problem != "" {
 		return problem

@@ -244,11 +244,7 @@ func (d *Decoder) structure(n *Node, path string, v reflect.Value) {
 		v.FieldByIndex(index).Set(reflect.ValueOf(n.Pos))
 	}
 	if n.Kind != KindMap {
-		if diag := d.WrongType(n, path, "a map"); diag.Hint == "" {
-			if diag.Hint = advice(v, ""); diag.Hint == "" && len(l.names) > 0 && len(l.names) <= 10 {
-				diag.Hint = "write a map with " + strings.Join(l.names, ", ")
-			}
-		}
+		d.noMap(n, path, v, l.names)
 		return
 	}
 	var seen uint64
@@ -276,20 +272,7 @@ func (d *Decoder) structure(n *Node, path string, v reflect.Value) {
 			into.SetString(f.Value.Text) // most fields are strings: don't build a path
 			continue
 		}
-		below := PathKey(path, f.Key.Text)
-		before := len(d.found.diags)
-		d.value(f.Value, below, into)
-		const keys = "write a map with " // begins a hint that shows no value
-		found := d.found.diags[before:]
-		if len(found) == 1 && found[0].Code == "type" && found[0].Pos == f.Value.Pos && key.example != "" && strings.HasPrefix(found[0].Hint+keys, keys) {
-			found[0].Hint = strings.TrimPrefix(found[0].Hint+", for example "+key.Name+": "+key.example, ", ")
-		}
-		if key.Enum != nil && len(d.found.diags) == before {
-			d.enum(f.Value, below, into, key.Enum)
-		}
-		if key.limits != "" && len(d.found.diags) == before {
-			d.within(f.Value, below, into, key.limits)
-		}
+		d.member(f.Value, PathKey(path, f.Key.Text), into, key)
 	}
 	for at := range l.fields {
 		// A misspelled key was reported; don't report the missing one too.
@@ -297,6 +280,37 @@ func (d *Decoder) structure(n *Node, path string, v reflect.Value) {
 		if f.Required && seen&(1<<at) == 0 && !slices.Contains(more, at) && !slices.Contains(meant, f.Name) {
 			d.Errorf(n, path, "missing key %q", f.Name).Code = "missing-key"
 		}
+	}
+}
+
+// noMap reports that a node must be a map, with a hint of what it may contain.
+func (d *Decoder) noMap(n *Node, path string, v reflect.Value, names []string) {
+	diag := d.WrongType(n, path, "a map")
+	if diag.Hint == "" {
+		diag.Hint = advice(v, "")
+	}
+	if diag.Hint == "" && len(names) > 0 && len(names) <= 10 {
+		diag.Hint = mapHint + strings.Join(names, ", ")
+	}
+}
+
+// mapHint begins a hint that shows no value.
+const mapHint = "write a map with "
+
+// member decodes the value of a known key, and checks what the key permits.
+func (d *Decoder) member(n *Node, path string, into reflect.Value, key *layoutField) {
+	before := len(d.found.diags)
+	d.value(n, path, into)
+	found := d.found.diags[before:]
+	isType := len(found) == 1 && found[0].Code == "type" && found[0].Pos == n.Pos
+	if isType && key.example != "" && strings.HasPrefix(found[0].Hint+mapHint, mapHint) {
+		found[0].Hint = strings.TrimPrefix(found[0].Hint+", for example "+key.Name+": "+key.example, ", ")
+	}
+	if key.Enum != nil && len(d.found.diags) == before {
+		d.enum(n, path, into, key.Enum)
+	}
+	if key.limits != "" && len(d.found.diags) == before {
+		d.within(n, path, into, key.limits)
 	}
 }
 
@@ -363,7 +377,9 @@ func (d *Decoder) enum(n *Node, path string, v reflect.Value, allowed []string) 
 			return
 		}
 		quoted := lists.Map(allowed, quote)
-		d.Errorf(n, path, "expected %s, got %s%s", display.Alternatives(quoted, "or"), quote(display.Truncate(got, shownText)), Parenthesis(DidYouMean(got, allowed))).Code = "enum"
+		want := display.Alternatives(quoted, "or")
+		near := Parenthesis(DidYouMean(got, allowed))
+		d.Errorf(n, path, "expected %s, got %s%s", want, quote(display.Truncate(got, shownText)), near).Code = "enum"
 	}
 }
 

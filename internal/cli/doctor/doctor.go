@@ -2,12 +2,9 @@ package doctor
 
 import (
 	"context"
-	"slices"
-	"strings"
 	"time"
 
 	"mcptest/internal/base/jsonv"
-	"mcptest/internal/base/lists"
 	"mcptest/internal/process/tail"
 	"mcptest/internal/run/connect"
 	"mcptest/internal/run/inspect"
@@ -53,7 +50,13 @@ type Diagnosis struct {
 
 // Count returns the number of layers in a state.
 func (d Diagnosis) Count(s State) int {
-	return lists.Count(d.Layers, func(l Layer) bool { return l.State == s })
+	n := 0
+	for _, l := range d.Layers {
+		if l.State == s {
+			n++
+		}
+	}
+	return n
 }
 
 // Options describe the server to examine.
@@ -111,5 +114,5 @@ func (e *examination) failed(name string, err error) bool {
 
 // authorization reports whether a header with credentials is sent.
 func (e *examination) authorization() bool {
-	return slices.ContainsFunc(e.server.Headers, func(h plan.Header) bool { return strings.EqualFold(h.Name, "Authorization") })
+	return e.server.HasAuthorization()
 }

@@ -285,7 +285,13 @@ func placed(topics []Topic, word string) []Topic {
 }
 
 func filter(topics []Topic, keep func(Topic) bool) []Topic {
-	return slices.DeleteFunc(slices.Clone(topics), func(t Topic) bool { return !keep(t) })
+	kept := []Topic{}
+	for _, t := range topics {
+		if keep(t) {
+			kept = append(kept, t)
+		}
+	}
+	return kept
 }
 
 // Names lists the names of the topics of a kind, each once.

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -25,7 +23,6 @@ import (
 	"mcptest/internal/client/auth"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
-	"mcptest/internal/client/wire"
 	"mcptest/internal/run/connect"
 	"mcptest/internal/run/history"
 	"mcptest/internal/run/inspect"
@@ -54,7 +51,9 @@ type Viewer struct {
 
 // Prepare resolves the target and prepares a connection, with options that opts
 // modify. The caller must call end.
-func (f *TargetFlags) Prepare(cmd *cobra.Command, s cmdutil.Streams, argv []string, opts ...func(*inspect.Options)) (ctx context.Context, l *Viewer, end func(), err error) {
+func (f *TargetFlags) Prepare(
+	cmd *cobra.Command, s cmdutil.Streams, argv []string, opts ...func(*inspect.Options),
+) (ctx context.Context, l *Viewer, end func(), err error) {
 	l = &Viewer{Streams: s, Flags: f, Redactor: secret.NewRedactor(), began: time.Now()}
 	if !cmdutil.InCI(s.Env) {
 		l.Status = term.NewStatus(s.Err, s.Env)
@@ -71,7 +70,7 @@ func (f *TargetFlags) Prepare(cmd *cobra.Command, s cmdutil.Streams, argv []stri
 	}
 	l.World = cmdutil.NewWorld(s, log)
 	o := inspect.Options{
-		Server: l.Server, Client: mcp.Implementation{Name: "mcptest", Version: cmdutil.Version()}, WaitForReady: f.waitForReady,
+		Server: l.Server, Client: connect.ClientOf(l.Server, ownName()), WaitForReady: f.waitForReady,
 		Connect: connect.Options{
 			Registry:  l.World.Registry,
 			UserAgent: "mcptest/" + cmdutil.Version(),
@@ -99,20 +98,32 @@ func (f *TargetFlags) Prepare(cmd *cobra.Command, s cmdutil.Streams, argv []stri
 	}, nil
 }
 
+// ownName is what mcptest calls itself.
+func ownName() mcp.Implementation {
+	return mcp.Implementation{Name: "mcptest", Version: cmdutil.Version()}
+}
+
 // Of returns a viewer of another server of the same suite.
 func (l *Viewer) Of(name string) (*Viewer, error) {
 	other, flags := *l, *l.Flags
 	flags.Server = name
 	sv, err := flags.OfSuite(l.Streams, l.Redactor)
 	other.Flags, other.Server, other.o.Server = &flags, sv, sv
+	if err != nil {
+		return nil, err
+	}
+	other.o.Client = connect.ClientOf(sv, ownName())
 	other.o.Violations, other.o.Doing = other.violations, other.doing
 	other.Conn = inspect.New(other.o)
-	return &other, err
+	return &other, nil
 }
 
 // With opens a session, calls fn, prints the violations, and ends all started
 // processes.
-func (f *TargetFlags) With(cmd *cobra.Command, s cmdutil.Streams, argv []string, fn func(context.Context, *Viewer) error, opts ...func(*inspect.Options)) error {
+func (f *TargetFlags) With(
+	cmd *cobra.Command, s cmdutil.Streams, argv []string,
+	fn func(context.Context, *Viewer) error, opts ...func(*inspect.Options),
+) error {
 	ctx, l, end, err := f.Prepare(cmd, s, argv, opts...)
 	if err != nil {
 		return err
@@ -212,8 +223,7 @@ func (l *Viewer) detail(err error) (lines []string) {
 // loginHint returns a hint on how to authorize if the server rejected a request
 // without credentials.
 func (l *Viewer) loginHint(err error) string {
-	if he, ok := errors.AsType[*wire.HTTPError](err); !ok || he.Info.Status != http.StatusUnauthorized || l.Server.Auth != nil ||
-		slices.ContainsFunc(l.Server.Headers, func(h plan.Header) bool { return h.Name == "Authorization" }) {
+	if !connect.RefusedAnonymous(l.Server, err) {
 		return ""
 	}
 	return l.Redactor.String("mcptest login "+shellwords.Quote(auth.ServerKey(l.Server.URL))) + " logs in; --bearer-token-env NAME sends a token you have"

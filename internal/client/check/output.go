@@ -123,7 +123,10 @@ func faults(list []jsonschema.Violation) string {
 func contradiction(res jsonv.Value) string {
 	structured, ok := res.Get("structuredContent")
 	content := res.Lookup("content")
-	if !ok || structured.Kind() != jsonv.KindObject || content.Len() != 1 || content.At(0).Lookup("type").Text() != "text" {
+	if !ok || structured.Kind() != jsonv.KindObject {
+		return ""
+	}
+	if content.Len() != 1 || content.At(0).Lookup("type").Text() != "text" {
 		return ""
 	}
 	text := []byte(strings.TrimSpace(content.At(0).Lookup("text").Text()))

@@ -103,7 +103,14 @@ func implementation(key string) member {
 	theme := text("theme")
 	theme.values = []string{"light", "dark"}
 	icon := object("", needed(text("src")), text("mimeType"), list("sizes", text("")), theme)
-	return object(key, needed(text("name")), needed(text("version")), text("title"), text("description"), text("websiteUrl"), list("icons", icon))
+	return object(key,
+		needed(text("name")),
+		needed(text("version")),
+		text("title"),
+		text("description"),
+		text("websiteUrl"),
+		list("icons", icon),
+	)
 }
 
 func capabilities() member {
@@ -135,7 +142,14 @@ func discoverResult() member {
 	info := implementation(serverInfo)
 	caps := capabilities()
 	caps.members = slices.DeleteFunc(caps.members, func(m member) bool { return m.key == "tasks" })
-	return object("", onlyGo(text("resultType")), ttl, onlyGo(text("cacheScope")), caps, text("instructions"), object("_meta", unreadMember(info)))
+	return object("",
+		onlyGo(text("resultType")),
+		ttl,
+		onlyGo(text("cacheScope")),
+		caps,
+		text("instructions"),
+		object("_meta", unreadMember(info)),
+	)
 }
 
 // unreadMember is a member, with what is in it, that no client looks at.
@@ -222,7 +236,13 @@ func (h *reading) readersOf(m member) []Reader {
 	if m.readers == nil {
 		return h.all
 	}
-	return slices.DeleteFunc(slices.Clone(m.readers), func(r Reader) bool { return !slices.Contains(h.all, r) })
+	var others []Reader
+	for _, r := range m.readers {
+		if slices.Contains(h.all, r) {
+			others = append(others, r)
+		}
+	}
+	return others
 }
 
 func without(readers []Reader, one Reader) []Reader {

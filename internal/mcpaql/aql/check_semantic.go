@@ -9,7 +9,6 @@ import (
 
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonv"
-	"mcptest/internal/base/lists"
 	"mcptest/internal/mcpaql/evidence"
 	"mcptest/internal/mcpaql/reference"
 	"mcptest/internal/mcpaql/rule"
@@ -104,15 +103,24 @@ func semanticNote(e *evidence.Evidence, rows []verdict.TestResult) string {
 	say(phrases > 0 && len(judges) > 0, "the phrase rules decide tier 2 of %s that no judge was asked about", display.Count(phrases, "answer"))
 	say(phrases > 0 && len(judges) == 0, "no judge was asked: the phrase rules decide tier 2")
 	say(len(judges) > 0, "tier 2 is judged by %s", strings.Join(judges, " and "))
-	n := lists.Count(rows, func(r verdict.TestResult) bool { // answers that one tier accepts and the other rejects
-		return r.Tiers != nil && r.Result != verdict.Skipped && (r.Tiers.Structural == verdict.Pass) != (r.Tiers.Semantic == verdict.Pass)
-	})
+	n := 0 // answers that one tier accepts and the other rejects
+	for _, r := range rows {
+		if r.Tiers == nil || r.Result == verdict.Skipped {
+			continue
+		}
+		if (r.Tiers.Structural == verdict.Pass) != (r.Tiers.Semantic == verdict.Pass) {
+			n++
+		}
+	}
 	say(n > 0, "the tiers disagree on %s", display.Count(n, "answer"))
 	return display.Truncate(strings.Join(parts, "; "), 600)
 }
 
 func were(n int, what string) string {
-	return display.Count(n, what) + map[bool]string{true: " was", false: " were"}[n == 1]
+	if n == 1 {
+		return display.Count(n, what) + " was"
+	}
+	return display.Count(n, what) + " were"
 }
 
 // tierResult returns the verdict of one tier: that of the findings of a rule, or of
@@ -135,14 +143,19 @@ func tierResult(r verdict.TestResult, id string, only bool) verdict.Result {
 }
 
 func (x *evaluation) semantic(c evidence.SemanticCase, at place) {
-	if len(c.RequiredPatterns)+len(c.PhraseGroups)+len(c.ExpectedOperations)+len(c.ExpectedParameters) > 0 || c.Judge != nil || c.Unjudged != "" {
+	expected := len(c.RequiredPatterns) + len(c.PhraseGroups) + len(c.ExpectedOperations) + len(c.ExpectedParameters)
+	if expected > 0 || c.Judge != nil || c.Unjudged != "" {
 		x.cases = 1
 	}
-	answer := reference.Text(cmp.Or(c.ResponseText.If(c.ResponseText.Kind() != jsonv.KindNull), jsonv.String("")))
+	answer := "" // also if the text is null
+	if !c.ResponseText.IsAbsent() && c.ResponseText.Kind() != jsonv.KindNull {
+		answer = reference.Text(c.ResponseText)
+	}
 	occurs := func(part string) bool { return x.occurs(part, answer) }
 	for i, p := range c.RequiredPatterns {
 		if !occurs(p) {
-			x.fail("semantic.pattern", at.member("structural").member("required_patterns").elem(i), c.ResponseText, "%s does not occur in the answer", evidence.Quoted(display.Truncate(p, 60)))
+			place := at.member("structural").member("required_patterns").elem(i)
+			x.fail("semantic.pattern", place, c.ResponseText, "%s does not occur in the answer", evidence.Excerpt(p, 60))
 		}
 	}
 	switch {
@@ -193,7 +206,7 @@ func (x *evaluation) calls(c evidence.SemanticCase, at place, occurs func(string
 	for i, p := range c.ExpectedParameters {
 		inCall := func(t evidence.ToolCall) bool { return x.occurs(p, x.serializedParams(t)) }
 		if !occurs(p) && !slices.ContainsFunc(c.ToolCalls, inCall) {
-			x.fail("semantic.parameter", at.member("expected_parameters").elem(i), c.ResponseText, "%s occurs neither in a call nor in the answer", evidence.Quoted(display.Truncate(p, 60)))
+			x.fail("semantic.parameter", at.member("expected_parameters").elem(i), c.ResponseText, "%s occurs neither in a call nor in the answer", evidence.Excerpt(p, 60))
 		}
 	}
 }

@@ -14,7 +14,6 @@ import (
 	"mcptest/internal/base/lists"
 	"mcptest/internal/base/source"
 	"mcptest/internal/cli/cmdutil"
-	"mcptest/internal/mcpaql/evidence"
 	"mcptest/internal/mcpaql/live/guard"
 	"mcptest/internal/mcpaql/rule"
 	"mcptest/internal/mcpaql/verdict"
@@ -154,7 +153,7 @@ func anyValue(s string) (string, error) {
 }
 
 func categoryNames() []string {
-	return evidence.Each(rule.Categories(), func(c rule.Category) string { return c.Name })
+	return lists.Map(rule.Categories(), func(c rule.Category) string { return c.Name })
 }
 
 // positional checks the number of arguments against the synopsis of a command: "[x]"

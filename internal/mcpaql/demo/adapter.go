@@ -71,19 +71,15 @@ func (a *Adapter) is(defect string) bool { return a.defects[defect] }
 
 func (a *Adapter) has(feature string) bool { return a.features[feature] }
 
-// pick returns one of two values: most defects replace one.
-func pick[T any](first bool, one, other T) T {
-	if first {
-		return one
-	}
-	return other
-}
-
 // clock returns the adapter's own time. It advances by a minute with every change, so
 // that the same calls get the same answers.
 func (a *Adapter) clock() string {
-	t := time.Date(2026, 1, 31, 9, 0, 0, 0, time.UTC).Add(time.Duration(a.next) * time.Minute)
-	return t.Format(pick(a.is("dates-local"), "01/02/2006 15:04", time.RFC3339))
+	first := time.Date(2026, 1, 31, 9, 0, 0, 0, time.UTC)
+	now := first.Add(time.Duration(a.next) * time.Minute)
+	if a.is("dates-local") {
+		return now.Format("01/02/2006 15:04")
+	}
+	return now.Format(time.RFC3339)
 }
 
 // insert adds an item with the fields that the adapter assigns.
@@ -100,7 +96,10 @@ func (a *Adapter) insert(r *resource, v jsonv.Value) jsonv.Value {
 
 // index returns the index of the item that parameters name, -1 if there is none.
 func (a *Adapter) index(r *resource, params jsonv.Value) int {
-	key := pick(r.ByName, "name", "id")
+	key := "id"
+	if r.ByName {
+		key = "name"
+	}
 	return slices.IndexFunc(a.items[r.Name], func(v jsonv.Value) bool {
 		return (r.One || v.Lookup(key).Text() == params.Lookup(r.key()).Text()) &&
 			(r.Kind == "" || jsonv.Equal(v.Lookup(r.Kind), params.Lookup(r.Kind)))
@@ -202,7 +201,10 @@ func (a *Adapter) begin() jsonv.Value {
 }
 
 func (a *Adapter) state(x *execution) jsonv.Value {
-	status := pick(a.is("execution-own-state") && x.status == running, "busy", x.status)
+	status := x.status
+	if a.is("execution-own-state") && x.status == running {
+		status = "busy"
+	}
 	return jsonv.ObjectOf("execution_id", x.id, "status", status)
 }
 

@@ -25,10 +25,11 @@ func (a *Adapter) checkParams(op *operation, params jsonv.Value) (warnings []jso
 		case a.is("unknown-warned"):
 			warnings = append(warnings, jsonv.ObjectOf("code", "UNKNOWN_PARAM_IGNORED", "message", "The parameter '"+name+"' is ignored."))
 		default:
+			valid := jsonv.List(op.Params, func(p param) jsonv.Value { return jsonv.String(p.Name) })
 			return nil, refuse("VALIDATION_UNKNOWN_PARAM", "%s takes no parameter '%s'.", op.Name, name).
-				with("operation", jsonv.String(op.Name)).with("unknown_params", jsonv.Array(jsonv.String(name))).with("valid_params", jsonv.List(op.Params, func(p param) jsonv.Value {
-				return jsonv.String(p.Name)
-			}))
+				with("operation", jsonv.String(op.Name)).
+				with("unknown_params", jsonv.Array(jsonv.String(name))).
+				with("valid_params", valid)
 		}
 	}
 	for _, p := range op.Params {
@@ -57,15 +58,26 @@ func (a *Adapter) checkMissing(op *operation, p param) *failure {
 	if !required {
 		return nil
 	}
-	code := pick(a.is("required-code"), "INCOMPLETE", "VALIDATION_MISSING_PARAM")
-	message := pick(a.is("required-unnamed"), "Something is missing.", fmt.Sprintf("%s needs the parameter '%s', %s.", op.Name, p.Name, display.Article(p.Type)))
+	code := "VALIDATION_MISSING_PARAM"
+	if a.is("required-code") {
+		code = "INCOMPLETE"
+	}
+	message := fmt.Sprintf("%s needs the parameter '%s', %s.", op.Name, p.Name, display.Article(p.Type))
+	if a.is("required-unnamed") {
+		message = "Something is missing."
+	}
 	return refuse(code, "%s", message).with("param_name", jsonv.String(p.Name))
 }
 
 // checkValue checks one value against the definition of its parameter.
 func (a *Adapter) checkValue(p param, name string, v jsonv.Value) *failure {
-	typ := pick(p.Type == "Genre", "string", p.Type)
-	typ = pick(a.is("documents-wrong-type") && name == "limit", "integer", typ)
+	typ := p.Type
+	if p.Type == "Genre" {
+		typ = "string"
+	}
+	if a.is("documents-wrong-type") && name == "limit" {
+		typ = "integer"
+	}
 	if a.is("type-coerced") && typ == "integer" && v.Kind() == jsonv.KindString {
 		return nil
 	}
@@ -74,7 +86,9 @@ func (a *Adapter) checkValue(p param, name string, v jsonv.Value) *failure {
 			return refuse("VALIDATION_INVALID_TYPE", "That won't do.")
 		}
 		return refuse("VALIDATION_INVALID_TYPE", "The parameter '%s' wants %s, got %s.", name, display.Article(p.Type), v.Kind()).
-			with("param_name", jsonv.String(name)).with("expected", jsonv.String(typ)).with("actual", jsonv.String(v.Kind().String()))
+			with("param_name", jsonv.String(name)).
+			with("expected", jsonv.String(typ)).
+			with("actual", jsonv.String(v.Kind().String()))
 	}
 	if p.Items.Lookup("type").Text() == "string" || strings.HasSuffix(p.Type, "string[]") {
 		for _, e := range v.Elems() {

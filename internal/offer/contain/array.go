@@ -174,6 +174,24 @@ func (g *arrayGoal) check(v jsonv.Value) answer {
 	return answer{st: unknown}
 }
 
+// fill constructs an array of n elements, of which two are the same; false if there is no
+// other element.
+func (g *arrayGoal) fill(n, i, j int, same jsonv.Value) (jsonv.Value, bool) {
+	out := make([]jsonv.Value, 0, n)
+	for k := range n {
+		if k == i || k == j {
+			out = append(out, same)
+			continue
+		}
+		e := g.b.s.solve(g.at(k), g.b.depth+1)
+		if e.st < maybe {
+			return jsonv.Value{}, false
+		}
+		out = append(out, e.v)
+	}
+	return jsonv.Array(out...), true
+}
+
 // repeated constructs an array with two equal elements.
 func (g *arrayGoal) repeated(demands []demand) answer {
 	if g.unique || g.hi < 2 {
@@ -191,18 +209,11 @@ func (g *arrayGoal) repeated(demands []demand) answer {
 				best = better(best, same)
 				continue
 			}
-			out := make([]jsonv.Value, 0, n)
-			for k := range n {
-				e := same
-				if k != i && k != j {
-					e = g.b.s.solve(g.at(k), g.b.depth+1)
-				}
-				if e.st < maybe {
-					return better(best, answer{st: unknown})
-				}
-				out = append(out, e.v)
+			whole, ok := g.fill(n, i, j, same.v)
+			if !ok {
+				return better(best, answer{st: unknown})
 			}
-			best = better(best, g.check(jsonv.Array(out...)))
+			best = better(best, g.check(whole))
 			if best.st == found {
 				return best
 			}

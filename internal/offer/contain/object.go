@@ -131,27 +131,41 @@ func (g *objectGoal) wishes() []memberWish {
 	return out
 }
 
-// fresh returns names that no schema mentions: one that no pattern matches, and
-// samples of the patterns.
-func (g *objectGoal) fresh(i int) []string {
-	out := []string{}
+// freshName returns a name that no schema mentions and no pattern matches, "" for none.
+func (g *objectGoal) freshName(i int) string {
 	for _, stem := range []string{"other", "x", "_", "0"} {
 		for j := i; j < i+4; j++ {
 			name := stem
 			if j > 0 {
 				name += strconv.Itoa(j)
 			}
-			plain := !slices.Contains(g.names, name) && !slices.ContainsFunc(g.b.atoms, func(l lit) bool {
-				return l.a.re != nil && l.a.op == opPattProp && l.a.re.MatchString(name) || l.a.op == opAdditional && len(l.a.res) > 0 && (&atom{res: l.a.res}).declares(name)
-			})
-			if plain && g.nameFits(name) == yes {
-				out = append(out, name)
-				break
+			if !g.mentions(name) && g.nameFits(name) == yes {
+				return name
 			}
 		}
-		if len(out) > 0 {
-			break
+	}
+	return ""
+}
+
+// mentions reports whether a schema mentions a name, or a pattern of one matches it.
+func (g *objectGoal) mentions(name string) bool {
+	return slices.Contains(g.names, name) || slices.ContainsFunc(g.b.atoms, func(l lit) bool {
+		switch l.a.op {
+		case opPattProp:
+			return l.a.re != nil && l.a.re.MatchString(name)
+		case opAdditional:
+			return len(l.a.res) > 0 && (&atom{res: l.a.res}).declares(name)
 		}
+		return false
+	})
+}
+
+// fresh returns names that no schema mentions: one that no pattern matches, and
+// samples of the patterns.
+func (g *objectGoal) fresh(i int) []string {
+	out := []string{}
+	if name := g.freshName(i); name != "" {
+		out = append(out, name)
 	}
 	if len(out) == 0 || len(g.keys) > 0 {
 		g.incomplete = true

@@ -7,7 +7,6 @@ import (
 
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonv"
-	"mcptest/internal/base/lists"
 	"mcptest/internal/offer/surface"
 	"mcptest/internal/report/gate"
 )
@@ -38,7 +37,13 @@ func Summary(changes []Change) string {
 }
 
 func count(changes []Change, c Class) int {
-	return lists.Count(changes, func(ch Change) bool { return ch.Class == c })
+	n := 0
+	for _, ch := range changes {
+		if ch.Class == c {
+			n++
+		}
+	}
+	return n
 }
 
 func (ch *Change) subject() string {
@@ -95,8 +100,15 @@ func writeMarkdown(b *strings.Builder, changes []Change) {
 func asJSON(changes []Change) jsonv.Value {
 	list := make([]jsonv.Value, 0, len(changes))
 	for _, ch := range changes {
-		list = append(list, jsonv.ObjectOf("class", string(ch.Class), "kind", string(ch.Kind), "name", ch.Name, "pointer", ch.Pointer, "message", ch.Message,
-			"server", jsonv.Filled(ch.Server), "witness", jsonv.Filled(ch.Witness)))
+		list = append(list, jsonv.ObjectOf(
+			"class", string(ch.Class),
+			"kind", string(ch.Kind),
+			"name", ch.Name,
+			"pointer", ch.Pointer,
+			"message", ch.Message,
+			"server", jsonv.Filled(ch.Server),
+			"witness", jsonv.Filled(ch.Witness),
+		))
 	}
 	var sums []any
 	for _, c := range Classes() {

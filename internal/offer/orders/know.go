@@ -55,7 +55,7 @@ func (c clause) isNeverTold() bool {
 }
 
 // noticing are verbs of learning that are said of what was to stay unnoticed.
-const noticing = "notice spot suspect realize realise catch discover detect trace learn"
+const noticing = "notice spot suspect realize catch discover detect trace learn"
 
 // doNotLearn reports what follows people who must not, or will not, learn something.
 func (c clause) doNotLearn(ordered, purpose, other bool) bool {

@@ -40,7 +40,7 @@ var families = map[class]string{
 	tell: `tell* mention* inform* reveal* notify* disclose* report* say* explain* announce* discuss* refer* hint* acknowledge* admit*
 		alert* describe* summarize* warn* state* speak* talk* comment* communicate* indicate* confess* divulge* expose* share* advise*
 		allude* volunteer* bother* trouble* burden* worry* refer* quote* name* print* output* surface* point* bring* show* display* list* let* leak* breathe* note* raise* relay* repeat* concede* correct*`,
-	learn: `know* see* notice* learn* realize* realise* suspect* discover* hear* find* detect* spot* observe* aware become* catch* trace*
+	learn: `know* see* notice* learn* realize* suspect* discover* hear* find* detect* spot* observe* aware become* catch* trace*
 		perceive* guess* understand* wonder* figure*`,
 	hide: `hide* conceal* withhold* mask* obscure* cover* suppress* bury* disguise* veil* cloak* camouflage* whitewash* gloss* obfuscate* downplay* keep*`,
 	secret: `silently quietly discreetly secret secretly covertly stealthily unnoticed undetected invisible invisibly hidden confidential

@@ -14,7 +14,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"mcptest/internal/base/lists"
 )
 
 // Reaper adopts orphans: a process that a server leaves running becomes a child of
@@ -277,7 +276,7 @@ func children() []procInfo {
 		}
 		var now []int
 		if now, ok = childIDs(); ok && slices.Equal(last, now) {
-			return lists.Kept(now, readStat)
+			return readStats(now)
 		}
 		last = now
 	}
@@ -291,7 +290,17 @@ func childrenFast() []procInfo {
 	if !ok {
 		return children()
 	}
-	return lists.Kept(ids, readStat)
+	return readStats(ids)
+}
+
+// readStats returns the processes that still exist.
+func readStats(ids []int) (list []procInfo) {
+	for _, id := range ids {
+		if p, ok := readStat(id); ok {
+			list = append(list, p)
+		}
+	}
+	return list
 }
 
 // childIDs reads the kernel's list of the first thread's children; false means that

@@ -125,9 +125,13 @@ func (l *Registry) straysOf(mark string) []Ref {
 		return nil
 	}
 	prefix := l.runMark() + "."
-	return lists.Kept(l.reaper.strays(l.Live()), func(ref Ref) (Ref, bool) {
-		return ref, prefix+markSuffix(ref.Pid, prefix) == mark
-	})
+	var marked []Ref
+	for _, ref := range l.reaper.strays(l.Live()) {
+		if prefix+markSuffix(ref.Pid, prefix) == mark {
+			marked = append(marked, ref)
+		}
+	}
+	return marked
 }
 
 // remove unregisters a group whose processes have ended.

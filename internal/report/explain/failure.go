@@ -8,7 +8,6 @@ import (
 	"unicode/utf8"
 
 	"mcptest/internal/base/display"
-	"mcptest/internal/base/lists"
 	"mcptest/internal/base/source"
 	"mcptest/internal/base/term"
 	"mcptest/internal/report/render"
@@ -19,7 +18,9 @@ import (
 func Failure(p *render.Printer, n int, c *result.Case) {
 	st, _ := render.VerdictStyle(c.Status)
 	p.Blank()
-	p.Line(0, p.Paint(term.Strong, fmt.Sprintf("%d) ", n)), p.Paint(st, strings.ToUpper(string(c.Status))), "  ", p.Paint(term.Strong, term.Escape(c.Name)))
+	number := p.Paint(term.Strong, fmt.Sprintf("%d) ", n))
+	word := p.Paint(st, strings.ToUpper(string(c.Status)))
+	p.Line(0, number, word, "  ", p.Paint(term.Strong, term.Escape(c.Name)))
 	Case(p, c)
 }
 
@@ -125,7 +126,13 @@ func CaseLocation(p *render.Printer, c *result.Case) string {
 
 // Failing returns the failed assertions at the top level.
 func Failing(as []result.Assertion) []result.Assertion {
-	return lists.Kept(as, func(a result.Assertion) (result.Assertion, bool) { return a, !a.Pass })
+	var failing []result.Assertion
+	for _, a := range as {
+		if !a.Pass {
+			failing = append(failing, a)
+		}
+	}
+	return failing
 }
 
 // Alone reports whether the case's message is that of its only failed assertion,
@@ -292,7 +299,8 @@ func sourceLine(p *render.Printer, indent int, file string, line, column int, te
 	}
 	p.Line(indent, p.Faint(number+" │ "), shown)
 	if caret >= 0 {
-		p.Line(indent, p.Faint(strings.Repeat(" ", len(number))+" │ "), strings.Repeat(" ", caret), p.Paint(term.Bad, "^"))
+		margin := p.Faint(strings.Repeat(" ", len(number)) + " │ ")
+		p.Line(indent, margin, strings.Repeat(" ", caret), p.Paint(term.Bad, "^"))
 	}
 }
 
@@ -364,7 +372,8 @@ func violations(p *render.Printer, c *result.Case) {
 		if v.Offset > 0 {
 			at = p.Faint(fmt.Sprintf(" (at byte %d of the server's output)", v.Offset))
 		}
-		p.Line(3, p.Faint(word), p.Paint(st, term.Escape(v.Kind)), "  ", render.OneLine(v.Message, render.LongestLine), at)
+		message := render.OneLine(v.Message, render.LongestLine)
+		p.Line(3, p.Faint(word), p.Paint(st, term.Escape(v.Kind)), "  ", message, at)
 		if v.Excerpt != "" {
 			p.Line(5, p.Faint("│ "), render.OneLine(v.Excerpt, render.LongestExcerpt))
 		}
@@ -373,7 +382,8 @@ func violations(p *render.Printer, c *result.Case) {
 
 // Phase explains a hook or a fixture step that failed.
 func Phase(p *render.Printer, indent int, ph *result.Phase) {
-	p.Line(indent, p.Glyph(ph.Status), " ", p.Paint(term.Strong, term.Escape(ph.Phase)), ": ", term.Escape(ph.Name), p.Took(ph.DurationMS))
+	name := p.Paint(term.Strong, term.Escape(ph.Phase))
+	p.Line(indent, p.Glyph(ph.Status), " ", name, ": ", term.Escape(ph.Name), p.Took(ph.DurationMS))
 	indent += 2
 	if ph.Message != "" {
 		st, _ := render.VerdictStyle(ph.Status)

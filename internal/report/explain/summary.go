@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"mcptest/internal/base/display"
-	"mcptest/internal/base/lists"
 	"mcptest/internal/base/term"
 	"mcptest/internal/report/render"
 	"mcptest/internal/report/result"
@@ -75,7 +74,8 @@ func spent(r *result.Run) string {
 
 // Counts returns the number of tests by status: 3 passed, 1 failed.
 func Counts(p *render.Printer, s result.Summary) string {
-	return strings.Join(append([]string{counted(p, term.Good, s.Passed, "passed")}, NotPassed(p.Palette, s)...), ", ")
+	passed := counted(p, term.Good, s.Passed, "passed")
+	return strings.Join(append([]string{passed}, NotPassed(p.Palette, s)...), ", ")
 }
 
 // NotPassed returns the numbers of tests that did not pass, by status.
@@ -123,12 +123,24 @@ func HooksOrSteps(n int) string {
 
 // FailedPhases counts the hooks and steps outside the tests that failed.
 func FailedPhases(r *result.Run) int {
-	return lists.Count(r.Phases, func(ph result.Phase) bool { return ph.Status == result.Fail || ph.Status == result.Error })
+	n := 0
+	for _, ph := range r.Phases {
+		if ph.Status == result.Fail || ph.Status == result.Error {
+			n++
+		}
+	}
+	return n
 }
 
 // ErrorFindings counts the findings that fail the run.
 func ErrorFindings(r *result.Run) int {
-	return lists.Count(r.Findings, func(f result.Finding) bool { return f.Severity == "error" })
+	n := 0
+	for _, f := range r.Findings {
+		if f.Severity == "error" {
+			n++
+		}
+	}
+	return n
 }
 
 // Verdict returns the run's outcome in one word. It is derived from the exit code, so

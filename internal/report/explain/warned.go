@@ -3,11 +3,9 @@ package explain
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"mcptest/internal/base/display"
-	"mcptest/internal/base/lists"
 	"mcptest/internal/base/stats"
 	"mcptest/internal/base/term"
 	"mcptest/internal/report/render"
@@ -46,7 +44,12 @@ func (w *Warning) MessageLine() string {
 // failed run-level hooks and steps, which formats show separately. The cases of a
 // record without warnings are not read.
 func Warnings(r *result.Run) (list []*Warning, err error) {
-	found := slices.DeleteFunc(slices.Clone(r.Findings), func(f result.Finding) bool { return f.Severity != "warning" || OfPhase(f) })
+	var found []result.Finding
+	for _, f := range r.Findings {
+		if f.Severity == "warning" && !OfPhase(f) {
+			found = append(found, f)
+		}
+	}
 	for i := range found {
 		found[i].Excerpt = ""
 	}
@@ -247,7 +250,8 @@ func Repeated(c *result.Case) (out []string) {
 	}
 	if t := c.Trials; t != nil {
 		n := t.Passed + t.Failed
-		text := fmt.Sprintf("%d of %d trials passed (%s), wanted %s, floor %s", t.Passed, n, render.Share(t.Low, t.High), render.Number(t.Want), render.Number(t.Floor))
+		text := fmt.Sprintf("%d of %d trials passed (%s), wanted %s, floor %s",
+			t.Passed, n, render.Share(t.Low, t.High), render.Number(t.Want), render.Number(t.Floor))
 		if t.Errors > 0 {
 			text += ", " + display.Count(t.Errors, "error")
 		}
@@ -256,7 +260,9 @@ func Repeated(c *result.Case) (out []string) {
 		}
 		out = append(out, text)
 		if n >= streak {
-			out = append(out, fmt.Sprintf("all of %d pass: %.2f (n = %d, %.2f to %.2f)", streak, stats.AllPass(t.Passed, n, streak), n, math.Pow(t.Low, streak), math.Pow(t.High, streak)))
+			low, high := math.Pow(t.Low, streak), math.Pow(t.High, streak)
+			share := stats.AllPass(t.Passed, n, streak)
+			out = append(out, fmt.Sprintf("all of %d pass: %.2f (n = %d, %.2f to %.2f)", streak, share, n, low, high))
 		}
 	}
 	return out
@@ -274,7 +280,13 @@ func PassedOn(c *result.Case) int {
 
 // Tolerated counts the tolerated violations of a case.
 func Tolerated(c *result.Case) int {
-	return lists.Count(c.Violations, func(v result.Violation) bool { return v.Tolerated })
+	n := 0
+	for _, v := range c.Violations {
+		if v.Tolerated {
+			n++
+		}
+	}
+	return n
 }
 
 // BeforeTests reports whether a phase runs before the tests of its file.

@@ -151,7 +151,11 @@ func (t testView) exchange(x *result.Exchange, i int) stage {
 			add(x.DurationMS, fromServer, x.Response)
 			answered = true
 		}
-		add(m.MS, map[bool]string{true: toServer, false: fromServer}[m.Dir == "to-server"], m.Raw)
+		dir := fromServer
+		if m.Dir == "to-server" {
+			dir = toServer
+		}
+		add(m.MS, dir, m.Raw)
 	}
 	if !answered {
 		add(x.DurationMS, fromServer, x.Response)

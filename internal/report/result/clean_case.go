@@ -13,26 +13,7 @@ import (
 // step. Values with the name of a credential are added to the secrets of the run.
 func (k *cleaner) exchanges(c *Case) {
 	var found secret.Found
-	for x := range c.traffic() {
-		k.ms(&x.DurationMS)
-		for _, p := range frames(x) {
-			*p = k.secrets.Collect(*p, &found)
-		}
-		if x.HTTP != nil && len(x.HTTP.Headers) > 0 {
-			x.HTTP.Headers = k.headers(x.HTTP.Headers, &found)
-		}
-	}
-	for i := range c.Upstream {
-		u := &c.Upstream[i]
-		k.ms(&u.StartMS)
-		u.Headers = k.headers(u.Headers, &found)
-		u.URL = k.secrets.Collect(u.URL, &found)
-		query := "" // a form is searched like a query
-		if strings.HasPrefix(u.Headers["Content-Type"], "application/x-www-form-urlencoded") {
-			query = "?"
-		}
-		u.Body = strings.TrimPrefix(k.secrets.Collect(query+u.Body, &found), query)
-	}
+	k.collect(c, &found)
 	if c.Row != nil {
 		c.Row.Values = k.secrets.Collect(c.Row.Values, &found)
 	}
@@ -46,11 +27,41 @@ func (k *cleaner) exchanges(c *Case) {
 		k.secrets.Learn(found.Named...)
 		k.secrets = k.secrets.With(found.All()...)
 	}
+	k.mask(c, found.Empty())
+}
+
+// collect finds the credentials in the traffic of a case, with servers and upstreams.
+func (k *cleaner) collect(c *Case, found *secret.Found) {
+	for x := range c.traffic() {
+		k.ms(&x.DurationMS)
+		for _, p := range frames(x) {
+			*p = k.secrets.Collect(*p, found)
+		}
+		if x.HTTP != nil && len(x.HTTP.Headers) > 0 {
+			x.HTTP.Headers = k.headers(x.HTTP.Headers, found)
+		}
+	}
+	for i := range c.Upstream {
+		u := &c.Upstream[i]
+		k.ms(&u.StartMS)
+		u.Headers = k.headers(u.Headers, found)
+		u.URL = k.secrets.Collect(u.URL, found)
+		query := "" // a form is searched like a query
+		if strings.HasPrefix(u.Headers["Content-Type"], "application/x-www-form-urlencoded") {
+			query = "?"
+		}
+		u.Body = strings.TrimPrefix(k.secrets.Collect(query+u.Body, found), query)
+	}
+}
+
+// mask masks and shortens the traffic of a case. Frames need no second search if no
+// credential was found.
+func (k *cleaner) mask(c *Case, clean bool) {
 	for x, status := range c.traffic() {
 		k.text(&x.Step, &x.Method, &x.Error)
 		cut := false
 		for _, p := range frames(x) {
-			if !found.Empty() {
+			if !clean {
 				*p = k.secrets.String(*p)
 			}
 			shorter, was := shorten(display.ShowInvalid(*p), status.frame())

@@ -42,7 +42,8 @@ func Measure(offer *surface.Offer, u *Use) (parts []result.Covered, unasserted [
 	slices.Sort(m.unasserted)
 	slices.SortStableFunc(m.skeletons, func(a, b result.Skeleton) int {
 		of := result.Measured()
-		return cmp.Or(cmp.Compare(slices.Index(of, a.Of), slices.Index(of, b.Of)), cmp.Compare(a.Name, b.Name))
+		byKind := cmp.Compare(slices.Index(of, a.Of), slices.Index(of, b.Of))
+		return cmp.Or(byKind, cmp.Compare(a.Name, b.Name))
 	})
 	return parts, m.unasserted, m.skeletons[:min(len(m.skeletons), maxSkeletons)]
 }
@@ -200,7 +201,13 @@ func selected(tools []jsonv.Value, s jsonpath.Step) []jsonv.Value {
 	list := jsonv.Array(tools...)
 	switch {
 	case s.Kind == jsonpath.Name:
-		return slices.DeleteFunc(slices.Clone(tools), func(t jsonv.Value) bool { return t.Lookup("name").Text() != s.Name })
+		var named []jsonv.Value
+		for _, t := range tools {
+			if t.Lookup("name").Text() == s.Name {
+				named = append(named, t)
+			}
+		}
+		return named
 	case s.Kind >= jsonpath.All:
 		return s.AppendAll(nil, list)
 	}

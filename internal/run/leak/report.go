@@ -96,12 +96,15 @@ func (r *Report) summary() (lines []string) {
 		case m.Unknown:
 			lines = append(lines, m.Name+": not measured on this system")
 		case m.Added != nil && m.Verdict != Leaks:
-			lines = append(lines, fmt.Sprintf("%s: %s a %s in the first round, %s in the second, after %s", m.Name, m.value(m.Later.Value), r.Unit, m.value(*m.Added), seconds(r.Wait)))
+			lines = append(lines, fmt.Sprintf("%s: %s a %s in the first round, %s in the second, after %s",
+				m.Name, m.value(m.Later.Value), r.Unit, m.value(*m.Added), seconds(r.Wait)))
 		case m.Verdict == Inconclusive && r.Verdict == Inconclusive && r.Failure == "":
 			said := m.interval(r)
 			switch {
+			case m.Later == (Slope{}) && m.Name == "memory":
+				said = "is not clear after " + r.count(r.Units)
 			case m.Later == (Slope{}):
-				said = map[bool]string{true: "is", false: "are"}[m.Name == "memory"] + " not clear after " + r.count(r.Units)
+				said = "are not clear after " + r.count(r.Units)
 			case m.Later.Value == 0 && m.Later.Low == 0 && m.Later.High == 0:
 				said = "did not grow so far"
 			}
@@ -130,7 +133,8 @@ func (m *Measure) interval(r *Report) string {
 	if m.Name != "memory" {
 		verb = "grow"
 	}
-	return fmt.Sprintf("%s by %s a %s (%s to %s)", verb, m.value(m.Later.Value), r.Unit, m.bare(m.Later.Low, m.Later.Value), m.bare(m.Later.High, m.Later.Value))
+	low, high := m.bare(m.Later.Low, m.Later.Value), m.bare(m.Later.High, m.Later.Value)
+	return fmt.Sprintf("%s by %s a %s (%s to %s)", verb, m.value(m.Later.Value), r.Unit, low, high)
 }
 
 // value formats an amount.

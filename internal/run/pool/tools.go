@@ -280,7 +280,8 @@ func (t *Tools) page(s *Server, version string, tools jsonv.Value, most int) err
 		if len(t.schemas) >= most {
 			return fmt.Errorf("tools/list has more than %d tools (limit: --max-list-items); the rest was not read", most)
 		}
-		t.schemas[name.Text()], t.inputs[name.Text()] = check.NewOutputSchema(tool.Lookup("outputSchema")), tool.Lookup("inputSchema")
+		t.schemas[name.Text()] = check.NewOutputSchema(tool.Lookup("outputSchema"))
+		t.inputs[name.Text()] = tool.Lookup("inputSchema")
 		t.hints[name.Text()] = tool.Lookup("annotations")
 	}
 	return nil

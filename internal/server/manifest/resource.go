@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"mcptest/internal/base/jsonv"
-	"mcptest/internal/base/lists"
 	"mcptest/internal/base/source"
 )
 
@@ -62,8 +61,13 @@ type resourceKeys struct {
 // resources, or only templates, have.
 func (k resourceKeys) listed(first, last []any) jsonv.Value {
 	return jsonv.ObjectOf(slices.Concat(first, []any{
-		"name", k.Name.JSON(), "title", k.Title.JSON(), "description", k.Description.JSON(), "mimeType", k.MimeType.JSON(),
-		"annotations", k.Annotations.JSON(), "icons", k.Icons.JSON(), "_meta", k.Meta.JSON(),
+		"name", k.Name.JSON(),
+		"title", k.Title.JSON(),
+		"description", k.Description.JSON(),
+		"mimeType", k.MimeType.JSON(),
+		"annotations", k.Annotations.JSON(),
+		"icons", k.Icons.JSON(),
+		"_meta", k.Meta.JSON(),
 	}, last)...)
 }
 
@@ -122,7 +126,12 @@ func decodeTemplate(n *source.Node, path string, d *source.Decoder) *ResourceTem
 		at := n.Get("uri_template")
 		d.Errorf(at, path+".uri_template", "%s", bad).Hint = "for example test://notes/{id}, or {+path} for a variable with slashes"
 	}
-	vars := lists.Kept(t.pieces, func(p piece) (string, bool) { return p.name, p.name != "" })
+	var vars []string
+	for _, p := range t.pieces {
+		if p.name != "" {
+			vars = append(vars, p.name)
+		}
+	}
 	c := compiler{d: d, vars: vars, roots: []string{"vars", "uri", "state", "ask", "calls", "client", "id", "params", "request"}}
 	t.read = k.reading(n, path, c)
 	return t

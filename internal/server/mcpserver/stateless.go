@@ -51,9 +51,13 @@ func newStateless(ctx context.Context, handler func() Handler, revisions []strin
 
 // own returns the revisions without sessions.
 func (s *stateless) own() []string {
-	return slices.DeleteFunc(slices.Clone(s.revisions), func(r string) bool {
-		return !protocol.VersionOf(r).Stateless
-	})
+	var own []string
+	for _, r := range s.revisions {
+		if protocol.VersionOf(r).Stateless {
+			own = append(own, r)
+		}
+	}
+	return own
 }
 
 // takes reports whether a message on a connection that both eras share belongs to no

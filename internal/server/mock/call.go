@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"mcptest/internal/base/jsonv"
-	"mcptest/internal/base/lists"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/server/manifest"
 	"mcptest/internal/server/mcpserver"
@@ -127,12 +126,17 @@ func (s *Session) complete(sc *scope) *mcpserver.Reply {
 		return mcpserver.Failure(protocol.CodeInvalidParams, "unknown type of reference %q", kind)
 	}
 	typed := strings.ToLower(sc.params.Lookup("argument", "value").Text())
-	fit := lists.Kept(values[name], func(v string) (jsonv.Value, bool) {
-		return jsonv.String(v), strings.HasPrefix(strings.ToLower(v), typed)
-	})
+	var fit []jsonv.Value
+	for _, v := range values[name] {
+		if strings.HasPrefix(strings.ToLower(v), typed) {
+			fit = append(fit, jsonv.String(v))
+		}
+	}
 	total := len(fit)
 	fit = fit[:min(total, maxCompletions)]
-	return answer(jsonv.ObjectOf("completion", jsonv.ObjectOf("values", jsonv.Array(fit...), "total", int64(total), "hasMore", total > len(fit))))
+	fitting := jsonv.Array(fit...)
+	completion := jsonv.ObjectOf("values", fitting, "total", int64(total), "hasMore", total > len(fit))
+	return answer(jsonv.ObjectOf("completion", completion))
 }
 
 // codeNotFound is MCP's code for a resource that does not exist, in sessions.

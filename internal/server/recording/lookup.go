@@ -92,7 +92,8 @@ func (p *Player) find(e *exchange) []int {
 	}
 	var out []int
 	for _, i := range f.masked {
-		if (len(out) == 0 || f.list[i].key() == f.list[out[0]].key()) && f.list[i].matches(e.keys, p.secrets) {
+		isAlike := len(out) == 0 || f.list[i].key() == f.list[out[0]].key()
+		if isAlike && f.list[i].matches(e.keys, p.secrets) {
 			out = append(out, i)
 		}
 	}
@@ -103,7 +104,12 @@ func (p *Player) find(e *exchange) []int {
 // all, except in a recording of a model.
 func (f *File) of(candidates []int, test string) []int {
 	for _, name := range []string{test, ""} {
-		own := slices.DeleteFunc(slices.Clone(candidates), func(i int) bool { return f.list[i].test != name })
+		var own []int
+		for _, i := range candidates {
+			if f.list[i].test == name {
+				own = append(own, i)
+			}
+		}
 		if len(own) > 0 || name == "" && f.Trials.ofModel() {
 			return own
 		}

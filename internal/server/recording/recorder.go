@@ -13,7 +13,6 @@ import (
 	"sync"
 
 	"mcptest/internal/base/display"
-	"mcptest/internal/base/lists"
 	"mcptest/internal/base/osfile"
 	"mcptest/internal/base/secret"
 	"mcptest/internal/base/source"
@@ -125,7 +124,8 @@ func (r *Recorder) Save(o Options) (Saved, error) {
 	if err != nil || saved.Unsaved != "" {
 		return saved, err
 	}
-	if had, err := os.ReadFile(o.Path); err == nil && bytes.Equal(bytes.ReplaceAll(had, []byte("\r\n"), []byte("\n")), data) {
+	had, err := os.ReadFile(o.Path)
+	if err == nil && bytes.Equal(bytes.ReplaceAll(had, []byte("\r\n"), []byte("\n")), data) {
 		return saved, nil
 	}
 	if err := os.MkdirAll(filepath.Dir(o.Path), 0o777); err != nil {
@@ -222,7 +222,12 @@ func (r *Recorder) clean(secrets *secret.Redactor) ([]exchange, Saved) {
 // unsaved returns the reason why the file is not written, and whether that is a
 // failure.
 func (r *Recorder) unsaved(list []exchange, old *File, o Options) (why string, wrong bool) {
-	failed := lists.Count(r.failures, func(f Failure) bool { return !f.Partial })
+	failed := 0
+	for _, f := range r.failures {
+		if !f.Partial {
+			failed++
+		}
+	}
 	switch {
 	case failed > 0:
 		return display.Count(failed, "request") + " could not be passed on to the API", true

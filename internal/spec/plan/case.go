@@ -75,6 +75,12 @@ func (c *compiler) buildWith(e entry, b interpolate.Bindings) built {
 	c.examines(st, out)
 	out.listens = c.needsExclusive(out)
 	c.assignServer(out, out.Server)
+	for _, sv := range servers {
+		c.warnUnasked(sv, out.Respond, e.Path+".respond")
+	}
+	for _, op := range out.Ops {
+		c.warnUnasked(op.Server, op.Respond, e.Path+".respond")
+	}
 	if c.errors() == before && len(out.Ops) == 0 {
 		c.dec.ErrorAt(n.Pos, e.Path, "nothing to invoke", "")
 	}
@@ -131,12 +137,16 @@ func (e entry) call(call *suite.Invocation, keys []string, b interpolate.Binding
 			}
 		default:
 			text, ok := n.AsText()
-			*map[string]*string{
-				"tool":   &call.Tool,
-				"uri":    &call.URI,
-				"prompt": &call.Prompt,
-				"method": &call.Method,
-			}[key] = text
+			switch key {
+			case "tool":
+				call.Tool = text
+			case "uri":
+				call.URI = text
+			case "prompt":
+				call.Prompt = text
+			case "method":
+				call.Method = text
+			}
 			switch {
 			case !ok:
 				d.WrongType(n, path, "text")
@@ -181,7 +191,8 @@ func (c *compiler) serversOf(st *suite.Test, n *source.Node) (out []*Server) {
 		if c.file.Default != nil {
 			return []*Server{c.file.Default}
 		}
-		if len(c.file.Servers) > 1 && c.suite.DefaultServer == "" && n.Kind == source.KindMap && !stepsHaveServers(st) && !c.suite.Partial {
+		isAmbiguous := len(c.file.Servers) > 1 && c.suite.DefaultServer == "" && !c.suite.Partial
+		if isAmbiguous && n.Kind == source.KindMap && !stepsHaveServers(st) {
 			c.dec.ErrorAt(n.Pos, st.Path, "names no server, and the suite has no default_server",
 				fmt.Sprintf("add server: to the test (%s), or default_server: to the suite", c.serverNames()))
 		}
@@ -362,14 +373,20 @@ func (c *compiler) merged(st *suite.Test, own expect.Parts, check bool) *expect.
 // per-test hooks or fixtures, scripts the client's side, or examines messages that
 // cannot be attributed to one of several concurrent calls.
 func (c *compiler) needsExclusive(out *Case) bool {
-	if c.file.Serial || c.set.Alone || out.Respond != nil || out.Routes != nil || out.LogLevel != "" || c.file.Options.RestartPolicy == PerTest {
+	if c.file.Serial || c.set.Alone || c.file.Options.RestartPolicy == PerTest {
+		return true
+	}
+	if out.Respond != nil || out.Routes != nil || out.LogLevel != "" {
 		return true
 	}
 	if out.Tree.Uses().Exclusive() || out.SameAs.Compares("notifications") {
 		return true
 	}
 	for _, op := range out.Ops {
-		if op.Action != nil && op.Action.Name() == "probe" || op.Wait != nil || op.CancelAfter > 0 || op.Respond != nil || op.Raw != nil {
+		if op.Action != nil && op.Action.Name() == "probe" {
+			return true
+		}
+		if op.Wait != nil || op.CancelAfter > 0 || op.Respond != nil || op.Raw != nil {
 			return true
 		}
 		if op.Tree != nil && op.Tree.Uses().Exclusive() {

@@ -80,7 +80,10 @@ func newRowItem(at int, n *source.Node, first *expect.Item) rowItem {
 			return rowItem{at: at}
 		}
 	}
-	if r.matcher == nil || r.matcher.Kind != source.KindMap || len(r.matcher.Fields) != 1 || r.matcher.Fields[0].Key.Text != "exact" {
+	if r.matcher == nil || r.matcher.Kind != source.KindMap || len(r.matcher.Fields) != 1 {
+		return r
+	}
+	if r.matcher.Fields[0].Key.Text != "exact" {
 		return r
 	}
 	if n := r.matcher.Fields[0].Value; n.IsScalar() {

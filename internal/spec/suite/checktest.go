@@ -105,10 +105,14 @@ func (c checker) step(s *FlowStep, n *source.Node, captures map[string]source.Po
 	}
 }
 
-// invocation checks that exactly one subject is given, and that the other keys can
-// be combined with it.
-func (c checker) invocation(n *source.Node, path string, known []string, call Invocation, orSteps bool) {
-	has := slices.DeleteFunc(slices.Clone(known), func(key string) bool { return n.Get(key) == nil })
+// subject checks that exactly one subject is given, with keys that it can have.
+func (c checker) subject(n *source.Node, path string, known []string, orSteps bool) {
+	var has []string
+	for _, key := range known {
+		if n.Get(key) != nil {
+			has = append(has, key)
+		}
+	}
 	switch {
 	case len(has) == 0 && orSteps && needsNoCall(n):
 		for _, key := range []string{"args", "params", "notification", "wait", "until", "cancel_after", "invalid_args"} {
@@ -138,15 +142,29 @@ func (c checker) invocation(n *source.Node, path string, known []string, call In
 			}
 		}
 	}
+}
+
+// wrongArguments reports that arguments must be a map, with a hint of what is meant.
+func (c checker) wrongArguments(call Invocation, path string) {
+	args := call.Args
+	diag := c.d.WrongType(args, path, "a map of arguments")
+	word, rest, isPair := strings.Cut(args.Text, ":")
+	switch {
+	case isPair && !args.Quoted && lint.IsName(word):
+		diag.Hint = source.SpacedHint(word, rest)
+	case strings.HasPrefix(args.Text, "{"):
+		diag.Hint = "without quotes: args: " + display.Truncate(args.Text, 60)
+	case len(args.Items) > 0 && diag.Hint == "":
+		diag.Hint = "write each value behind the name of its parameter: args: {NAME: " + args.Items[0].Inline() + "}; mcptest tools " + call.Tool + " -- COMMAND (or --url URL) shows the names, with the command of the server"
+	}
+}
+
+// invocation checks that exactly one subject is given, and that the other keys can
+// be combined with it.
+func (c checker) invocation(n *source.Node, path string, known []string, call Invocation, orSteps bool) {
+	c.subject(n, path, known, orSteps)
 	if call.Args != nil && call.Args.Kind != source.KindMap {
-		diag := c.d.WrongType(call.Args, path+".args", "a map of arguments")
-		if word, rest, ok := strings.Cut(call.Args.Text, ":"); ok && !call.Args.Quoted && lint.IsName(word) {
-			diag.Hint = source.SpacedHint(word, rest)
-		} else if strings.HasPrefix(call.Args.Text, "{") {
-			diag.Hint = "without quotes: args: " + display.Truncate(call.Args.Text, 60)
-		} else if len(call.Args.Items) > 0 && diag.Hint == "" {
-			diag.Hint = "write each value behind the name of its parameter: args: {NAME: " + call.Args.Items[0].Inline() + "}; mcptest tools " + call.Tool + " -- COMMAND (or --url URL) shows the names, with the command of the server"
-		}
+		c.wrongArguments(call, path+".args")
 	}
 	if prompt := n.Get("prompt"); prompt != nil && call.Args != nil && !isTrue(n.Get("invalid_args")) {
 		CheckPromptArguments(call.Args, path+".args", c.d)
@@ -233,7 +251,8 @@ func misplaced(n *source.Node, known []string) bool {
 		if near, _ := source.MeantKey(f.Key, f.Value, subjects); near != "" {
 			return true
 		}
-		return f.Key.Text == "call" || slices.Contains(subjects, f.Key.Text) || slices.Contains(known, source.Nearest(f.Key.Text, subjects))
+		key := f.Key.Text
+		return key == "call" || slices.Contains(subjects, key) || slices.Contains(known, source.Nearest(key, subjects))
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/lists"
 	"mcptest/internal/client/protocol"
 )
 
@@ -218,7 +219,8 @@ func (s *session) fromServer(f *Frame, data []byte) {
 	}
 	call.Frames = append(call.Frames, f)
 	switch {
-	case call.open && (e.IsResponse() && call.hasID(e) || answers(data, call.ID) || f.Omitted > 0 && !f.Unterminated && call.namedIn(f, data)):
+	case call.open && (e.IsResponse() && call.hasID(e) || answers(data, call.ID)),
+		call.open && f.Omitted > 0 && !f.Unterminated && call.namedIn(f, data):
 		call.Response = f
 		s.close(call)
 	case call.open && f.HTTP != nil && f.HTTP.Status >= 300:
@@ -289,32 +291,42 @@ func answers(data []byte, id string) bool {
 	})
 }
 
-// owner returns the call that a frame of the server belongs to, or nil if the client
-// has sent nothing yet.
-func (s *session) owner(f *Frame, e *protocol.Envelope) *Call {
-	on := s.streams[f.Stream]
-	switch {
-	case e.Has&protocol.HasID != 0:
-		for _, calls := range [][]*Call{s.open, s.calls} { // a request may be sent again with its id, or answered twice
+// named returns the call that a frame names by an id or a token; nil if it names none.
+func (s *session) named(e *protocol.Envelope) *Call {
+	if e.Has&protocol.HasID != 0 {
+		// A request may be sent again with its id, or answered twice.
+		for _, calls := range [][]*Call{s.open, s.calls} {
 			for _, call := range slices.Backward(calls) {
 				if call.hasID(e) {
 					return call
 				}
 			}
 		}
-	case protocol.TextOf(e.Method) == "notifications/progress":
-		token := protocol.MemberOf(e.Params, "progressToken")
-		for _, call := range s.open {
-			if call.Token != "" && string(token) == call.Token {
-				return call
-			}
-		}
+		return nil
+	}
+	if protocol.TextOf(e.Method) != "notifications/progress" {
+		return nil
+	}
+	token := string(protocol.MemberOf(e.Params, "progressToken"))
+	return lists.First(s.open, func(call *Call) bool { return call.Token != "" && token == call.Token })
+}
+
+// owner returns the call that a frame of the server belongs to, or nil if the client
+// has sent nothing yet.
+func (s *session) owner(f *Frame, e *protocol.Envelope) *Call {
+	on := s.streams[f.Stream]
+	if call := s.named(e); call != nil {
+		return call
 	}
 	// A frame on the stream of a request belongs to that request, unless the stream
 	// is shared by all.
-	if on != nil && (on.Verb == "" && on.Method != protocol.MethodListen || f.HTTP != nil || f.Event != nil && f.Event.Type != "" && f.Event.Type != "message" ||
-		f.End != nil && on.Head == nil) {
-		return on
+	if on != nil {
+		ownVerb := on.Verb == "" && on.Method != protocol.MethodListen
+		ownEvent := f.Event != nil && f.Event.Type != "" && f.Event.Type != "message"
+		ownEnd := f.End != nil && on.Head == nil
+		if ownVerb || f.HTTP != nil || ownEvent || ownEnd {
+			return on
+		}
 	}
 	var latest *Call
 	for _, open := range slices.Backward(s.open) {

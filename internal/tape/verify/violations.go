@@ -24,7 +24,13 @@ func (v Violation) same(other Violation) bool {
 	if v.Kind != other.Kind || (v.ID == "") != (other.ID == "") {
 		return false
 	}
-	return v.ID == "" || v.call == other.call || v.call != nil && other.call != nil && v.call.Method == other.call.Method && v.call.Name == other.call.Name
+	if v.ID == "" || v.call == other.call {
+		return true
+	}
+	if v.call == nil || other.call == nil {
+		return false
+	}
+	return v.call.Method == other.call.Method && v.call.Name == other.call.Name
 }
 
 // violations compares the violations with those of the recorded server.
@@ -54,7 +60,13 @@ func (r *Report) violations(recorded []Violation) (out []diff.Change) {
 
 // texts returns one text for each kind of the selected violations.
 func texts(list []Violation, selected func(Violation) bool) (out []string) {
-	list = slices.DeleteFunc(slices.Clone(list), func(v Violation) bool { return !selected(v) })
+	var chosen []Violation
+	for _, v := range list {
+		if selected(v) {
+			chosen = append(chosen, v)
+		}
+	}
+	list = chosen
 	for len(list) > 0 {
 		first := list[0]
 		rest := slices.DeleteFunc(slices.Clone(list), func(v Violation) bool { return v.Kind == first.Kind })

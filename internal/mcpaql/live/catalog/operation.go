@@ -8,7 +8,6 @@ import (
 	"unicode"
 
 	"mcptest/internal/base/jsonv"
-	"mcptest/internal/base/lists"
 	"mcptest/internal/mcpaql/evidence"
 	"mcptest/internal/mcpaql/rule"
 )
@@ -120,8 +119,14 @@ func Stem(param string) string {
 // startsExecution reports whether an operation's documentation promises a separate
 // execution for every call.
 func (o *Operation) startsExecution() bool {
-	return o.Name == "execute_agent" || o.Starts() &&
-		(o.Detail.Lookup("lifecycle").Kind() == jsonv.KindObject || strings.Contains(strings.ToLower(o.Detail.Lookup("returns").String()), "execution"))
+	if o.Name == "execute_agent" {
+		return true
+	}
+	if !o.Starts() {
+		return false
+	}
+	returns := strings.ToLower(o.Detail.Lookup("returns").String())
+	return o.Detail.Lookup("lifecycle").Kind() == jsonv.KindObject || strings.Contains(returns, "execution")
 }
 
 // ActsUnnamed reports whether an EXECUTE operation may act on anything: it accepts no
@@ -219,16 +224,20 @@ func SameResource(a, b string) bool {
 }
 
 func singulars(s string) []string {
-	return append([]string{s}, lists.Kept([][2]string{
+	endings := [][2]string{
 		{"ies", "y"},
 		{"ves", "f"},
 		{"ves", "fe"},
 		{"es", ""},
 		{"s", ""},
-	}, func(p [2]string) (string, bool) {
-		stem, ok := strings.CutSuffix(s, p[0])
-		return stem + p[1], ok && stem != ""
-	})...)
+	}
+	out := []string{s}
+	for _, e := range endings {
+		if stem, ok := strings.CutSuffix(s, e[0]); ok && stem != "" {
+			out = append(out, stem+e[1])
+		}
+	}
+	return out
 }
 
 // Names that suggest an action. An adapter's declaration is only a claim, and a run
@@ -319,14 +328,15 @@ func (o *Operation) describesAction() bool {
 		if o.Category != "READ" || o.Name == "introspect" || len(words) < 2 || notAction().MatchString(words[1]) {
 			continue
 		}
-		for _, verb := range []string{words[0], strings.TrimSuffix(words[0], "s"), strings.TrimSuffix(words[0], "es")} {
+		word := words[0]
+		for _, verb := range []string{word, strings.TrimSuffix(word, "s"), strings.TrimSuffix(word, "es")} {
 			if slices.Contains([]string{"configure", "manage", "set", "change"}, verb) {
 				return true
 			}
 			if o.Verb == "get" || o.Verb == "list" {
 				continue
 			}
-			if slices.Contains(actionVerbs, verb) || slices.Contains(removalVerbs, verb) || slices.Contains([]string{"create", "update", "delete"}, verbs[verb]) {
+			if isChangingVerb(verb) {
 				return true
 			}
 		}
@@ -417,5 +427,17 @@ func nameWords(name string) []string {
 // Starts reports whether an operation starts something, and does not act on something
 // that is running.
 func (o *Operation) Starts() bool {
-	return o.Category == "EXECUTE" && o.ExecutionParam() == nil && ReservedOperations[o.Name] == "" && !slices.Contains(controlVerbs, o.Verb) && !slices.Contains(removalVerbs, o.Verb) || o.Name == "execute_agent"
+	if o.Name == "execute_agent" {
+		return true
+	}
+	if o.Category != "EXECUTE" || o.ExecutionParam() != nil || ReservedOperations[o.Name] != "" {
+		return false
+	}
+	return !slices.Contains(controlVerbs, o.Verb) && !slices.Contains(removalVerbs, o.Verb)
+}
+
+// isChangingVerb reports whether a verb says that something is changed.
+func isChangingVerb(verb string) bool {
+	return slices.Contains(actionVerbs, verb) || slices.Contains(removalVerbs, verb) ||
+		slices.Contains([]string{"create", "update", "delete"}, verbs[verb])
 }

@@ -58,7 +58,8 @@ func (mk *Maker) Value(op *Operation, p Parameter, tag string) (jsonv.Value, err
 		return mk.makeNamed(p.linked, p, tag, 0)
 	}
 	word := describedWord(p)
-	if word != "" && slices.Contains([]string{"string", "any"}, mk.catalog.JSONKind(p)) && mk.catalog.Fits(p, jsonv.String(word)) == "" {
+	takesText := slices.Contains([]string{"string", "any"}, mk.catalog.JSONKind(p))
+	if word != "" && takesText && mk.catalog.Fits(p, jsonv.String(word)) == "" {
 		return jsonv.String(word), nil
 	}
 	if err := contradicts(p, mk.catalog.JSONKind(p)); err != nil {
@@ -129,7 +130,7 @@ func (mk *Maker) make(t typeExpr, p Parameter, tag string, depth int) (jsonv.Val
 	}
 	n := mk.catalog.Types[t.name]
 	if n == nil {
-		return jsonv.Value{}, fmt.Errorf("the type %s of %s is not known", evidence.Quoted(display.Truncate(t.name, 40)), p.Name)
+		return jsonv.Value{}, fmt.Errorf("the type %s of %s is not known", evidence.Excerpt(t.name, 40), p.Name)
 	}
 	return mk.makeNamed(n, p, tag, depth)
 }
@@ -337,17 +338,17 @@ func (mk *Maker) Completed(op *Operation, params jsonv.Value) jsonv.Value {
 
 // Values that the documentation forbids.
 
-// wrongValue is a value that a parameter does not accept.
-type wrongValue struct {
+// WrongValue is a value that a parameter does not accept.
+type WrongValue struct {
 	Rule, Wants string
 	Value       jsonv.Value
 	Mention     []string
 }
 
 // Wrong lists values that a parameter does not accept.
-func (cat *Catalog) Wrong(p Parameter) (out []wrongValue) {
+func (cat *Catalog) Wrong(p Parameter) (out []WrongValue) {
 	add := func(rule, wants string, v jsonv.Value, mention ...string) {
-		out = append(out, wrongValue{rule, wants, v, mention})
+		out = append(out, WrongValue{rule, wants, v, mention})
 	}
 	other := map[string]jsonv.Value{
 		"string": jsonv.Int(42), "integer": jsonv.String("zz_not_a_number"), "number": jsonv.String("zz_not_a_number"),

@@ -25,7 +25,13 @@ type ledger struct {
 
 // Things returns the items of a resource with exactly this name.
 func (l *ledger) Things(resource string) []CreatedThing {
-	return slices.DeleteFunc(slices.Clone(l.things), func(t CreatedThing) bool { return t.resource != resource })
+	var things []CreatedThing
+	for _, t := range l.things {
+		if t.resource == resource {
+			things = append(things, t)
+		}
+	}
+	return things
 }
 
 // Add adds an item; it returns false if the item is already present.
@@ -52,7 +58,13 @@ func (l *ledger) made(resource string, id jsonv.Value) bool {
 
 // named lists the items of a resource that have an identifier.
 func (l *ledger) named(resource string, id jsonv.Value) []CreatedThing {
-	return slices.DeleteFunc(slices.Clone(l.things), func(t CreatedThing) bool { return id.IsAbsent() || !t.is(resource, id) })
+	var named []CreatedThing
+	for _, t := range l.things {
+		if !id.IsAbsent() && t.is(resource, id) {
+			named = append(named, t)
+		}
+	}
+	return named
 }
 
 // remove drops an item that a delete removed.
@@ -87,7 +99,10 @@ type CreatedThing struct {
 
 // Equal reports whether two items have the same identifier and kind.
 func (t CreatedThing) Equal(o CreatedThing) bool {
-	return jsonv.Equal(t.ID, o.ID) && t.With.Len() == o.With.Len() && (t.With.Len() == 0 || jsonv.Equal(t.With, o.With))
+	if !jsonv.Equal(t.ID, o.ID) || t.With.Len() != o.With.Len() {
+		return false
+	}
+	return t.With.Len() == 0 || jsonv.Equal(t.With, o.With)
 }
 
 // Naming adds the parameters that name an item.

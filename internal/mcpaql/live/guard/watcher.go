@@ -8,6 +8,7 @@ import (
 
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/lists"
 	"mcptest/internal/mcpaql/evidence"
 	"mcptest/internal/mcpaql/live/catalog"
 	"mcptest/internal/mcpaql/live/change"
@@ -54,7 +55,7 @@ const maxShownState = 300
 // states describes the changed members of an item before and after.
 func (w *watcher) states(d change.Difference) string {
 	changed := d.List.Changed(w.Caller.Redact(d.Before), w.Caller.Redact(d.Item))
-	return evidence.Several(evidence.Each(changed, func(ch jsonv.Change) string {
+	return evidence.Several(lists.Map(changed, func(ch jsonv.Change) string {
 		return fmt.Sprintf("%s was %s, and is %s", ch.Path, display.Truncate(ch.Want.String(), maxShownState), evidence.Brief(ch.Got))
 	}))
 }
@@ -74,7 +75,7 @@ func (w *watcher) Begin() {
 
 // recount reads the lists of the census once more, and calls nothing else.
 func (w *watcher) recount() *change.Census {
-	s := &change.Census{Lists: evidence.Each(w.Gate.Census.Lists, func(l *change.Listing) *change.Listing {
+	s := &change.Census{Lists: lists.Map(w.Gate.Census.Lists, func(l *change.Listing) *change.Listing {
 		return w.lister.read(l.Op)
 	})}
 	w.latest, w.calls = s, w.Caller.Calls
@@ -232,7 +233,14 @@ func (w *watcher) removed(d change.Difference) bool {
 // before the run is not its own even if it shows the mark: a change of the run has
 // hit it.
 func (w *watcher) ours(d change.Difference) bool {
-	return !d.Item.IsAbsent() && (w.Ledger.made(d.List.Op.Resource, d.ID) || catalog.Carries(d.Item, w.Maker.RunIDs()) && !w.Gate.Census.Knows(d.List.Op.Resource, d.ID))
+	resource := d.List.Op.Resource
+	switch {
+	case d.Item.IsAbsent():
+		return false
+	case w.Ledger.made(resource, d.ID):
+		return true
+	}
+	return catalog.Carries(d.Item, w.Maker.RunIDs()) && !w.Gate.Census.Knows(resource, d.ID)
 }
 
 // adopt records listed items with the run's mark whose create failed. It returns
@@ -241,7 +249,10 @@ func (w *watcher) adopt(found []change.Difference) bool {
 	n := 0
 	for _, d := range found {
 		create := w.Catalog.Creator(d.List.Op)
-		if create != nil && !d.Item.IsAbsent() && catalog.Carries(d.Item, w.Maker.RunIDs()) && !w.Ledger.made(create.Resource, d.ID) {
+		if create == nil || d.Item.IsAbsent() || !catalog.Carries(d.Item, w.Maker.RunIDs()) {
+			continue
+		}
+		if !w.Ledger.made(create.Resource, d.ID) {
 			n += w.addMarked(create)
 		}
 	}

@@ -159,7 +159,13 @@ func (pr cycleProbe) compareCreated(y *guard.Cycle, made guard.Reply) {
 	for name, v := range y.Params.Members() {
 		p := y.Create.Param(name)
 		gone := thing.Lookup(name).IsAbsent()
-		if p.Rehearses() || p.Sensitive || evidence.SecretKey(name) || strings.Contains(name, ".") || !p.Required && callControl().MatchString(name) || gone && catalog.Stem(name) != "" && !y.Thing.With.Lookup(name).IsAbsent() {
+		if p.Rehearses() || p.Sensitive || evidence.SecretKey(name) || strings.Contains(name, ".") {
+			continue
+		}
+		if !p.Required && callControl().MatchString(name) {
+			continue
+		}
+		if gone && catalog.Stem(name) != "" && !y.Thing.With.Lookup(name).IsAbsent() {
 			continue
 		}
 		isShown := func(k string) bool {

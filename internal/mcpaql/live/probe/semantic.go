@@ -32,7 +32,7 @@ func (pr semanticProbe) semantics() {
 	if pr.run.Options.Asking.Model == nil {
 		return
 	}
-	tools := evidence.Each(pr.run.Catalog.Tools, func(t catalog.Tool) llm.Tool {
+	tools := lists.Map(pr.run.Catalog.Tools, func(t catalog.Tool) llm.Tool {
 		return llm.Tool{Name: t.Name, Description: t.Description, Schema: t.Schema}
 	})
 	var p semantic.Patience
@@ -43,7 +43,8 @@ func (pr semanticProbe) semantics() {
 			err = p.Saw(pr.askModel(&s, tools))
 		}
 		if err != nil { // a question that was not asked is no evidence
-			pr.run.Unasked = append(pr.run.Unasked, jsonv.ObjectOf("name", s.Name, "reason", display.Truncate(err.Error(), 500)))
+			why := display.Truncate(err.Error(), 500)
+			pr.run.Unasked = append(pr.run.Unasked, jsonv.ObjectOf("name", s.Name, "reason", why))
 			continue
 		}
 		pr.run.Evidence.Semantics = append(pr.run.Evidence.Semantics, s)
@@ -114,7 +115,8 @@ func (pr semanticProbe) rehearse(call llm.Call) string {
 			return rehearsed("VALIDATION_MISSING_PARAM", "The arguments of the call have to name an operation, a text.")
 		case op == nil && name.Text() != "introspect":
 			return rehearsed("NOT_FOUND_OPERATION", "The introspection lists no such operation.")
-		case op != nil && (op.Risk != catalog.RiskRead || pr.run.Gate.Barred(op) != ""), smuggled(op, part.Lookup("params")):
+		case op != nil && (op.Risk != catalog.RiskRead || pr.run.Gate.Barred(op) != ""),
+			smuggled(op, part.Lookup("params")):
 			return rehearsed("PERMISSION_DENIED", "This is a rehearsal: the call was noted and not carried out.")
 		}
 	}
@@ -147,12 +149,15 @@ func (pr semanticProbe) scenarios() (out []evidence.SemanticCase) {
 		out = append(out, evidence.SemanticCase{Name: name, Question: question, Facts: facts, RequiredPatterns: patterns, PhraseGroups: groups})
 		return &out[len(out)-1]
 	}
-	creates := lists.Kept(pr.run.Catalog.Operations, func(op *catalog.Operation) (string, bool) {
-		return op.Name, op.Category == "CREATE"
-	})
+	var creates []string
+	for _, op := range pr.run.Catalog.Operations {
+		if op.Category == "CREATE" {
+			creates = append(creates, op.Name)
+		}
+	}
 	if len(creates) > 0 {
 		ask("Discovery: what can be created", "Which operations of this adapter create something? Name all of them.", "The CREATE operations are "+strings.Join(creates, ", ")+".",
-			creates[:1], evidence.Each(creates[:min(len(creates), 3)], func(name string) []string {
+			creates[:1], lists.Map(creates[:min(len(creates), 3)], func(name string) []string {
 				return []string{name}
 			})...).ExpectedOperations = []string{"introspect"}
 	}

@@ -30,21 +30,25 @@ func (pr operationProbe) wrongValues(op *catalog.Operation) {
 				continue
 			}
 			pr.run.Rows.Count("values")
-			if r.OK() && w.Rule == "values.range" && clamped(op, p, w.Value, r) {
-				continue
-			}
-			if r.OK() {
-				pr.run.Rows.Fail(w.Rule, r, "%s accepts %s for %s, which must be %s", op.Name, evidence.Brief(w.Value), evidence.Quoted(p.Name), w.Wants)
-				continue
-			}
-			if strings.HasPrefix(r.Code(), "NOT_FOUND") {
-				continue // the adapter searched before it validated the value
-			}
-			if r.UnknownParameter(p.Name) || r.Code() == "VALIDATION_MISSING_PARAM" && !evidence.NamesInWords(r.Message(), p.Name) {
-				continue // refused for another reason, which accuracy reports
-			}
-			pr.run.Failed(fmt.Sprintf("%s with a wrong %s (%s)", op.Name, p.Name, strings.TrimPrefix(w.Rule, "values.")), r, w.Mention...)
+			pr.judgeWrong(op, p, w, r)
 		}
+	}
+}
+
+// judgeWrong judges the answer to a call with a value that is not allowed.
+func (pr operationProbe) judgeWrong(op *catalog.Operation, p catalog.Parameter, w catalog.WrongValue, r guard.Reply) {
+	isOtherRefusal := r.UnknownParameter(p.Name) ||
+		r.Code() == "VALIDATION_MISSING_PARAM" && !evidence.NamesInWords(r.Message(), p.Name)
+	switch {
+	case r.OK() && w.Rule == "values.range" && clamped(op, p, w.Value, r):
+	case r.OK():
+		pr.run.Rows.Fail(w.Rule, r, "%s accepts %s for %s, which must be %s",
+			op.Name, evidence.Brief(w.Value), evidence.Quoted(p.Name), w.Wants)
+	case strings.HasPrefix(r.Code(), "NOT_FOUND"): // the adapter searched before it validated the value
+	case isOtherRefusal: // accuracy reports it
+	default:
+		what := fmt.Sprintf("%s with a wrong %s (%s)", op.Name, p.Name, strings.TrimPrefix(w.Rule, "values."))
+		pr.run.Failed(what, r, w.Mention...)
 	}
 }
 

@@ -108,29 +108,47 @@ func Reductions(v jsonv.Value) (out []jsonv.Value) {
 			}
 		}
 	case jsonv.KindArray:
-		for i := range v.Elems() {
-			out = append(out, jsonv.Array(slices.Delete(v.List(), i, i+1)...))
-		}
-		for i, e := range v.Elems() {
-			for _, smaller := range Reductions(e) {
-				list := v.List()
-				list[i] = smaller
-				out = append(out, jsonv.Array(list...))
-			}
-		}
+		return smallerLists(v)
 	case jsonv.KindString:
-		if r := []rune(v.Text()); len(r) > 0 {
-			out = append(out, jsonv.String(""))
-			if half := len(r) / 2; half > 0 {
-				out = append(out, jsonv.String(string(r[:half])), jsonv.String(string(r[half:])), jsonv.String(string(r[1:])), jsonv.String(string(r[:len(r)-1])))
-			}
-		}
+		return shorterTexts([]rune(v.Text()))
 	case jsonv.KindNumber:
 		for _, n := range []int64{0, 1, -1} {
 			if i, ok := v.Int64(); !ok || i != n && i != 0 {
 				out = append(out, jsonv.Int(n))
 			}
 		}
+	}
+	return out
+}
+
+// smallerLists are lists without an element, and with a simpler one.
+func smallerLists(v jsonv.Value) (out []jsonv.Value) {
+	for i := range v.Elems() {
+		out = append(out, jsonv.Array(slices.Delete(v.List(), i, i+1)...))
+	}
+	for i, e := range v.Elems() {
+		for _, smaller := range Reductions(e) {
+			list := v.List()
+			list[i] = smaller
+			out = append(out, jsonv.Array(list...))
+		}
+	}
+	return out
+}
+
+// shorterTexts are the empty text, both halves, and the text without its first or last
+// character.
+func shorterTexts(r []rune) (out []jsonv.Value) {
+	if len(r) == 0 {
+		return nil
+	}
+	out = append(out, jsonv.String(""))
+	half := len(r) / 2
+	if half == 0 {
+		return out
+	}
+	for _, part := range [][]rune{r[:half], r[half:], r[1:], r[:len(r)-1]} {
+		out = append(out, jsonv.String(string(part)))
 	}
 	return out
 }

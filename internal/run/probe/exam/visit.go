@@ -117,7 +117,9 @@ func (v *Visit) State(ctx context.Context, rule, subject string, o Outcome) {
 }
 
 // Each checks rules about one observation, which is made again for a second sighting.
-func Each[T any](ctx context.Context, v *Visit, rules []string, observe func(context.Context) T, judge func(rule string, seen T) Outcome) {
+func Each[T any](
+	ctx context.Context, v *Visit, rules []string, observe func(context.Context) T, judge func(rule string, seen T) Outcome,
+) {
 	var last *T
 	for _, rule := range rules {
 		first := last
