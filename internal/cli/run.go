@@ -358,9 +358,9 @@ func (f *runFlags) selectionFlags() string {
 	return strings.Join(parts, " ")
 }
 
-// selected returns a note if not all tests of the suites were run, so that the report
+// selectionNotes returns a note if not all tests of the suites were run, so that the report
 // is not mistaken for that of the whole.
-func (f *runFlags) selected(p *plan.Plan) []string {
+func (f *runFlags) selectionNotes(p *plan.Plan) []string {
 	have, all := p.Len(), p.Total()
 	if f.part != nil {
 		have = f.part.Tests
@@ -404,7 +404,7 @@ func (f *runFlags) execute(
 		return err
 	}
 	defer closeLog()
-	tapes, notes, err := f.cassettes.Open(s, p, redactor, f.selected(p))
+	tapes, notes, err := f.cassettes.Open(s, p, redactor, f.selectionNotes(p))
 	if err != nil {
 		return err
 	}
@@ -429,7 +429,7 @@ func (f *runFlags) execute(
 	opts.Live = status.Live()
 	deps := f.runDeps(h.world, rec, redactor, log)
 	deps.Eras = history.Eras(f.erasDir(suites))
-	f.traffic.Connect(&deps, p, s.Self, len(f.selected(p)) == 0)
+	f.traffic.Connect(&deps, p, s.Self, len(f.selectionNotes(p)) == 0)
 	tapes.Connect(&deps)
 	if f.warm != nil && watch.KeepServers(ctx, f.warm, p) {
 		deps.Warm, deps.KillOrphans = f.warm, nil // the servers must keep running
@@ -480,7 +480,7 @@ func (f *runFlags) runOptions(s cmdutil.Streams, p *plan.Plan) run.Options {
 		Snapshots:       option.Snapshots(s.Env, f.updateSnapshots, f.cassettes.Damage),
 		NoDiagnosis:     f.noDiagnosis || f.cassettes.Record != "", // a recording has what the tests did
 		Coverage:        f.coverage,
-		CoveragePartial: strings.Join(f.selected(p), ""),
+		CoveragePartial: strings.Join(f.selectionNotes(p), ""),
 		Origin:          option.Origin(s.Env),
 	}
 }

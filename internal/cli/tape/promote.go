@@ -101,7 +101,7 @@ func (f *promoteFlags) run(cmd *cobra.Command, args []string, s cmdutil.Streams)
 	if err != nil {
 		return option.Invalid("%v", err)
 	}
-	su.Server.Tolerate = committed(cmd.Context(), c)
+	su.Server.Tolerate = recordedKinds(cmd.Context(), c)
 	if len(su.Tests) == 0 {
 		return option.Invalid("%s has no request that a test can make again%s", c.File, reasons(su.Omitted))
 	}

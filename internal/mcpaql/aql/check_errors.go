@@ -53,7 +53,7 @@ func (x *evaluation) leaks() {
 // otherLeaks checks the failures outside the error tests, including those of a batch.
 func (x *evaluation) otherLeaks() {
 	for _, a := range x.otherAnswers() {
-		if a.failed() {
+		if a.isFailure() {
 			x.leaksStrict(a.response, a.request, a.at.member("error"))
 		}
 	}
@@ -97,7 +97,7 @@ func (x *evaluation) actionable() {
 
 func (x *evaluation) createRead() {
 	x.fields("create-read", "round_trip_tests", x.e.RoundTrips)
-	x.omitted()
+	x.noteOmitted()
 	x.without("CREATE", "creates")
 }
 
@@ -260,7 +260,7 @@ func holds(c evidence.ConstraintCase) bool {
 	return evidence.Refused(c.Response) && c.Response.Lookup("error", "message").Kind() == jsonv.KindString
 }
 
-func (x *evaluation) enforced() {
+func (x *evaluation) checkEnforced() {
 	x.incomplete = "constraint_tests is empty"
 	for i, c := range x.e.Constraints {
 		x.cases++
@@ -276,7 +276,7 @@ func (x *evaluation) enforced() {
 	}
 }
 
-func (x *evaluation) disclosed() {
+func (x *evaluation) checkDisclosed() {
 	x.incomplete = "no constraint was seen to be enforced"
 	for i, c := range x.e.Constraints {
 		if !holds(c) {

@@ -27,7 +27,7 @@ func identity(name jsonv.Value, i int) string {
 	return name.Kind().String() + ":" + reference.Text(name)
 }
 
-func (x *evaluation) required() {
+func (x *evaluation) checkRequired() {
 	x.incomplete = "there are no operation details"
 	last := map[string]int{}
 	for i, d := range x.details {
@@ -146,12 +146,12 @@ func (x *evaluation) unknown() {
 		x.incomplete = "parameter_tests.unknown_parameter contains no case that counts" + irrelevant(irrelevantCases, "the parameter is documented, or nothing lists the operation")
 	}
 	if x.set == rule.Strict {
-		x.untried(tried)
+		x.findUntried(tried)
 	}
 }
 
-// untried finds the operations without a case of an unknown parameter.
-func (x *evaluation) untried(tried map[string]bool) {
+// findUntried finds the operations without a case of an unknown parameter.
+func (x *evaluation) findUntried(tried map[string]bool) {
 	var left []string
 	seen, all := map[string]bool{}, 0
 	look := func(op string) {

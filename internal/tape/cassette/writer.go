@@ -161,7 +161,7 @@ func (w *Writer) append(f *Frame) error {
 	if f.Dir != "" { // a server may log a lot before the handshake
 		w.waiting++
 	}
-	if w.agreed(f) || w.waiting >= headerWait || len(w.held) >= headerBytes {
+	if w.noteAgreed(f) || w.waiting >= headerWait || len(w.held) >= headerBytes {
 		w.begin()
 	}
 	return w.failed
