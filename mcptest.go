@@ -348,7 +348,8 @@ func stoppable(t *testing.T) (ctx context.Context, stop func()) {
 	if deadline, ok := t.Deadline(); ok {
 		left := time.Until(deadline)
 		limit := left - min(left/2, cleanupTime)
-		ctx, release = context.WithTimeoutCause(ctx, limit, &proc.Interrupted{Signal: "-timeout", Code: run.ExitCancelled})
+		end := &proc.Interrupted{Signal: "-timeout", Code: run.ExitCancelled}
+		ctx, release = context.WithTimeoutCause(ctx, limit, end)
 	}
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
