@@ -1,7 +1,6 @@
 package verify
 
 import (
-	"cmp"
 	"errors"
 
 	"mcptest/internal/base/jsonv"
@@ -76,7 +75,10 @@ func Recordings(a, b *cassette.Cassette) (r, now *Report, unused []string, err e
 	}
 	was, old := betweenCalls(a, calls)
 	idle, others := betweenCalls(b, player.Calls())
-	if err := cmp.Or(a.Err(), b.Err()); err != nil {
+	if err := a.Err(); err != nil {
+		return nil, nil, nil, err
+	}
+	if err := b.Err(); err != nil {
 		return nil, nil, nil, err
 	}
 	add(idle, was, -1)

@@ -1,7 +1,6 @@
 package verify
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -82,7 +81,10 @@ func (r *Report) compareResponses(c *cassette.Cassette, calls []*cassette.Call, 
 		last[call.Session] = call
 	}
 	for i, call := range calls {
-		if err := cmp.Or(r.one(c, calls[i:], from), c.Err()); err != nil {
+		if err := r.one(c, calls[i:], from); err != nil {
+			return err
+		}
+		if err := c.Err(); err != nil {
 			return err
 		}
 		if from.after != nil {
