@@ -194,7 +194,13 @@ func (f *runFlags) run(cmd *cobra.Command, args []string, s cmdutil.Streams) err
 
 // plan loads and compiles the suites; mistakes are printed and end the command.
 func (f *runFlags) plan(cmd *cobra.Command, args []string, s cmdutil.Streams) (*plan.Plan, []*suite.Suite, error) {
-	if err := cmp.Or(f.checkNumbers(cmd), f.shuffle.check(), f.limits.Check()); err != nil {
+	if err := f.checkNumbers(cmd); err != nil {
+		return nil, nil, err
+	}
+	if err := f.shuffle.check(); err != nil {
+		return nil, nil, err
+	}
+	if err := f.limits.Check(); err != nil {
 		return nil, nil, err
 	}
 	if _, err := option.KnownClient(f.Client); err != nil {

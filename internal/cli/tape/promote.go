@@ -67,7 +67,10 @@ func (f *promoteFlags) run(cmd *cobra.Command, args []string, s cmdutil.Streams)
 	case len(argv) > 0 && f.url != "":
 		return option.Invalid("expected at most one server: --url URL, or -- command args…")
 	}
-	if err := cmp.Or(option.Free(f.output, f.force), checkNotInput(own[0], f.output)); err != nil {
+	if err := option.Free(f.output, f.force); err != nil {
+		return err
+	}
+	if err := checkNotInput(own[0], f.output); err != nil {
 		return err
 	}
 	c, err := open(s, own[0])

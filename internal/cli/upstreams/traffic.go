@@ -78,7 +78,10 @@ func (f *Flags) Open(suites []*suite.Suite) (*Traffic, source.Diagnostics, error
 			}
 		}
 	}
-	return t, diags, cmp.Or(f.unknown(names), f.checkCap(suites))
+	if err := f.unknown(names); err != nil {
+		return t, diags, err
+	}
+	return t, diags, f.checkCap(suites)
 }
 
 func (t *Traffic) open(s *suite.Suite, name string, u *upstream.Declaration) source.Diagnostics {
