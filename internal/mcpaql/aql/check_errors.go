@@ -66,7 +66,10 @@ func (x *evaluation) otherLeaks() {
 
 // leaksStrict checks every text of a failure, including a JSON-RPC error.
 func (x *evaluation) leaksStrict(response, request jsonv.Value, at place) {
-	failure := cmp.Or(response.Lookup("error"), response.If(!evidence.Succeeded(response)))
+	failure := response.Lookup("error")
+	if failure.IsAbsent() && !evidence.Succeeded(response) {
+		failure = response
+	}
 	seen := map[string]bool{}
 	evidence.EveryText(failure, func(s string) {
 		if rule, part := leakIn(s, request); rule != "" && !seen[rule+part] {

@@ -1,7 +1,6 @@
 package aql
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -97,8 +96,11 @@ func (x *evaluation) refusal(c evidence.ParameterCase, at place) {
 		x.fail("required.refused", at, c.Response, "%s without %s is not refused", c.Operation, evidence.Quoted(c.Parameter))
 		return
 	}
-	text := c.Response.Lookup("error") // a message in the wrong form, which error-form reports
-	m := cmp.Or(text.If(x.set == rule.Strict && text.Kind() == jsonv.KindString), evidence.Message(c.Response))
+	m := evidence.Message(c.Response)
+	text := c.Response.Lookup("error")
+	if x.set == rule.Strict && text.Kind() == jsonv.KindString {
+		m = text // a message in the wrong form, which error-form reports
+	}
 	if x.set == rule.Reference {
 		if !reference.Contains(m, c.Parameter) {
 			x.fail("required.named", at.member("error"), c.Response, "the message does not contain %s", evidence.Quoted(c.Parameter))

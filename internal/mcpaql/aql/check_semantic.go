@@ -217,7 +217,11 @@ var escapeSequence = evidence.Pattern(`\\(u[0-9a-f]{4}|.)`)
 // serializedParams returns the JSON text of a call's parameters; under the strict
 // rules without escape sequences, so that words stay whole.
 func (x *evaluation) serializedParams(t evidence.ToolCall) string {
-	s := reference.Stringify(cmp.Or(t.Params.If(t.Params.Kind() != jsonv.KindNull), jsonv.Object()))
+	params := t.Params
+	if params.IsAbsent() || params.Kind() == jsonv.KindNull {
+		params = jsonv.Object()
+	}
+	s := reference.Stringify(params)
 	if x.set == rule.Strict {
 		s = escapeSequence().ReplaceAllString(s, " ")
 	}
