@@ -17,6 +17,7 @@ import (
 	"mcptest/internal/client/wire"
 	"mcptest/internal/report/result"
 	"mcptest/internal/run/fixture"
+	"mcptest/internal/run/late"
 	"mcptest/internal/run/pool"
 	"mcptest/internal/run/record"
 	"mcptest/internal/run/respond"
@@ -214,6 +215,10 @@ func (a *attempt) call(ctx context.Context, op *plan.Op, i int) (*mcp.Exchange, 
 	a.out.c.Exchanges = append(a.out.c.Exchanges, record.Exchange(a.file.run.start, x, step, waited...))
 	if ok {
 		a.free = a.file.run.trees.Acquire(treeBytes(x, waited))
+		a.late = &late.Call{
+			Session: sess, Since: mark, Ended: x.Start.Add(x.Elapsed), Waits: op.Wait != nil,
+			Seen: slices.Concat(x.During, waited), Observe: observeMessages,
+		}
 		a.observe(ctx, s, sess, op, x, waited)
 	}
 	return x, ok

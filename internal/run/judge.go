@@ -61,6 +61,7 @@ func (a *attempt) judge(ctx context.Context) {
 	a.out.warn(v.Notes...)
 	a.warnUnseen("", v.Items)
 	if !v.Pass {
+		a.late.Missed(&a.obs, tree.Items, v.Items)
 		a.out.fail(result.Fail, a.withChallenge(a.explain(v)))
 	}
 }
@@ -95,6 +96,7 @@ func (a *attempt) judgeStep(ctx context.Context, op *plan.Op, i int) bool {
 		a.out.c.Assertions = append(a.out.c.Assertions, items...)
 		a.warnUnseen(name+": ", v.Items)
 		if !v.Pass {
+			a.late.Missed(&a.obs, op.Tree.Items, v.Items)
 			a.out.fail(result.Fail, a.withChallenge(name+": "+a.explain(v)))
 			return false
 		}
@@ -186,6 +188,9 @@ func (a *attempt) env(ctx context.Context, op *plan.Op, step string) *match.Env 
 		if ctx.Err() == nil || late { // the end of the run stops programs too, that of the test's time does not
 			a.out.fail(result.Error, why)
 		}
+	}
+	if op.Method == "tools/call" {
+		env.Output = func() jsonv.Value { return a.server(op).OutputSchema(ctx, op.Subject) }
 	}
 	offering{a, a.server(op)}.matchers(ctx, env)
 	ungraded := func(err error) { a.out.setUngraded(err, &a.file.run.exit) }

@@ -192,6 +192,7 @@ func (a *attempt) observe(
 		o.Challenge = x.HTTP.Challenge()
 	}
 	if t := sess.Stderr(); t != nil && a.c.Exclusive {
+		a.late.Stderr = t.Mark()
 		o.Stderr = t.Since(a.marks[sess])
 		o.Cut = map[string]string{"stderr": boundary.Cut(t.Lost(a.marks[sess]))}
 	}

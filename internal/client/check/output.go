@@ -40,6 +40,14 @@ func NewOutputSchema(doc jsonv.Value) *OutputSchema {
 	return &OutputSchema{doc: doc}
 }
 
+// Doc returns the schema as the server sent it; absent if there is none.
+func (o *OutputSchema) Doc() jsonv.Value {
+	if o == nil {
+		return jsonv.Value{}
+	}
+	return o.doc
+}
+
 func (o *OutputSchema) compile() {
 	o.s, o.err = jsonschema.Compile(o.doc, jsonschema.Options{DefaultDraft: "2020-12", IgnoreFormat: true})
 	if o.err == nil && strings.Contains(o.doc.Lookup("$schema").Text(), "json-schema.org/draft-0") {

@@ -254,6 +254,9 @@ func (x *evaluation) obstacles(ops []string) string {
 		}
 		return "the run found none; " + x.valuesHint()
 	}
+	if !slices.ContainsFunc(why, func(reason string) bool { return !strings.HasSuffix(reason, evidence.NotShown) }) {
+		return evidence.Several(why)
+	}
 	return evidence.Several(why) + "; " + x.valuesHint()
 }
 

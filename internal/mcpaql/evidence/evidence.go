@@ -166,6 +166,9 @@ func (e *Evidence) JSON() jsonv.Value {
 	return v.With("expected_level", v.Lookup("expected_level").If(e.ExpectedLevel != rule.LevelOne))
 }
 
+// NotShown is why the default of a parameter of a create was not tested. No value helps.
+const NotShown = "the created item does not show it"
+
 // Given returns a list or an object, and absent if it is empty.
 func Given(v jsonv.Value) jsonv.Value { return v.If(v.Len() > 0) }
 

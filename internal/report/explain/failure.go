@@ -197,7 +197,17 @@ func Wording(a *result.Assertion) (message string, values bool) {
 	case !strings.Contains(message, a.Actual):
 		return message, true
 	}
-	return message, MessageHasValues(a) && len(message) > sayable
+	return message, MessageHasValues(a) && len(message) > sayable && !saysMore(a)
+}
+
+// saysMore reports whether a message goes on after both values: what then follows is not
+// among the values.
+func saysMore(a *result.Assertion) bool {
+	const clause = 30
+	afterWant := strings.LastIndex(a.Message, a.Expected) + len(a.Expected)
+	afterGot := strings.LastIndex(a.Message, a.Actual) + len(a.Actual)
+	end := max(afterWant, afterGot)
+	return len(a.Message)-end > clause
 }
 
 // MessageHasValues reports whether the message contains both values.

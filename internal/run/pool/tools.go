@@ -319,6 +319,15 @@ func (s *Server) CheckOutput(ctx context.Context, method, tool string, res jsonv
 	return schema.Check(ctx, tool, res)
 }
 
+// OutputSchema returns the schema of a tool's structuredContent, absent if it has none. It
+// only requests the list if the server's output is validated.
+func (s *Server) OutputSchema(ctx context.Context, tool string) jsonv.Value {
+	if !s.Def.ValidateOutput {
+		return jsonv.Value{}
+	}
+	return s.toolsOfCall().complete(ctx).schemas[tool].Doc()
+}
+
 // ToolViolation describes the mistake in a tool's entry in tools/list, or returns
 // "". It only requests the list if the server's output is validated.
 func (s *Server) ToolViolation(ctx context.Context, tool string) string {

@@ -125,6 +125,9 @@ func (e entry) call(call *suite.Invocation, keys []string, b interpolate.Binding
 			if n.Kind != source.KindMap {
 				d.WrongType(n, path, "a map of arguments")
 			}
+			if wrong := e.Node.Get("invalid_args"); e.Block == suite.Prompts && (wrong == nil || wrong.Text != "true") {
+				suite.CheckPromptArguments(n, path, d)
+			}
 		case "params":
 			call.Params = n
 		case "raw":

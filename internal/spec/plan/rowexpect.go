@@ -174,7 +174,8 @@ func (t *template) newRowCheck() *rowCheck {
 	r := &rowCheck{t: t, c: *t.c}
 	for _, key := range t.varies.call {
 		n := t.entry.Node.Get(key)
-		if key != "args" && key != "params" || interpolate.Whole(n) {
+		nested := key == "args" && t.entry.Block != suite.Prompts || key == "params"
+		if !nested || interpolate.Whole(n) {
 			r.needs = nil // the type of a value matters
 			break
 		}

@@ -204,9 +204,30 @@ func (s *serverCompiler) transport() {
 func (s *serverCompiler) refuse(other string) {
 	for _, f := range source.Fields(reflect.TypeFor[suite.Server]()) {
 		if f.Tag.Get("for") == other && s.sv.Has(f.Name) {
-			s.report(f.Name, fmt.Sprintf("%s: requires a server with %s:", f.Name, other), "")
+			s.report(f.Name, fmt.Sprintf("%s: requires a server with %s:", f.Name, other), wayInstead(f.Name))
 		}
 	}
+}
+
+// wayInstead says how the other kind of server gets what a key is written for.
+func wayInstead(key string) string {
+	const started = "the server at a URL was started elsewhere: "
+	const program = "a program is started and gets no HTTP requests: "
+	switch key {
+	case "headers":
+		return program + "it takes its settings from env: {NAME: value} or from its arguments"
+	case "auth":
+		return program + "it takes a token from its environment: env: {API_TOKEN: \"${API_TOKEN}\"}"
+	case "tls", "transport", "retry_http":
+		return program + "leave " + key + ": out"
+	case "env", "inherit_env":
+		return started + "set its environment there, or send a value with each request: headers: {NAME: value}"
+	case "args":
+		return started + "add its arguments there; parameters of the address belong into url: or query:"
+	case "cwd", "strict_exit":
+		return started + "leave " + key + ": out, or start it here with command:"
+	}
+	return ""
 }
 
 // waitForReady checks the syntax of wait_for_ready: a duration or an address to

@@ -259,7 +259,8 @@ func (l *loader) addVariants(base *Server) {
 		sv := base.variant(e)
 		l.suite.Servers = append(l.suite.Servers, sv)
 		if sv.URL == "" && sv.Has("query") {
-			l.dec.ErrorAt(sv.KeyPos("query"), path+".query", "query: requires a server with url:", "")
+			l.dec.ErrorAt(sv.KeyPos("query"), path+".query", "query: requires a server with url:",
+				"a program has no address: it takes its settings from args: or env:")
 		}
 		for _, q := range e.Value.Query.Entries {
 			l.credential(q.Key, string(q.Value))

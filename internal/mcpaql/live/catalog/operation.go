@@ -43,6 +43,25 @@ func (o *Operation) Param(name string) *Parameter {
 	return o.first(func(p Parameter) bool { return p.Name == name })
 }
 
+// Silent reports whether the detail of an operation does not say which parameters it takes:
+// that there are none is not known.
+func (o *Operation) Silent() bool { return o.Detail.Lookup("parameters").IsAbsent() }
+
+// rehearsal matches the names of parameters with which a call only says what it would do.
+var rehearsal = evidence.Pattern(`^(dry_?run|validate_only|check_only|simulate|what_?if|preview_only)$`)
+
+// Rehearses reports whether a parameter makes a call say only what it would do.
+func (p *Parameter) Rehearses() bool {
+	return rehearsal().MatchString(strings.ToLower(p.Name)) && (p.Type == "boolean" || p.Type == "bool")
+}
+
+// Rehearsal reports whether the parameters of a call ask it to store nothing.
+func (o *Operation) Rehearsal(params jsonv.Value) bool {
+	return slices.ContainsFunc(o.Params, func(p Parameter) bool {
+		return p.Rehearses() && params.Lookup(p.Name).Bool()
+	})
+}
+
 // first returns the first parameter that match accepts; nil if there is none.
 func (o *Operation) first(match func(Parameter) bool) *Parameter {
 	if i := slices.IndexFunc(o.Params, match); i >= 0 {

@@ -42,6 +42,9 @@ func (mk *Maker) Value(op *Operation, p Parameter, tag string) (jsonv.Value, err
 			return v, nil
 		}
 	}
+	if p.Rehearses() {
+		return jsonv.Bool(false), nil
+	}
 	for _, ex := range op.Detail.Lookup("examples").Elems() {
 		v, ok := ex.Lookup("request", "params").Get(p.Name)
 		if ok && !placeholder(v) && op.Category == "READ" && mk.catalog.Fits(p, v) == "" {

@@ -74,7 +74,12 @@ func (b *builder) Params(op *catalog.Operation) (out jsonv.Value, why string) {
 		out = t.Naming(op, out)
 	}
 	for _, p := range op.Params {
-		if named := !out.Lookup(p.Name).IsAbsent() && !given(p.Name); named || !p.Required {
+		stores := op.Creates() && p.Rehearses() && p.Schema.Lookup("default").Bool() // only if it is told to
+		if named := !out.Lookup(p.Name).IsAbsent() && !given(p.Name); named || !p.Required && !stores {
+			continue
+		}
+		if p.Rehearses() {
+			out = out.With(p.Name, jsonv.Bool(false)) // a value of the user is sent apart
 			continue
 		}
 		v, err := b.Value(op, p)
@@ -154,6 +159,9 @@ func (b *builder) readable(create *catalog.Operation) (CreatedThing, error) {
 	defer func() { b.nested-- }()
 	if params, why := b.Params(create); why == "" {
 		for _, p := range create.Params {
+			if p.Rehearses() {
+				continue
+			}
 			if v, err := b.Filled(create, p); err == nil && params.Lookup(p.Name).IsAbsent() {
 				params = params.With(p.Name, v)
 			}

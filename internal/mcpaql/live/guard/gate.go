@@ -296,6 +296,9 @@ func (g *gate) removal(op *catalog.Operation) (remove *catalog.Operation, why st
 	case d == nil:
 		return nil, "no DELETE operation of its resource was found"
 	case !one && d.IDParam() == nil:
+		if d.Silent() {
+			return nil, "the detail of " + d.Name + " does not say which parameters it takes"
+		}
 		return nil, d.Name + " requires no identifier"
 	case catalog.MatchesAny(d.Name, g.options.Deny):
 		return nil, d.Name + " is denied by --deny-op"

@@ -191,7 +191,7 @@ func (pr UnseenRows) SettleRows() {
 		case t.Cases > 0 || t.NotApplicable != "":
 		case !has(needs):
 			t.NotApplicable = "there is no " + needs + " operation"
-		case id == "merge" && pr.lacksParameters() == "" && !pr.takesObject():
+		case id == "merge" && pr.lacksParameters(isAny) == "" && !pr.takesObject():
 			t.NotApplicable = noFreeObject
 		case pr.Run.Options.Mode == guard.ModeSafe:
 			t.Incomplete = "mode safe creates and changes nothing; --mode write does"
@@ -199,21 +199,30 @@ func (pr UnseenRows) SettleRows() {
 	}
 	pr.settleDates()
 	if t := pr.Run.Rows.Tests["values"]; t.Cases == 0 && !slices.ContainsFunc(pr.Run.Catalog.Operations, pr.limitsValues) {
-		if t.Incomplete = pr.lacksParameters(); t.Incomplete == "" {
+		if t.Incomplete = pr.lacksParameters(isAny); t.Incomplete == "" {
 			t.NotApplicable = "no parameter has a type, a range or a list that a value could be outside of"
 		}
 	}
-	if t := pr.Run.Rows.Tests["cross-cutting"]; t.Cases == 0 && pr.lacksParameters() != "" {
-		t.NotApplicable, t.Incomplete = "", pr.lacksParameters()
+	lacking := pr.lacksParameters(isRead)
+	for _, id := range []string{"cross-cutting", "presets", "pagination"} {
+		t := pr.Run.Rows.Tests[id]
+		unseen := t.Cases == 0 && (t.NotApplicable != "" || id == "cross-cutting")
+		if unseen && lacking != "" {
+			t.NotApplicable, t.Incomplete = "", lacking
+		}
 	}
 }
 
+func isAny(*catalog.Operation) bool { return true }
+
+func isRead(op *catalog.Operation) bool { return op.Category == "READ" }
+
 // lacksParameters says that details do not say which parameters there are, so that a row
-// without a case may still apply; "" if all do.
-func (pr UnseenRows) lacksParameters() string {
+// without a case may still apply; "" if all of the operations it is about do.
+func (pr UnseenRows) lacksParameters(about func(*catalog.Operation) bool) string {
 	var silent []string
 	for _, op := range pr.Run.Catalog.Operations {
-		if op.Detail.Lookup("parameters").IsAbsent() {
+		if op.Silent() && about(op) {
 			silent = append(silent, op.Name)
 		}
 	}
@@ -258,8 +267,8 @@ func (pr UnseenRows) settleDates() {
 			look(f.Lookup("name").Text(), f.Lookup("type").Text(), f.Lookup("format").Text())
 		}
 	}
-	if len(documented) == 0 && pr.lacksParameters() != "" {
-		t.Incomplete = "no response contained a date, and " + pr.lacksParameters()
+	if len(documented) == 0 && pr.lacksParameters(isAny) != "" {
+		t.Incomplete = "no response contained a date, and " + pr.lacksParameters(isAny)
 		return
 	}
 	if len(documented) == 0 {
