@@ -192,15 +192,20 @@ func (f *runFlags) run(cmd *cobra.Command, args []string, s cmdutil.Streams) err
 	return f.execute(cmd.Context(), s, p, suites, specs)
 }
 
-// plan loads and compiles the suites; mistakes are printed and end the command.
-func (f *runFlags) plan(cmd *cobra.Command, args []string, s cmdutil.Streams) (*plan.Plan, []*suite.Suite, error) {
+// checkFlags returns why the values of flags are wrong that need no suite.
+func (f *runFlags) checkFlags(cmd *cobra.Command) error {
 	if err := f.checkNumbers(cmd); err != nil {
-		return nil, nil, err
+		return err
 	}
 	if err := f.shuffle.check(); err != nil {
-		return nil, nil, err
+		return err
 	}
-	if err := f.limits.Check(); err != nil {
+	return f.limits.Check()
+}
+
+// plan loads and compiles the suites; mistakes are printed and end the command.
+func (f *runFlags) plan(cmd *cobra.Command, args []string, s cmdutil.Streams) (*plan.Plan, []*suite.Suite, error) {
+	if err := f.checkFlags(cmd); err != nil {
 		return nil, nil, err
 	}
 	if _, err := option.KnownClient(f.Client); err != nil {
