@@ -160,7 +160,8 @@ func nearTool(tools []*Tool, name string) string {
 		if !slices.Contains(own, word) {
 			near = source.Nearest(word, own)
 		}
-		switch list := named(tools, near); {
+		list := toolsNamed(tools, near)
+		switch {
 		case near == "":
 		case len(list) > 1:
 			return fmt.Sprintf("did you mean %q or %q?", list[0].Name, list[1].Name)
