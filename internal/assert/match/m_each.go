@@ -44,7 +44,7 @@ type elements struct {
 
 func (m elements) Match(ctx context.Context, s target.Subject, env *Env) Outcome {
 	if s.Miss != nil && len(s.Lacking) == 0 {
-		return missed(s, "every element "+m.words())
+		return missOutcome(s, "every element "+m.words())
 	}
 	if kind := s.Value.Kind(); kind != jsonv.KindArray && kind != jsonv.KindObject {
 		return unfit("a list", s.Value)

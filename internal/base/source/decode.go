@@ -75,7 +75,7 @@ func (d *Decoder) Warnf(n *Node, path, format string, args ...any) *Diagnostic {
 }
 
 func (d *Decoder) report(n *Node, path string, sev Severity, format string, args []any) *Diagnostic {
-	if n != nil && n.broken() {
+	if n != nil && n.isBroken() {
 		return new(Diagnostic)
 	}
 	var pos Pos
@@ -122,7 +122,7 @@ func (d *Decoder) AddNew(ds ...Diagnostic) {
 func (d *Decoder) Decode(n *Node, path string, into any) {
 	v := reflect.ValueOf(into)
 	if v.Kind() != reflect.Pointer || v.IsNil() {
-		d.unsupported(n, path, reflect.TypeOf(into))
+		d.reportUnsupported(n, path, reflect.TypeOf(into))
 		return
 	}
 	d.value(n, path, v.Elem())
@@ -154,7 +154,7 @@ var (
 const maxDecodeDepth = 4 * MaxDepth
 
 func (d *Decoder) value(n *Node, path string, v reflect.Value) {
-	if n == nil || n.broken() || d.depth > maxDecodeDepth {
+	if n == nil || n.isBroken() || d.depth > maxDecodeDepth {
 		return
 	}
 	d.depth++
@@ -222,7 +222,7 @@ func (d *Decoder) slice(n *Node, path string, v reflect.Value) {
 func (d *Decoder) dict(n *Node, path string, v reflect.Value) {
 	t := v.Type()
 	if t.Key().Kind() != reflect.String {
-		d.unsupported(n, path, t)
+		d.reportUnsupported(n, path, t)
 		return
 	}
 	if n.Kind != KindMap {
@@ -403,8 +403,8 @@ func (d *Decoder) within(n *Node, path string, v reflect.Value, limits string) {
 	}
 }
 
-// unsupported reports a programming error: the decoded types are fixed, so every test
+// reportUnsupported reports a programming error: the decoded types are fixed, so every test
 // that decodes one finds it.
-func (d *Decoder) unsupported(n *Node, path string, t reflect.Type) {
+func (d *Decoder) reportUnsupported(n *Node, path string, t reflect.Type) {
 	d.Errorf(n, path, "internal error: can't decode into %v", t).Code = "internal"
 }

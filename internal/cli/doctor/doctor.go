@@ -98,8 +98,8 @@ func Examine(ctx context.Context, o Options) Diagnosis {
 	return e.result
 }
 
-// found adds a layer, and reports whether the next one can be examined.
-func (e *examination) found(l Layer) bool {
+// addLayer adds a layer, and reports whether the next one can be examined.
+func (e *examination) addLayer(l Layer) bool {
 	e.result.Layers = append(e.result.Layers, l)
 	if e.Found != nil {
 		e.Found(l)
@@ -107,9 +107,9 @@ func (e *examination) found(l Layer) bool {
 	return l.State != Fail
 }
 
-// failed adds a layer that failed for a reason without an explanation.
-func (e *examination) failed(name string, err error) bool {
-	return e.found(Layer{Name: name, State: Fail, Message: err.Error()})
+// addFailure adds a layer that failed for a reason without an explanation.
+func (e *examination) addFailure(name string, err error) bool {
+	return e.addLayer(Layer{Name: name, State: Fail, Message: err.Error()})
 }
 
 // authorization reports whether a header with credentials is sent.

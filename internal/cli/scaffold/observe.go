@@ -332,7 +332,7 @@ func (d *Draft) Adapt(r *result.Run) (changed bool) {
 			continue
 		}
 		at := slices.Index(names, c.Name)
-		if at >= 0 && d.requested(d.Suite.Tests[at], c) {
+		if at >= 0 && d.expectRequests(d.Suite.Tests[at], c) {
 			changed, attributed = true, true
 			continue
 		}
@@ -378,10 +378,10 @@ func (d *Draft) allowUpstreams() (changed bool) {
 	return changed
 }
 
-// requested expects the requests that a test made the server send to upstreams,
+// expectRequests expects the requests that a test made the server send to upstreams,
 // and skips a test that needs one that no route answers. It reports whether the
 // test is now another one.
-func (d *Draft) requested(t *draft.Test, c *result.Case) bool {
+func (d *Draft) expectRequests(t *draft.Test, c *result.Case) bool {
 	var sent []draft.Requested
 	for _, q := range c.Upstream {
 		path, _, _ := strings.Cut(q.URL, "?")

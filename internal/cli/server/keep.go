@@ -74,15 +74,15 @@ func answerOf(x *mcp.Exchange) (a draft.Answer, ok bool) {
 
 // keptCall returns the test of a call of a tool, without its answer.
 func keptCall(ctx context.Context, l *option.Viewer, tool string, args jsonv.Value, x *mcp.Exchange, warnings []string) draft.Test {
-	t := draft.Test{Block: "tools", Subject: tool, Args: args, Respond: answered(x)}
+	t := draft.Test{Block: "tools", Subject: tool, Args: args, Respond: answersOf(x)}
 	misfit := func(warning string) bool { return strings.HasPrefix(warning, "argument ") }
-	t.InvalidArgs = slices.ContainsFunc(warnings, misfit) || !listed(ctx, l, "tools", "name", tool)
+	t.InvalidArgs = slices.ContainsFunc(warnings, misfit) || !isListed(ctx, l, "tools", "name", tool)
 	return t
 }
 
-// listed reports whether a list of the server has an item of that name. A server without a
+// isListed reports whether a list of the server has an item of that name. A server without a
 // list lists nothing, and is not asked.
-func listed(ctx context.Context, l *option.Viewer, list, key, name string) bool {
+func isListed(ctx context.Context, l *option.Viewer, list, key, name string) bool {
 	if !l.Conn.Offers(list) {
 		return true
 	}
@@ -90,9 +90,9 @@ func listed(ctx context.Context, l *option.Viewer, list, key, name string) bool 
 	return err != nil || slices.Contains(inspect.Names(items, key), name)
 }
 
-// answered returns what a test needs to answer the questions to the user as this command did;
+// answersOf returns what a test needs to answer the questions to the user as this command did;
 // absent if there was none.
-func answered(x *mcp.Exchange) jsonv.Value {
+func answersOf(x *mcp.Exchange) jsonv.Value {
 	var answers []jsonv.Value
 	for _, m := range x.During {
 		if m.Kind != mcp.KindResponse || m.Method != "elicitation/create" {

@@ -56,7 +56,7 @@ the lists are not stable.`,
 		Example: `  mcptest lock -- node dist/server.js
   mcptest lock --check --config suite.yaml --server api --output surface/
   mcptest lock --config suite.yaml --server 'api@*' --output surface/`,
-		RunE: func(cmd *cobra.Command, args []string) error { return f.target.Run(0, f.checked)(cmd, s, args) },
+		RunE: func(cmd *cobra.Command, args []string) error { return f.target.Run(0, f.runChecked)(cmd, s, args) },
 	}
 	f.target.Add(cmd)
 	option.AddClient(cmd, &f.target.Client)
@@ -70,7 +70,7 @@ the lists are not stable.`,
 	return cmd
 }
 
-func (f *lockFlags) checked(cmd *cobra.Command, s cmdutil.Streams, _, argv []string) error {
+func (f *lockFlags) runChecked(cmd *cobra.Command, s cmdutil.Streams, _, argv []string) error {
 	if err := f.changes.Check(f.target.JSON); err != nil {
 		return err
 	}
@@ -93,7 +93,7 @@ func (f *lockFlags) one(ctx context.Context, l *option.Viewer, o diff.Options) (
 	if !f.check {
 		return changes, unstable, f.write(ctx, l.Streams, path, live, !unstable)
 	}
-	locked, err := f.locked(l.Streams, path, live.Server, o.Target)
+	locked, err := f.readLocked(l.Streams, path, live.Server, o.Target)
 	if err != nil {
 		return changes, unstable, err
 	}
@@ -209,8 +209,8 @@ func (f *lockFlags) removedVariants(cmd *cobra.Command, s cmdutil.Streams, names
 	return changes
 }
 
-// locked reads the lock file of a server.
-func (f *lockFlags) locked(s cmdutil.Streams, path, server, target string) ([]*surface.Surface, error) {
+// readLocked reads the lock file of a server.
+func (f *lockFlags) readLocked(s cmdutil.Streams, path, server, target string) ([]*surface.Surface, error) {
 	locked, err := surface.Read(path, nil)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -96,7 +96,7 @@ func (d *dialer) dial(
 	if recorded.Exit != nil {
 		o.Connect.Grace.Stdin = verify.ExitTime
 	}
-	o.Violations = separated(d.base.Violations, violated)
+	o.Violations = separateViolations(d.base.Violations, violated)
 	conn, err := inspect.OpenWith(ctx, o, recorded.Protocol)
 	if err != nil {
 		return nil, err
@@ -155,8 +155,8 @@ func (f *verifyFlags) verify(cmd *cobra.Command, s cmdutil.Streams, c *cassette.
 	})
 }
 
-// separated passes tolerated violations and other ones to different functions.
-func separated(tolerated, other func([]protocol.Violation)) func([]protocol.Violation) {
+// separateViolations passes tolerated violations and other ones to different functions.
+func separateViolations(tolerated, other func([]protocol.Violation)) func([]protocol.Violation) {
 	return func(list []protocol.Violation) {
 		for _, v := range list {
 			if v.Tolerated {

@@ -84,8 +84,8 @@ func (a answer) whole() bool {
 	})
 }
 
-// failed reports whether an answer is a failure, or a JSON-RPC error.
-func (a answer) failed() bool {
+// isFailure reports whether an answer is a failure, or a JSON-RPC error.
+func (a answer) isFailure() bool {
 	return evidence.Refused(a.response) || !a.response.Lookup("jsonrpc_error").IsAbsent()
 }
 

@@ -21,7 +21,7 @@ var checks = map[string]func(*evaluation){
 	"details":      (*evaluation).detailPayloads,
 	"extensions":   (*evaluation).extensions,
 	"completeness": (*evaluation).completeness,
-	"required":     (*evaluation).required,
+	"required":     (*evaluation).checkRequired,
 	"unknown":      (*evaluation).unknown,
 	"defaults":     (*evaluation).defaults,
 	"snake-case":   (*evaluation).snakeCase,
@@ -33,8 +33,8 @@ var checks = map[string]func(*evaluation){
 	"modes":        (*evaluation).modes,
 	"fields":       (*evaluation).fieldSelection,
 	"batch":        (*evaluation).batch,
-	"enforced":     (*evaluation).enforced,
-	"disclosed":    (*evaluation).disclosed,
+	"enforced":     (*evaluation).checkEnforced,
+	"disclosed":    (*evaluation).checkDisclosed,
 }
 
 func (x *evaluation) operations() {

@@ -81,7 +81,7 @@ func Evaluate(e *evidence.Evidence, o Options) *verdict.Report {
 	missing := missingEvidence(e, strict)
 	r.Complete = !slices.ContainsFunc(missing, func(n verdict.Inapplicable) bool { return n.Category != rule.Level2 })
 	if len(r.Changed) == 0 {
-		r.AchievedLevel = achieved(strict, o.Level, r.Complete)
+		r.AchievedLevel = achievedLevel(strict, o.Level, r.Complete)
 	}
 	switch {
 	case o.Rules == rule.Strict:
@@ -147,8 +147,8 @@ func missingEvidence(e *evidence.Evidence, strict []verdict.CategoryResult) (out
 	return out
 }
 
-// achieved returns the level that the strict rules grant.
-func achieved(strict []verdict.CategoryResult, level int, complete bool) int {
+// achievedLevel returns the level that the strict rules grant.
+func achievedLevel(strict []verdict.CategoryResult, level int, complete bool) int {
 	if !complete {
 		return 0
 	}

@@ -142,7 +142,7 @@ func (x *evaluation) observedLive() {
 	x.incomplete = "the live run did not check it"
 	if x.test.ID == "accuracy" || x.test.ID == "values" {
 		x.gaps = slices.Clone(x.unreadable)
-		x.omitted()
+		x.noteOmitted()
 	}
 	at := placeOf("x_live", "tests")
 	for i, t := range x.e.Live.Lookup("tests").Elems() {
@@ -218,8 +218,8 @@ func (x *evaluation) lackOf(test, op, param, name string, left *[]string) {
 	}
 }
 
-// omitted notes the operations as gaps that the row's test passed over as a whole.
-func (x *evaluation) omitted() {
+// noteOmitted notes the operations as gaps that the row's test passed over as a whole.
+func (x *evaluation) noteOmitted() {
 	if !x.e.IsLive() {
 		return
 	}

@@ -167,8 +167,8 @@ func (c *call) test() int {
 	}
 	r := aql.Evaluate(e, o)
 	c.rowless(r, o)
-	c.unproved(r)
-	return max(c.print(r), r.ExitCode, c.judged(e))
+	c.printUnproved(r)
+	return max(c.print(r), r.ExitCode, c.reportJudged(e))
 }
 
 // judgement reads the options of the judgement.
@@ -184,8 +184,8 @@ func judgement(flags map[string]string) aql.Options {
 	}
 }
 
-// unproved lists the requirements of the requested level that have no evidence.
-func (c *call) unproved(r *verdict.Report) {
+// printUnproved lists the requirements of the requested level that have no evidence.
+func (c *call) printUnproved(r *verdict.Report) {
 	for _, s := range r.Alerts {
 		c.problem("%s", s)
 	}

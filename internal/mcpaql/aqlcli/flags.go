@@ -48,7 +48,7 @@ func (v *flagValue) Set(s string) error {
 	if v.isFlag(s) {
 		return fmt.Errorf("--%s needs a value: %s", v.long, v.doc)
 	}
-	s, err := v.checked(s)
+	s, err := v.checkValue(s)
 	if err != nil {
 		v.c.problem("--%s: %s", v.long, err)
 	}
@@ -66,7 +66,7 @@ func (v *flagValue) isFlag(s string) bool {
 	return strings.HasPrefix(s, "--") || len(name) == 2 && name[0] == '-' && v.flags.ShorthandLookup(name[1:]) != nil
 }
 
-func (o option) checked(s string) (string, error) {
+func (o option) checkValue(s string) (string, error) {
 	if o.check == nil {
 		return anyValue(s)
 	}

@@ -147,8 +147,8 @@ func (a *Adapter) save() error {
 	return nil
 }
 
-// saved stores the library after a change, and returns the answer to the call.
-func (a *Adapter) saved(answer jsonv.Value) (jsonv.Value, *failure) {
+// saveAnswer stores the library after a change, and returns the answer to the call.
+func (a *Adapter) saveAnswer(answer jsonv.Value) (jsonv.Value, *failure) {
 	if a.save() != nil {
 		return jsonv.Value{}, refuse("INTERNAL_ERROR", "The library could not be kept.")
 	}

@@ -288,10 +288,10 @@ type resource struct {
 }
 
 func (r *resource) typeName() string        { return strings.ToUpper(r.Name[:1]) + r.Name[1:] }
-func (r *resource) field(name string) param { return named(r.Fields, name) }
+func (r *resource) field(name string) param { return paramNamed(r.Fields, name) }
 
-// named returns the parameter with a name; one without a name if there is none.
-func named(params []param, name string) param {
+// paramNamed returns the parameter with a name; one without a name if there is none.
+func paramNamed(params []param, name string) param {
 	return lists.First(params, func(p param) bool { return p.Name == name })
 }
 
@@ -320,7 +320,7 @@ func (o *operation) does() string {
 }
 
 func (o *operation) param(name string) param {
-	return named(slices.Concat(o.Params, o.hidden), name)
+	return paramNamed(slices.Concat(o.Params, o.hidden), name)
 }
 
 // typeInfo is one named type.

@@ -42,8 +42,8 @@ func (a *Adapter) answer(s session, tool string, args jsonv.Value) jsonv.Value {
 	return env
 }
 
-// requested returns the operation that a request names.
-func (a *Adapter) requested(args jsonv.Value) (*operation, *failure) {
+// findRequested returns the operation that a request names.
+func (a *Adapter) findRequested(args jsonv.Value) (*operation, *failure) {
 	if why := tooLarge(args, 1); why != "" && !a.is("limits-open") {
 		code := "VALIDATION_PAYLOAD_TOO_LARGE"
 		if a.is("limits-code") {
@@ -97,14 +97,14 @@ func (a *Adapter) paramsOf(op *operation, args jsonv.Value) (jsonv.Value, *failu
 
 // operate runs one operation.
 func (a *Adapter) operate(s session, tool string, args jsonv.Value) (jsonv.Value, *failure) {
-	op, f := a.requested(args)
+	op, f := a.findRequested(args)
 	if f != nil {
 		return jsonv.Value{}, f
 	}
 	if a.before(op, args.Lookup("params")) {
 		return success(jsonv.ObjectOf("done", true), nil), nil
 	}
-	if f := a.routed(op, tool); f != nil {
+	if f := a.checkRoute(op, tool); f != nil {
 		return jsonv.Value{}, f
 	}
 	params, f := a.paramsOf(op, args)
@@ -112,7 +112,7 @@ func (a *Adapter) operate(s session, tool string, args jsonv.Value) (jsonv.Value
 		return jsonv.Value{}, f
 	}
 	checked := params
-	if a.gated(op) {
+	if a.isGated(op) {
 		checked = params.Without("confirmation_token")
 	}
 	warnings, f := a.checkParams(op, checked)
@@ -139,8 +139,8 @@ func (a *Adapter) operate(s session, tool string, args jsonv.Value) (jsonv.Value
 	return env, nil
 }
 
-// routed refuses an operation that belongs to another endpoint.
-func (a *Adapter) routed(op *operation, tool string) *failure {
+// checkRoute refuses an operation that belongs to another endpoint.
+func (a *Adapter) checkRoute(op *operation, tool string) *failure {
 	if tool == singleTool || tool == toolOf(op.Category) || a.is("routes-anywhere") {
 		return nil
 	}
@@ -194,9 +194,9 @@ func (a *Adapter) run(op *operation, params jsonv.Value) (jsonv.Value, *failure)
 		a.gone[id] = item
 		a.items[r.Name] = slices.Delete(a.items[r.Name], i, i+1)
 		if r.One {
-			return a.saved(jsonv.ObjectOf("deleted", true))
+			return a.saveAnswer(jsonv.ObjectOf("deleted", true))
 		}
-		return a.saved(jsonv.ObjectOf("id", id, "deleted", true))
+		return a.saveAnswer(jsonv.ObjectOf("id", id, "deleted", true))
 	}
 	if a.is("reading-writes") && op.Name == "get_book" {
 		n, _ := item.Lookup("read_count").Int64()
@@ -238,9 +238,9 @@ func (a *Adapter) create(r *resource, params jsonv.Value) (jsonv.Value, *failure
 	}
 	v := a.insert(r, params)
 	if r.ByName {
-		return a.saved(jsonv.ObjectOf("created", true))
+		return a.saveAnswer(jsonv.ObjectOf("created", true))
 	}
-	return a.saved(v)
+	return a.saveAnswer(v)
 }
 
 // tokenTime is how long a token is valid.
@@ -249,7 +249,7 @@ const tokenTime = 5 * time.Minute
 // confirm requires a confirmation of operations that cannot be undone, and checks the
 // token of a call that carries one. It returns the parameters without the token.
 func (a *Adapter) confirm(s session, op *operation, params jsonv.Value) (jsonv.Value, *failure) {
-	if !a.gated(op) {
+	if !a.isGated(op) {
 		return params, nil
 	}
 	given, there := params.Get("confirmation_token")
@@ -276,7 +276,7 @@ func (a *Adapter) confirm(s session, op *operation, params jsonv.Value) (jsonv.V
 	return params, nil
 }
 
-func (a *Adapter) gated(op *operation) bool {
+func (a *Adapter) isGated(op *operation) bool {
 	return a.has("confirm") && (op.Verb == "delete" || op.Name == "update_shelf")
 }
 
@@ -306,7 +306,7 @@ func (a *Adapter) decide(r *resource, params jsonv.Value) (jsonv.Value, *failure
 		return jsonv.Value{}, a.missing(r, params.Lookup(r.key()).Text())
 	}
 	a.items[r.Name][i] = a.items[r.Name][i].With("decision", jsonv.String("yes"))
-	return a.saved(a.items[r.Name][i])
+	return a.saveAnswer(a.items[r.Name][i])
 }
 
 // Call is a call of an operation on a collection, before anything is checked.

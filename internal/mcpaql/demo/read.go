@@ -225,7 +225,7 @@ func (a *Adapter) update(r *resource, i int, params jsonv.Value) (jsonv.Value, *
 	a.next++
 	changed = changed.With("updated_at", jsonv.String(a.clock()))
 	a.items[r.Name][i] = changed
-	return a.saved(changed)
+	return a.saveAnswer(changed)
 }
 
 func (a *Adapter) merge(into jsonv.Value, name string, v jsonv.Value, deep bool) jsonv.Value {

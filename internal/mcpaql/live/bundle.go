@@ -221,8 +221,8 @@ type OperationPlan struct {
 	Mode                      string // the first mode that calls it
 }
 
-// planned returns the plan of a mode, see Plan.
-func (b bundle) planned(mode string) (plan []OperationPlan, template jsonv.Value) {
+// planOf returns the plan of a mode, see Plan.
+func (b bundle) planOf(mode string) (plan []OperationPlan, template jsonv.Value) {
 	b.run.Options.Mode = mode
 	values := jsonv.Object()
 	for _, op := range b.run.Catalog.Operations {

@@ -67,13 +67,13 @@ func collect(ctx context.Context, c *guard.Run) (*evidence.Evidence, error) {
 	}
 	defer func() { c.Caller.Session.Close(context.WithoutCancel(ctx)) }()
 	var broken *BrokenRunError
-	err := guarded(c, discovery{c}.discover)
+	err := runGuarded(c, discovery{c}.discover)
 	if err != nil && !errors.As(err, &broken) {
 		return nil, err
 	}
 	c.Caller.Tape.Introspected(c.Caller.Sensitive, c.Options.Values)
 	if c.Options.Mode != guard.ModePlan && broken == nil {
-		err = guarded(c, func() error { probe.All(c); return nil })
+		err = runGuarded(c, func() error { probe.All(c); return nil })
 	}
 	bundle{c}.finish()
 	return c.Evidence, err
@@ -104,9 +104,9 @@ func (e *BrokenRunError) Error() string {
 	return fmt.Sprintf("the run was ended by an error in this program, not in the adapter: %v", e.Value)
 }
 
-// guarded runs a part of a run and turns a panic into a *BrokenRunError, after which
+// runGuarded runs a part of a run and turns a panic into a *BrokenRunError, after which
 // nothing more is sent.
-func guarded(c *guard.Run, part func() error) (err error) {
+func runGuarded(c *guard.Run, part func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = &BrokenRunError{Value: v, Stack: string(debug.Stack())}
@@ -148,7 +148,7 @@ func Plan(ctx context.Context, o guard.Options) (plan []OperationPlan, template 
 		return nil, jsonv.Value{}, err
 	}
 	defer end()
-	plan, template = bundle{c}.planned(mode)
+	plan, template = bundle{c}.planOf(mode)
 	return plan, template, nil
 }
 

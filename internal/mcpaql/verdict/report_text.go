@@ -137,12 +137,12 @@ func (r *Report) closing() []string {
 	say(len(r.Unchecked) > 0, "Not compared with the state before the run: %s.", strings.Join(r.Unchecked, "; "))
 	say(r.Basis != "", "%s.", r.Basis)
 	say(r.Claim() != "", "%s", r.Claim())
-	say(r.tolerated() > 0, "%s in MUST categories: the exit code is 0 unless --fail-on warn is given.", display.Count(r.tolerated(), "warning"))
+	say(r.countTolerated() > 0, "%s in MUST categories: the exit code is 0 unless --fail-on warn is given.", display.Count(r.countTolerated(), "warning"))
 	return out
 }
 
-// tolerated counts the warnings in MUST categories if the exit code is 0 nevertheless.
-func (r *Report) tolerated() int {
+// countTolerated counts the warnings in MUST categories if the exit code is 0 nevertheless.
+func (r *Report) countTolerated() int {
 	if r.ExitCode != ExitPassed {
 		return 0
 	}

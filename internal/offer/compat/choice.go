@@ -120,14 +120,14 @@ func (c *Choice) Run(
 			return nil, nil, err
 		}
 	}
-	main := offered(offer)
+	main := listOffered(offer)
 	main.Installed = c.InstalledAs
 	main.Server = cmp.Or(c.InstalledAs, offer.Lookup("server", "serverInfo", "name").Text())
 	lists := []List{main}
 	for _, name := range c.clientNames() {
 		own := main
 		if other, asked := others[name]; asked {
-			own = offered(other)
+			own = listOffered(other)
 		}
 		own.Server, own.Installed, own.Profiles = main.Server, main.Installed, c.profilesOf(name)
 		lists = append(lists, own)
@@ -136,7 +136,7 @@ func (c *Choice) Run(
 		lists[0].Profiles = c.profilesOf("")
 	}
 	for _, name := range c.InstalledWith {
-		other := offered(others[name])
+		other := listOffered(others[name])
 		other.Server = name
 		if name == main.Server {
 			other.Server += " (of the suite)"
@@ -163,8 +163,8 @@ func (c *Choice) Run(
 	return failing, notices, nil
 }
 
-// offered returns the list of a surface.
-func offered(offer jsonv.Value) List {
+// listOffered returns the list of a surface.
+func listOffered(offer jsonv.Value) List {
 	l := List{Tools: offer.Lookup("tools").List()}
 	for _, kind := range []struct{ member, subject, key string }{
 		{"resources", "resource ", "uri"}, {"resourceTemplates", "resource template ", "uriTemplate"}, {"prompts", "prompt ", "name"},

@@ -65,19 +65,19 @@ func (b *branch) array() answer {
 		forbid(a, a.n-1)
 	}
 	if len(b.of(opUnique, true)) > 0 {
-		return g.repeated(demands)
+		return g.buildRepeated(demands)
 	}
-	return g.violated(b.of(opItems, true), demands)
+	return g.chooseViolating(b.of(opItems, true), demands)
 }
 
-// violated chooses, for each negated items, the element that violates it.
-func (g *arrayGoal) violated(broken []*atom, demands []demand) answer {
+// chooseViolating chooses, for each negated items, the element that violates it.
+func (g *arrayGoal) chooseViolating(broken []*atom, demands []demand) answer {
 	if len(broken) == 0 {
 		return g.place(demands, nil)
 	}
 	a, best := broken[0], answer{}
 	for i, n := range a.nodes {
-		best = better(best, g.violated(broken[1:], append(slices.Clone(demands), demand{
+		best = better(best, g.chooseViolating(broken[1:], append(slices.Clone(demands), demand{
 			l:    neg(n),
 			from: i,
 			to:   i,
@@ -87,7 +87,7 @@ func (g *arrayGoal) violated(broken []*atom, demands []demand) answer {
 		}
 	}
 	rest := demand{l: neg(a.rest), from: len(a.nodes), to: 1 << 30}
-	return better(best, g.violated(broken[1:], append(slices.Clone(demands), rest)))
+	return better(best, g.chooseViolating(broken[1:], append(slices.Clone(demands), rest)))
 }
 
 // place chooses the positions of the demands.
@@ -192,8 +192,8 @@ func (g *arrayGoal) fill(n, i, j int, same jsonv.Value) (jsonv.Value, bool) {
 	return jsonv.Array(out...), true
 }
 
-// repeated constructs an array with two equal elements.
-func (g *arrayGoal) repeated(demands []demand) answer {
+// buildRepeated constructs an array with two equal elements.
+func (g *arrayGoal) buildRepeated(demands []demand) answer {
 	if g.unique || g.hi < 2 {
 		return answer{}
 	}

@@ -51,7 +51,7 @@ func (b *branch) object() answer {
 	for _, a := range b.of(opRequired, true) {
 		g.not[a.text] = true
 	}
-	g.mentioned()
+	g.collectMentioned()
 	g.incomplete = len(g.patterns) > 0 || len(b.of(opPattProp, true)) > 0 ||
 		slices.ContainsFunc(b.atoms, func(l lit) bool { return l.a.op == opAdditional && len(l.a.res) > 0 })
 	members := map[string][]lit{}
@@ -68,8 +68,8 @@ func (b *branch) object() answer {
 	return got
 }
 
-// mentioned collects the names with different conditions in the goal.
-func (g *objectGoal) mentioned() {
+// collectMentioned collects the names with different conditions in the goal.
+func (g *objectGoal) collectMentioned() {
 	names := map[string]bool{}
 	for _, l := range g.b.atoms {
 		switch l.a.op {

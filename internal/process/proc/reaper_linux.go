@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
-
 )
 
 // Reaper adopts orphans: a process that a server leaves running becomes a child of
@@ -102,8 +101,8 @@ func (r *Reaper) reapDead() {
 	maps.DeleteFunc(r.ended, func(pid int, _ string) bool { return !here[pid] })
 }
 
-// adopted returns the children that this program did not start, including zombies.
-func (r *Reaper) adopted() []procInfo {
+// findAdopted returns the children that this program did not start, including zombies.
+func (r *Reaper) findAdopted() []procInfo {
 	list := children()
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -147,7 +146,7 @@ func (r *Reaper) kill() {
 	}
 	for range 5 {
 		in := map[int]bool{}
-		for _, p := range r.adopted() {
+		for _, p := range r.findAdopted() {
 			in[p.Pid] = !p.Zombie
 		}
 		found := false
@@ -188,13 +187,13 @@ func (r *Reaper) sweep(ctx context.Context, nameOf func(pid int) string) []Lefto
 		return nil
 	}
 	backoff(leftoverGrace, func() bool {
-		return ctx.Err() != nil || !slices.ContainsFunc(r.adopted(), func(p procInfo) bool { return !p.Zombie })
+		return ctx.Err() != nil || !slices.ContainsFunc(r.findAdopted(), func(p procInfo) bool { return !p.Zombie })
 	})
 	seen := map[int]bool{}
 	var out []Leftover
 	backoff(killTime, func() bool {
 		rest := 0
-		for _, p := range r.adopted() {
+		for _, p := range r.findAdopted() {
 			if p.Zombie {
 				reap(p.Pid)
 				continue
@@ -219,7 +218,7 @@ func (r *Reaper) strays(groups []Ref) []Ref {
 		return nil
 	}
 	var out []Ref
-	for _, p := range r.adopted() {
+	for _, p := range r.findAdopted() {
 		if p.Zombie || slices.ContainsFunc(groups, func(g Ref) bool { return g.Pid == p.Session || g.Pid == p.Pgrp }) {
 			continue
 		}
@@ -234,7 +233,7 @@ func (r *Reaper) release() {
 	if r == nil {
 		return
 	}
-	for _, p := range r.adopted() {
+	for _, p := range r.findAdopted() {
 		if !p.Zombie {
 			r.mu.Lock()
 			r.let[p.Pid] = true

@@ -161,8 +161,8 @@ func (l *Registry) Live() []Ref {
 	return lists.Map(list, func(e entry) Ref { return e.ref })
 }
 
-// closed reports whether KillAll was called, so that nothing may be started.
-func (l *Registry) closed() bool {
+// isClosed reports whether KillAll was called, so that nothing may be started.
+func (l *Registry) isClosed() bool {
 	if l == nil {
 		return false
 	}

@@ -139,7 +139,7 @@ func (t testView) exchange(x *result.Exchange, i int) stage {
 				At:      t.since(start + ms),
 				Arrow:   arrow,
 				Label:   frameLabel(raw),
-				Content: indented(raw),
+				Content: indentFrame(raw),
 				Open:    failed && (raw == x.Request || raw == x.Response),
 			})
 		}
@@ -190,7 +190,7 @@ func (t testView) addOthers(s *stage, i int) {
 				At:      t.since(u.StartMS),
 				Arrow:   toUpstream,
 				Label:   explain.UpstreamLine(u),
-				Content: indented(u.Body),
+				Content: indentFrame(u.Body),
 			}
 			if u.Unmatched || u.Late {
 				m.Class = "msg-fail"
@@ -269,8 +269,8 @@ func frameLabel(raw string) string {
 // indentMost limits the size of frames that are indented.
 const indentMost = 64 << 10
 
-// indented returns a frame with indented JSON.
-func indented(raw string) string {
+// indentFrame returns a frame with indented JSON.
+func indentFrame(raw string) string {
 	var b bytes.Buffer
 	if len(raw) <= indentMost && json.Indent(&b, []byte(raw), "", "  ") == nil {
 		return b.String()

@@ -126,15 +126,15 @@ func (k *cleaner) headers(all map[string]string, found *secret.Found) map[string
 func (k *cleaner) credentials(as []Assertion, found *secret.Found) {
 	for i := range as {
 		a := &as[i]
-		if v, ok := quoted(a.Actual); ok && secret.HoldsText(a.Target, v) {
+		if v, ok := unquoteText(a.Actual); ok && secret.HoldsText(a.Target, v) {
 			found.Name(v)
 		}
 		k.credentials(a.Assertions, found)
 	}
 }
 
-// quoted returns the content of a text in quotes.
-func quoted(s string) (string, bool) {
+// unquoteText returns the content of a text in quotes.
+func unquoteText(s string) (string, bool) {
 	if len(s) < 3 || s[0] != '"' || s[len(s)-1] != '"' {
 		return "", false
 	}
@@ -166,7 +166,7 @@ func (k *cleaner) assertions(as []Assertion) {
 // unshown returns text with a shown value masked, but not its quotes. A short value
 // without quotes is not masked, because it may be an unrelated number.
 func unshown(text, shown string) string {
-	if _, ok := quoted(shown); ok {
+	if _, ok := unquoteText(shown); ok {
 		return strings.ReplaceAll(text, shown, `"`+secret.Mask+`"`)
 	}
 	if len(shown) < secret.MinLength {
@@ -219,8 +219,8 @@ func cutText(r *secret.Redactor, s string) string {
 	return r.Cut(strings.TrimSuffix(head, "\n")) + "\n" + mark + leftOut + r.Cut(end)
 }
 
-// repeated cleans what is known from running a test again.
-func (k *cleaner) repeated(c *Case) {
+// cleanRepeated cleans what is known from running a test again.
+func (k *cleaner) cleanRepeated(c *Case) {
 	if c.Repeat != nil {
 		for i := range c.Repeat.Latency {
 			k.text(&c.Repeat.Latency[i].Name)

@@ -180,7 +180,7 @@ func (m *meter) hints(a Assertion) (out []string) {
 		return nil
 	}
 	if s, ok := next(); ok {
-		list = selected(list, s)
+		list = selectTools(list, s)
 	}
 	hint := ""
 	s, below := next()
@@ -196,8 +196,8 @@ func (m *meter) hints(a Assertion) (out []string) {
 	return out
 }
 
-// selected are the tools that a step selects: by name, by index, or several.
-func selected(tools []jsonv.Value, s jsonpath.Step) []jsonv.Value {
+// selectTools are the tools that a step selects: by name, by index, or several.
+func selectTools(tools []jsonv.Value, s jsonpath.Step) []jsonv.Value {
 	list := jsonv.Array(tools...)
 	switch {
 	case s.Kind == jsonpath.Name:

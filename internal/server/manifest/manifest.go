@@ -57,7 +57,7 @@ func decodeDocument(n *source.Node, d *source.Decoder) *Manifest {
 	}
 	n = snakeKeys(n, "", d)
 	if tools := capturedTools(n); tools != nil {
-		return captured(tools, d)
+		return newCaptured(tools, d)
 	}
 	var doc documentKeys
 	if n.Kind == source.KindMap && n.Get("mock_server") == nil {

@@ -32,13 +32,13 @@ func (s *Session) callTool(ctx context.Context, sc *scope) *mcpserver.Reply {
 	if refused != nil {
 		return refused
 	}
-	sc.calls = s.server.world.called(t)
+	sc.calls = s.server.world.countUse(t)
 	if asTask {
 		return s.playTask(ctx, sc, t)
 	}
 	reply := s.play(ctx, sc, t.Response, manifest.ResultOfTool)
 	if ctx.Err() == nil {
-		s.returned(sc, name)
+		s.noteReturned(sc, name)
 	}
 	return reply
 }
@@ -82,7 +82,7 @@ func (s *Session) getPrompt(ctx context.Context, sc *scope) *mcpserver.Reply {
 			return mcpserver.Failure(protocol.CodeInvalidParams, "Argument %s of prompt %s must be a string, got %s", arg, name, v.Kind())
 		}
 	}
-	sc.calls = s.server.world.called(p)
+	sc.calls = s.server.world.countUse(p)
 	return s.play(ctx, sc, p.Response, p.Answer)
 }
 
@@ -95,7 +95,7 @@ func (s *Session) readResource(ctx context.Context, sc *scope) *mcpserver.Reply 
 	if !ok {
 		return notFound(sc, uri.Text())
 	}
-	sc.uri, sc.vars, sc.calls = uri, f.Vars, s.server.world.called(f.Key)
+	sc.uri, sc.vars, sc.calls = uri, f.Vars, s.server.world.countUse(f.Key)
 	return s.play(ctx, sc, f.Read.Response, f.Read.Answer)
 }
 

@@ -57,8 +57,8 @@ const maxBody = 8 << 20
 // maxNested is the number of levels of nested multipart bodies.
 const maxNested = 3
 
-// decoded decodes the Content-Encoding of a body.
-func decoded(h http.Header, data []byte) ([]byte, error) {
+// decodeBody decodes the Content-Encoding of a body.
+func decodeBody(h http.Header, data []byte) ([]byte, error) {
 	for _, name := range h.Values("Content-Encoding") {
 		for coding := range strings.SplitSeq(name, ",") {
 			var err error
@@ -185,7 +185,7 @@ func parseParts(data []byte, boundary string, depth int) ([]part, error) {
 		if err != nil {
 			return nil, err
 		}
-		if plain, err := decoded(http.Header(p.Header), content); err == nil {
+		if plain, err := decodeBody(http.Header(p.Header), content); err == nil {
 			content = plain
 		}
 		if strings.EqualFold(p.Header.Get("Content-Transfer-Encoding"), "base64") {
@@ -207,7 +207,7 @@ var layouts = []struct {
 	write func(jsonv.Value) []byte
 }{
 	{"", func(v jsonv.Value) []byte { return v.Append(nil) }},
-	{"spaced", spaced},
+	{"spaced", formatSpaced},
 	{"indent-2", func(v jsonv.Value) []byte { return v.Indent("", "  ") }},
 	{"indent-4", func(v jsonv.Value) []byte { return v.Indent("", "    ") }},
 	{"indent-tab", func(v jsonv.Value) []byte { return v.Indent("", "\t") }},
@@ -245,9 +245,9 @@ func laidOut(v jsonv.Value, layout string) (text []byte, ok bool) {
 	return nil, false
 }
 
-// spaced formats JSON on one line, with a space after each comma and colon. A line
+// formatSpaced formats JSON on one line, with a space after each comma and colon. A line
 // break in JSON is never part of a text.
-func spaced(v jsonv.Value) []byte {
+func formatSpaced(v jsonv.Value) []byte {
 	text := bytes.ReplaceAll(v.Indent("", ""), []byte(",\n"), []byte(", "))
 	return bytes.ReplaceAll(text, []byte("\n"), nil)
 }

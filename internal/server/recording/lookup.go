@@ -76,7 +76,7 @@ func (p *Player) clean(r *upstream.Request) *exchange {
 	first := newSanitizer(p.secrets)
 	_, _ = first.request(r) // reported by the second pass
 	p.secrets.Learn(first.found.All()...)
-	e, err := first.learned().request(r)
+	e, err := first.withLearned().request(r)
 	if err != nil {
 		e = exchange{method: r.Method, path: r.Path, query: r.Query}
 		e.identify()

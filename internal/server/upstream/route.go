@@ -203,15 +203,15 @@ func (r *Route) covers(s *Route) bool {
 	if r.method != "" && r.method != s.method {
 		return false
 	}
-	if !r.path.covers(&s.path) || !implied(r.query, s.query) || !implied(r.headers, s.headers) {
+	if !r.path.covers(&s.path) || !isImplied(r.query, s.query) || !isImplied(r.headers, s.headers) {
 		return false
 	}
 	return r.body.IsAbsent() || !s.body.IsAbsent() && jsonv.Equal(r.body, s.body)
 }
 
-// implied reports whether requests that satisfy the conditions have satisfy those
+// isImplied reports whether requests that satisfy the conditions have satisfy those
 // of want.
-func implied(want, have []condition) bool {
+func isImplied(want, have []condition) bool {
 	return !slices.ContainsFunc(want, func(w condition) bool {
 		return !slices.ContainsFunc(have, func(h condition) bool { return h.name == w.name && w.follows(h) })
 	})

@@ -33,7 +33,7 @@ type built struct {
 func (c *compiler) build(e entry, row jsonv.Value) built {
 	b := interpolate.Bindings{Case: row, Table: c.table}
 	if steps, _ := suite.StepsOf(e.Node); steps != nil && len(interpolate.Placeholders(e.Node, "steps.")) > 0 {
-		return c.sampled(e, b, func(b *interpolate.Bindings, n *source.Node) { b.AnySteps = n })
+		return c.compileSample(e, b, func(b *interpolate.Bindings, n *source.Node) { b.AnySteps = n })
 	}
 	return c.buildWith(e, b)
 }
@@ -343,11 +343,11 @@ func (c *compiler) tree(st *suite.Test) *expect.Tree {
 	if st.Expect != nil {
 		own.Expect = c.expectations(st.Expect, st.Path+".expect", st.Block)
 	}
-	return c.merged(st, own, true)
+	return c.mergeItems(st, own, true)
 }
 
-// merged is tree for compiled items.
-func (c *compiler) merged(st *suite.Test, own expect.Parts, check bool) *expect.Tree {
+// mergeItems is tree for compiled items.
+func (c *compiler) mergeItems(st *suite.Test, own expect.Parts, check bool) *expect.Tree {
 	if st.DerivedMetrics != nil {
 		own.Metrics = expect.CompileMetrics(st.DerivedMetrics, st.Path+".derivedMetrics", c.dec)
 	}

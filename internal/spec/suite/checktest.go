@@ -120,7 +120,7 @@ func (c checker) subject(n *source.Node, path string, known []string, orSteps bo
 				c.d.Errorf(v, path+"."+key, "%s: requires a call, and this test makes none", key)
 			}
 		}
-	case len(has) == 0 && misplaced(n, known):
+	case len(has) == 0 && isMisplaced(n, known):
 		// A misspelled key was reported; don't report the missing one too.
 	case len(has) == 0:
 		msg := "missing key " + quotedOr(known) + ": what to invoke"
@@ -129,7 +129,7 @@ func (c checker) subject(n *source.Node, path string, known []string, orSteps bo
 		}
 		d := c.d.Errorf(n, path, "%s", msg)
 		d.Code = "missing-key"
-		if orSteps && slices.ContainsFunc(examined(n.Get("expect")), offered) {
+		if orSteps && slices.ContainsFunc(examinedRoots(n.Get("expect")), isOffered) {
 			d.Hint = "a test without a call examines only the targets surface and server"
 		}
 	case len(has) > 1:
@@ -209,16 +209,16 @@ func CheckPromptArguments(args *source.Node, path string, dec *source.Decoder) {
 // needsNoCall reports whether all targets of a test describe what the server
 // offers, so that it needs no call.
 func needsNoCall(n *source.Node) bool {
-	roots := examined(n.Get("expect"))
-	return len(roots) > 0 && !slices.ContainsFunc(roots, func(root string) bool { return !offered(root) })
+	roots := examinedRoots(n.Get("expect"))
+	return len(roots) > 0 && !slices.ContainsFunc(roots, func(root string) bool { return !isOffered(root) })
 }
 
-// offered reports whether a root of targets describes what the server offers.
-func offered(root string) bool { return root == "surface" || root == "server" }
+// isOffered reports whether a root of targets describes what the server offers.
+func isOffered(root string) bool { return root == "surface" || root == "server" }
 
-// examined returns the roots of the targets of an expect: value; "" for an invalid
+// examinedRoots returns the roots of the targets of an expect: value; "" for an invalid
 // target.
-func examined(n *source.Node) (roots []string) {
+func examinedRoots(n *source.Node) (roots []string) {
 	if n == nil {
 		return nil
 	}
@@ -235,18 +235,18 @@ func examined(n *source.Node) (roots []string) {
 			roots = append(roots, t.Root())
 		}
 		if f.Key.Text != "matcher" {
-			roots = append(roots, examined(f.Value)...)
+			roots = append(roots, examinedRoots(f.Value)...)
 		}
 	}
 	for _, item := range n.Items {
-		roots = append(roots, examined(item)...)
+		roots = append(roots, examinedRoots(item)...)
 	}
 	return roots
 }
 
-// misplaced reports whether a test without a subject has the subject of another
+// isMisplaced reports whether a test without a subject has the subject of another
 // block or a misspelled one; both were reported.
-func misplaced(n *source.Node, known []string) bool {
+func isMisplaced(n *source.Node, known []string) bool {
 	return slices.ContainsFunc(n.Fields, func(f source.Field) bool {
 		if near, _ := source.MeantKey(f.Key, f.Value, subjects); near != "" {
 			return true

@@ -291,8 +291,8 @@ func answers(data []byte, id string) bool {
 	})
 }
 
-// named returns the call that a frame names by an id or a token; nil if it names none.
-func (s *session) named(e *protocol.Envelope) *Call {
+// callNamed returns the call that a frame names by an id or a token; nil if it names none.
+func (s *session) callNamed(e *protocol.Envelope) *Call {
 	if e.Has&protocol.HasID != 0 {
 		// A request may be sent again with its id, or answered twice.
 		for _, calls := range [][]*Call{s.open, s.calls} {
@@ -315,7 +315,7 @@ func (s *session) named(e *protocol.Envelope) *Call {
 // has sent nothing yet.
 func (s *session) owner(f *Frame, e *protocol.Envelope) *Call {
 	on := s.streams[f.Stream]
-	if call := s.named(e); call != nil {
+	if call := s.callNamed(e); call != nil {
 		return call
 	}
 	// A frame on the stream of a request belongs to that request, unless the stream

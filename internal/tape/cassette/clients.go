@@ -64,7 +64,7 @@ func (c *Cassette) Clients(calls []*Call) map[int]*RecordedClient {
 				input[call.Session][key] = Asked{Method: v.Lookup("method").Text(), Params: v.Lookup("params")}
 			}
 		}
-		c.answered(client, call)
+		c.addAnswers(client, call)
 	}
 	return clients
 }
@@ -96,8 +96,8 @@ func (c *Cassette) Versions(calls []*Call) (out []string) {
 	return out
 }
 
-// answered adds the answers of a client to the requests among the frames of a call.
-func (c *Cassette) answered(client *RecordedClient, call *Call) {
+// addAnswers adds the answers of a client to the requests among the frames of a call.
+func (c *Cassette) addAnswers(client *RecordedClient, call *Call) {
 	asked := map[string]Asked{}
 	idle := call.ID == ""
 	for _, f := range call.Frames {

@@ -283,7 +283,7 @@ func (x *session) play(ctx context.Context, req *mcpserver.Request, call *casset
 	if p.reply != nil || req.Notification {
 		return p.reply, nil
 	}
-	return x.unanswered(ctx, call), nil
+	return x.replyUnanswered(ctx, call), nil
 }
 
 // canAsk reports whether a response asks for input that the client can be asked for.
@@ -342,8 +342,8 @@ func (p *playing) respond(f *cassette.Frame, data []byte) {
 	}
 }
 
-// unanswered returns the reply to a request without a recorded response.
-func (x *session) unanswered(ctx context.Context, call *cassette.Call) *mcpserver.Reply {
+// replyUnanswered returns the reply to a request without a recorded response.
+func (x *session) replyUnanswered(ctx context.Context, call *cassette.Call) *mcpserver.Reply {
 	if exit, broken := call.Crashed(); broken {
 		if x.s.o.Crash != nil && exit != nil {
 			x.finish(ctx)

@@ -214,11 +214,12 @@ func (mk *Maker) makeText(typ string, p Parameter, tag string) (jsonv.Value, err
 		mk.keys++
 		tag += strconv.Itoa(mk.keys)
 	}
-	switch s, ok := formatted[format]; {
+	known, ok := formatted[format]
+	switch {
 	case ok && once && format == "uuid":
 		return jsonv.String(fmt.Sprintf("00000000-0000-4000-8000-%012d", mk.keys)), nil
 	case ok:
-		return jsonv.String(s), nil
+		return jsonv.String(known), nil
 	}
 	s := Marker(mk.runID) + tag
 	if pattern := p.Schema.Lookup("pattern").Text(); pattern != "" {

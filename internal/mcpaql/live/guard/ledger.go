@@ -50,14 +50,14 @@ func (t CreatedThing) is(resource string, id jsonv.Value) bool {
 	return catalog.SameResource(t.resource, resource) && jsonv.Equal(t.ID, id)
 }
 
-// made reports whether the run created an item with this identifier, even if it has
+// hasMade reports whether the run created an item with this identifier, even if it has
 // been removed since.
-func (l *ledger) made(resource string, id jsonv.Value) bool {
+func (l *ledger) hasMade(resource string, id jsonv.Value) bool {
 	return !id.IsAbsent() && slices.ContainsFunc(l.ever, func(t CreatedThing) bool { return t.is(resource, id) })
 }
 
-// named lists the items of a resource that have an identifier.
-func (l *ledger) named(resource string, id jsonv.Value) []CreatedThing {
+// thingsNamed lists the items of a resource that have an identifier.
+func (l *ledger) thingsNamed(resource string, id jsonv.Value) []CreatedThing {
 	var named []CreatedThing
 	for _, t := range l.things {
 		if !id.IsAbsent() && t.is(resource, id) {

@@ -38,7 +38,7 @@ func (pr Description) CheckTools() {
 			pr.Run.Rows.Fail("tools.schema", none, "the inputSchema of %s does not ask for operation (a required string) and params (an object)", t.Name)
 		}
 		pr.checkHints(t)
-		pr.hidden(t)
+		pr.findHidden(t)
 	}
 	pr.crossCutting()
 }
@@ -66,8 +66,8 @@ func (pr Description) checkHints(t catalog.Tool) {
 	}
 }
 
-// hidden finds operations that a tool names but the list omits (MCP 2.1).
-func (pr Description) hidden(t catalog.Tool) {
+// findHidden finds operations that a tool names but the list omits (MCP 2.1).
+func (pr Description) findHidden(t catalog.Tool) {
 	list := append(supported().FindStringSubmatch(t.Description), "", "")[1] // "" if there is none
 	var mentioned []string
 	for _, name := range strings.Split(list, ",") {

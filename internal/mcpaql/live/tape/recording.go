@@ -175,7 +175,7 @@ func (s *Session) Do(ctx context.Context, call mcp.Call) (x *mcp.Exchange) {
 	t, e := s.t, &event{Event: calling, Method: call.Method, session: s.e.session}
 	if t.o.Replay != nil {
 		var err error
-		if e, err = s.recorded(call); err == nil {
+		if e, err = s.recordedEvent(call); err == nil {
 			t.replay(e.Ends, false)
 			x, err = t.exchange(e)
 		}
@@ -213,8 +213,8 @@ func (s *Session) note(e *event, x *mcp.Exchange) {
 	}
 }
 
-// recorded returns the recording of a call.
-func (s *Session) recorded(call mcp.Call) (*event, error) {
+// recordedEvent returns the recording of a call.
+func (s *Session) recordedEvent(call mcp.Call) (*event, error) {
 	t := s.t
 	if t.err != nil {
 		return nil, t.err
