@@ -94,6 +94,13 @@ func markSuffix(pid int, prefix string) string {
 	return ""
 }
 
+// hasEnviron reports whether the environment of a process is known. It is not while the
+// process replaces its program.
+func hasEnviron(pid int) bool {
+	env, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
+	return err != nil || len(env) > 0
+}
+
 func environ(pid int) [][]byte {
 	env, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
 	if err != nil {

@@ -119,19 +119,21 @@ func (l *Registry) Strays(name string) []Leftover {
 	return out
 }
 
-// straysOf returns the strays that one program started, by its mark.
-func (l *Registry) straysOf(mark string) []Ref {
+// straysOf returns the strays that one program started, by its mark. A process has none while
+// it replaces its program, so whose it is shows a moment later: unsure.
+func (l *Registry) straysOf(mark string) (marked []Ref, unsure bool) {
 	if l == nil || mark == "" {
-		return nil
+		return nil, false
 	}
 	prefix := l.runMark() + "."
-	var marked []Ref
 	for _, ref := range l.reaper.strays(l.Live()) {
 		if prefix+markSuffix(ref.Pid, prefix) == mark {
 			marked = append(marked, ref)
+		} else if !hasEnviron(ref.Pid) {
+			unsure = true
 		}
 	}
-	return marked
+	return marked, unsure
 }
 
 // remove unregisters a group whose processes have ended.

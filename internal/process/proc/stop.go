@@ -97,16 +97,24 @@ func (p *Process) sweep() []Leftover {
 
 // sweepStrays ends processes that left the group, such as one that was forked twice.
 func (p *Process) sweepStrays() (left []Leftover) {
-	strays := func() []Ref { return p.spec.Registry.straysOf(p.mark) }
-	if backoff(leftoverGrace, func() bool { return len(strays()) == 0 }) {
+	registry := p.spec.Registry
+	noneLeft := func() bool {
+		marked, unsure := registry.straysOf(p.mark)
+		return len(marked) == 0 && !unsure
+	}
+	if backoff(leftoverGrace, noneLeft) {
 		return nil
 	}
-	for _, ref := range strays() {
+	marked, _ := registry.straysOf(p.mark)
+	for _, ref := range marked {
 		left = append(left, Leftover{Pid: ref.Pid, Command: ref.Name, Of: p.Name()})
 		killGroup(ref)
 		killOne(procInfo{Pid: ref.Pid, Start: ref.Start})
 	}
-	backoff(time.Second, func() bool { return len(strays()) == 0 })
+	backoff(time.Second, func() bool {
+		marked, _ := registry.straysOf(p.mark)
+		return len(marked) == 0
+	})
 	return left
 }
 
