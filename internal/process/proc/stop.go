@@ -95,12 +95,21 @@ func (p *Process) sweep() []Leftover {
 	return left
 }
 
+// quietLooks is how often no stray must be found, one look after the other: the system lists
+// the children of a process without a lock, and may leave out one while others end.
+const quietLooks = 4
+
 // sweepStrays ends processes that left the group, such as one that was forked twice.
 func (p *Process) sweepStrays() (left []Leftover) {
 	registry := p.spec.Registry
+	quiet := 0
 	noneLeft := func() bool {
 		marked, unsure := registry.straysOf(p.mark)
-		return len(marked) == 0 && !unsure
+		quiet++
+		if len(marked) > 0 || unsure {
+			quiet = 0
+		}
+		return quiet == quietLooks
 	}
 	if backoff(leftoverGrace, noneLeft) {
 		return nil
