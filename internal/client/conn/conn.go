@@ -35,13 +35,16 @@ func New(t wire.Transport, o Options) *Conn {
 	c.ctx, c.stop = context.WithCancel(context.Background())
 	_, web := t.(*wire.HTTP)
 	c.state = newState(o, !web)
-	c.in = newReceiver(c.state, &responder{ctx: c.ctx, wg: &c.wg, send: t.Send, state: c.state, byID: map[string]context.CancelFunc{}}, o.Answer)
+	c.in = newReceiver(c.state, &responder{ctx: c.ctx, wg: &c.wg, send: c.send, state: c.state, byID: map[string]context.CancelFunc{}}, o.Answer)
 	c.in.sending, c.in.stop = &c.sending, c.stop
 	return c
 }
 
 // Start begins delivery.
-func (c *Conn) Start() error { return c.t.Start(c.in) }
+func (c *Conn) Start() error {
+	c.watchStderr()
+	return c.t.Start(c.in)
+}
 
 // SetVersion sets the protocol version of the following messages.
 func (c *Conn) SetVersion(d protocol.Version) { c.state.version.Store(&d) }
@@ -58,7 +61,7 @@ func (c *Conn) Notify(ctx context.Context, method string, params []byte) error {
 		return err
 	}
 	out := wire.Outgoing{Raw: protocol.AppendNotification(nil, method, params), Method: method, Params: params, Protocol: c.Version().Name}
-	if err := c.t.Send(ctx, out); err != nil {
+	if err := c.send(ctx, out); err != nil {
 		c.state.side.Add(wire.SideSent, method+" was not accepted: "+strings.TrimPrefix(err.Error(), method+": "))
 		return &SendError{Method: method, Err: err}
 	}

@@ -88,6 +88,7 @@ func (r *receiver) handle(in incoming) {
 	for i := range found {
 		cause = cmp.Or(cause, found[i].cause)
 	}
+	r.state.emitReceived(&in, found)
 	r.out.deliver(&in, cause)
 	for i := range found {
 		r.state.record(found[i].Violation, in.id, in.call)
@@ -96,7 +97,9 @@ func (r *receiver) handle(in incoming) {
 	case in.shape == batch && !in.ends:
 		for _, part := range in.parts {
 			in.Raw = part
-			r.handle(r.parser.object(in.Frame))
+			one := r.parser.object(in.Frame)
+			one.part = true
+			r.handle(one)
 		}
 	case in.orphan:
 		r.adoptLater(in.Frame)
@@ -228,6 +231,7 @@ func (r *receiver) InFlight() (calls, answered int) {
 func (r *receiver) OnHTTP(id string, info *wire.HTTPInfo) {
 	r.state.mu.Lock()
 	defer r.state.mu.Unlock()
+	r.state.emit(Event{HTTP: info, ID: id})
 	if k := r.state.calls.callOf(id); k != nil {
 		k.x.HTTP = info
 	}
@@ -237,6 +241,9 @@ func (r *receiver) OnHTTP(id string, info *wire.HTTPInfo) {
 func (r *receiver) OnFailure(id string, err error, info *wire.HTTPInfo) {
 	r.state.mu.Lock()
 	defer r.state.mu.Unlock()
+	if info != nil {
+		r.state.emit(Event{HTTP: info, ID: id})
+	}
 	if k := r.state.calls.callOf(id); k != nil {
 		k.x.HTTP = info
 		k.x.Cause = err
@@ -258,10 +265,10 @@ func (r *receiver) OnViolation(id string, v protocol.Violation) {
 	defer r.state.mu.Unlock()
 	v.At = time.Now()
 	if k := r.state.calls.callOf(id); k != nil {
-		r.state.record(v, k.x.ID, k)
+		r.state.report(v, k.x.ID, k)
 		return
 	}
-	r.state.record(v, "", nil)
+	r.state.report(v, "", nil)
 }
 
 // OnEnd implements [wire.Receiver].
@@ -292,6 +299,7 @@ func (r *receiver) OnEnd(why *wire.ClosedError) {
 		why.Also = ""
 	}
 	r.state.closed = why
+	r.state.emit(Event{End: why})
 	r.state.calls.finishAll(why)
 	r.state.calls.wake()
 	close(r.state.ended)

@@ -20,6 +20,7 @@ type Options struct {
 	Capabilities jsonv.Value            // client capabilities; absent declares none
 	Limits       wire.Limits            // zero fields are defaults
 	Tolerate     func(kind string) bool // marks violations as tolerated; may be nil
+	Watch        Watch                  // may be nil
 }
 
 // state is shared by the callers and the receiver of a connection. Callers use its
@@ -29,6 +30,7 @@ type state struct {
 	ended   chan struct{}
 	limits  wire.Limits
 	offers  jsonv.Value // capabilities of the client
+	watch   func(Event) // may be nil
 	stdio   bool        // lines of a process
 
 	side wire.SideEvents
@@ -46,7 +48,14 @@ type state struct {
 
 func newState(o Options, stdio bool) *state {
 	log := violationLog{limit: o.Limits.Violations, tolerate: o.Tolerate}
-	return &state{ended: make(chan struct{}), calls: newCallTable(), limits: o.Limits, offers: o.Capabilities, stdio: stdio, log: log, tokens: recent[string]{limit: 1024}}
+	s := &state{
+		ended: make(chan struct{}), calls: newCallTable(), limits: o.Limits, offers: o.Capabilities,
+		stdio: stdio, log: log, tokens: recent[string]{limit: 1024},
+	}
+	if o.Watch != nil {
+		s.watch = o.Watch()
+	}
+	return s
 }
 
 // agreed returns the negotiated version, or a zero row before the handshake.
@@ -131,6 +140,13 @@ func (s *state) err() error {
 	return s.closed
 }
 
+// report records a violation that is not one of a frame. The caller holds mu.
+func (s *state) report(v protocol.Violation, id string, k *call) {
+	s.record(v, id, k)
+	v.ID, v.Tolerated = id, s.log.tolerated(v.Kind)
+	s.emit(Event{ID: id, Violations: []protocol.Violation{v}})
+}
+
 // record adds a violation to its call, or to those of the session. The caller holds mu.
 func (s *state) record(v protocol.Violation, id string, k *call) {
 	v.ID, v.Tolerated = id, s.log.tolerated(v.Kind)
@@ -144,7 +160,7 @@ func (s *state) record(v protocol.Violation, id string, k *call) {
 // crashed records a crash that no call caused. The caller holds mu.
 func (s *state) crashed(msg string, stderr []string) {
 	excerpt := cmp.Or(tail.Cause(stderr), strings.Join(stderr[max(0, len(stderr)-3):], " | "))
-	s.record(protocol.Violation{Kind: protocol.ServerCrashed, Msg: msg, Excerpt: protocol.Excerpt([]byte(excerpt)), At: time.Now()}, "", nil)
+	s.report(protocol.Violation{Kind: protocol.ServerCrashed, Msg: msg, Excerpt: protocol.Excerpt([]byte(excerpt)), At: time.Now()}, "", nil)
 }
 
 // crashedAtEnd records a server that crashed after its input was closed. The result
