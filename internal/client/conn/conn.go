@@ -68,6 +68,30 @@ func (c *Conn) Notify(ctx context.Context, method string, params []byte) error {
 	return nil
 }
 
+// send sends a message.
+func (c *Conn) send(ctx context.Context, out wire.Outgoing) error {
+	c.state.emitSent(out)
+	return c.t.Send(ctx, out)
+}
+
+// watchStderr passes on what the process writes to standard error.
+func (c *Conn) watchStderr() {
+	out := c.Facts().Stderr
+	if c.state.watch == nil || out == nil {
+		return
+	}
+	c.wg.Go(func() {
+		out.Each(c.ctx.Done(), func(text string) { c.state.emit(Event{Stderr: text}) })
+	})
+}
+
+// Report passes violations to the watcher that were found in a message after its call.
+func (c *Conn) Report(list []protocol.Violation) {
+	for _, v := range list {
+		c.state.emit(Event{ID: v.ID, Violations: []protocol.Violation{v}})
+	}
+}
+
 // Note adds a side event.
 func (c *Conn) Note(kind wire.SideKind, text string) { c.state.side.Add(kind, text) }
 

@@ -88,7 +88,7 @@ func (r *receiver) handle(in incoming) {
 	for i := range found {
 		cause = cmp.Or(cause, found[i].cause)
 	}
-	r.state.emitReceived(&in, found)
+	r.emit(&in, found)
 	r.out.deliver(&in, cause)
 	for i := range found {
 		r.state.record(found[i].Violation, in.id, in.call)
@@ -104,6 +104,36 @@ func (r *receiver) handle(in incoming) {
 	case in.orphan:
 		r.adoptLater(in.Frame)
 	}
+}
+
+// emit passes a frame with its findings to the watcher.
+func (r *receiver) emit(in *incoming, found []finding) {
+	s := r.state
+	if s.watch == nil || in.shape == blank && len(found) == 0 {
+		return
+	}
+	e := Event{At: in.At, ID: in.id}
+	for _, f := range found {
+		v := f.Violation
+		v.ID, v.Tolerated = in.id, s.log.tolerated(v.Kind)
+		e.Violations = append(e.Violations, v)
+	}
+	if in.shape == adopted { // it was passed on when it arrived
+		s.emit(e)
+		return
+	}
+	f := FrameEvent{Dir: wire.FromServer, Raw: in.Raw, Size: int64(len(in.Raw)), Part: in.part}
+	if in.line != nil {
+		f.Raw, f.Size = in.line, int64(len(in.line))
+	}
+	if in.over != nil {
+		f.Size = in.over.Size
+	}
+	if env := in.envelope; env != nil {
+		f.Method, f.ID = protocol.TextOf(env.Method), string(env.ID)
+	}
+	e.Frame = &f
+	s.emit(e)
 }
 
 // selfContained reports whether a line is a JSON-RPC message on its own.

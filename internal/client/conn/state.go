@@ -140,6 +140,26 @@ func (s *state) err() error {
 	return s.closed
 }
 
+// emit passes an event to the watcher, if there is one.
+func (s *state) emit(e Event) {
+	if s.watch == nil {
+		return
+	}
+	if e.At.IsZero() {
+		e.At = time.Now()
+	}
+	s.watch(e)
+}
+
+// emitSent passes a message that is about to be sent to the watcher.
+func (s *state) emitSent(out wire.Outgoing) {
+	if s.watch == nil {
+		return
+	}
+	f := &FrameEvent{Dir: wire.ToServer, Raw: out.Raw, Size: int64(len(out.Raw)), Method: out.Method, ID: out.ID}
+	s.emit(Event{Frame: f, ID: out.ID})
+}
+
 // report records a violation that is not one of a frame. The caller holds mu.
 func (s *state) report(v protocol.Violation, id string, k *call) {
 	s.record(v, id, k)

@@ -27,7 +27,8 @@ func (c *Conn) List(ctx context.Context, method, key string) ([]jsonv.Value, err
 // Pages is like List, and also returns the results that contained the list.
 func (c *Conn) Pages(ctx context.Context, method, key string) (items, pages []jsonv.Value, err error) {
 	limits := c.o.Connect.Limits.WithDefaults()
-	items, err = surface.Pages(ctx, method, key, surface.Limits{Items: limits.Items, Pages: limits.Pages}, func(ctx context.Context, method string, params jsonv.Value) (jsonv.Value, error) {
+	bounds := surface.Limits{Items: limits.Items, Pages: limits.Pages}
+	items, err = surface.Pages(ctx, method, key, bounds, func(ctx context.Context, method string, params jsonv.Value) (jsonv.Value, error) {
 		res, err := c.Result(ctx, method, params)
 		pages = append(pages, res)
 		return res, err
@@ -54,7 +55,8 @@ func (c *Conn) CheckCall(ctx context.Context, tool string, args jsonv.Value, x *
 		if err != nil {
 			warnings = append(warnings, "the tool list could not be read, so outputSchema is not checked: "+err.Error())
 		}
-		known = lists.First(tools, func(t jsonv.Value) bool { return t.Lookup("name").Text() == tool })
+		called := func(t jsonv.Value) bool { return t.Lookup("name").Text() == tool }
+		known = lists.First(tools, called)
 	}
 	return append(warnings, c.CheckCallOf(ctx, tool, known, args, x)...)
 }
@@ -258,7 +260,8 @@ func (c *Conn) SelfAnnouncements(ctx context.Context) (warnings []string) {
 // Survey reads every list that the server offers, as far as possible.
 func (c *Conn) Survey(ctx context.Context) (*surface.Offer, error) {
 	limits := c.o.Connect.Limits.WithDefaults()
-	return surface.Fetch(ctx, c.session.ServerInfo(), surface.Limits{Items: limits.Items, Pages: limits.Pages}, c.Result)
+	bounds := surface.Limits{Items: limits.Items, Pages: limits.Pages}
+	return surface.Fetch(ctx, c.session.ServerInfo(), bounds, c.Result)
 }
 
 // harmless reports whether a tool is declared to read only, and can be called
