@@ -100,6 +100,7 @@ func (k *Keeper) read(text []byte) (target, error) {
 // insertion is a test with its place.
 type insertion struct {
 	entry draft.Entry
+	all   []draft.Expectation // also those that the test does not get
 	text  func(string) string
 	edit  keep.Edit
 	after []byte
@@ -175,6 +176,13 @@ func (k *Keeper) insert(now *source.File, r Request) (insertion, error) {
 		return insertion{}, err
 	}
 	in := insertion{entry: su.Entry(&r.Test, name), text: words.text}
+	in.all = in.entry.Expect
+	in.entry.Expect = slices.Clone(in.all)
+	for _, i := range slices.Backward(slices.Sorted(slices.Values(r.Leave))) {
+		if i >= 0 && i < len(in.entry.Expect) {
+			in.entry.Expect = slices.Delete(in.entry.Expect, i, i+1)
+		}
+	}
 	server, note, err := serverOf(to.file, r)
 	if err != nil {
 		return insertion{}, err

@@ -117,14 +117,14 @@ func (c *Choice) Run(ctx context.Context, offer jsonv.Value, ask func(context.Co
 			return nil, nil, err
 		}
 	}
-	main := offered(offer)
+	main := Offered(offer)
 	main.Installed = c.InstalledAs
 	main.Server = cmp.Or(c.InstalledAs, offer.Lookup("server", "serverInfo", "name").Text())
 	lists := []List{main}
 	for _, name := range c.clientNames() {
 		own := main
 		if other, asked := others[name]; asked {
-			own = offered(other)
+			own = Offered(other)
 		}
 		own.Server, own.Installed, own.Profiles = main.Server, main.Installed, c.profilesOf(name)
 		lists = append(lists, own)
@@ -133,7 +133,7 @@ func (c *Choice) Run(ctx context.Context, offer jsonv.Value, ask func(context.Co
 		lists[0].Profiles = c.profilesOf("")
 	}
 	for _, name := range c.InstalledWith {
-		other := offered(others[name])
+		other := Offered(others[name])
 		if other.Server = name; name == main.Server {
 			other.Server += " (of the suite)"
 		}
@@ -158,8 +158,8 @@ func (c *Choice) Run(ctx context.Context, offer jsonv.Value, ask func(context.Co
 	return failing, notices, nil
 }
 
-// offered returns the list of a surface.
-func offered(offer jsonv.Value) List {
+// Offered returns the list of a surface.
+func Offered(offer jsonv.Value) List {
 	l := List{Tools: offer.Lookup("tools").List()}
 	for _, kind := range []struct{ member, subject, key string }{
 		{"resources", "resource ", "uri"}, {"resourceTemplates", "resource template ", "uriTemplate"}, {"prompts", "prompt ", "name"},

@@ -231,6 +231,16 @@ func (c *Conn) Do(ctx context.Context, method string, params jsonv.Value) *mcp.E
 	return c.Send(ctx, call)
 }
 
+// DoFor is Do without the time limit of the server's definition: ctx has it.
+func (c *Conn) DoFor(ctx context.Context, method string, params jsonv.Value) *mcp.Exchange {
+	if c.session == nil {
+		return &mcp.Exchange{Method: method, Cause: errNotOpen}
+	}
+	x := c.session.Do(ctx, mcp.Call{Method: method, Params: params.Append(nil), ProgressToken: method == "tools/call"})
+	c.report(x.Violations)
+	return x
+}
+
 // errNotOpen ends a call without a session.
 var errNotOpen = errors.New("no session is open")
 

@@ -1,0 +1,93 @@
+package live
+
+import (
+	"context"
+	"time"
+
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/offer/compat"
+	"mcptest/internal/offer/surface"
+)
+
+// Offer is what a server listed.
+type Offer struct {
+	Lists map[surface.Kind][]jsonv.Value
+	// Failed says which lists could not be read.
+	Failed map[surface.Kind]string
+	// Findings are those of `mcptest check`, by definition: "tool NAME", "prompt NAME".
+	Findings map[string][]compat.Finding
+	Changed  bool // the server has announced since that a list changed
+
+	version int
+}
+
+// tool returns the definition of a tool, absent if the server does not list it.
+func (o *Offer) tool(name string) jsonv.Value {
+	if o == nil {
+		return jsonv.Value{}
+	}
+	for _, t := range o.Lists[surface.Tool] {
+		if t.Lookup("name").Text() == name {
+			return t
+		}
+	}
+	return jsonv.Value{}
+}
+
+// examinedTools bounds the definitions that are examined: the rules compare each with the
+// others.
+const examinedTools = 2_000
+
+// newOffer examines what a server listed.
+func newOffer(ctx context.Context, read *surface.Offer) *Offer {
+	o := &Offer{Lists: read.Lists, Failed: map[surface.Kind]string{}, Findings: map[string][]compat.Finding{}}
+	for kind, err := range read.Failed {
+		o.Failed[kind] = err.Error()
+	}
+	rules, err := compat.Builtin()
+	if err != nil || len(read.Lists[surface.Tool]) > examinedTools {
+		return o
+	}
+	list := compat.Offered(read.Value())
+	list.Handshake = read.Handshake
+	report, err := compat.Check(ctx, []compat.List{list}, rules, time.Now())
+	if err != nil {
+		return o
+	}
+	for _, f := range report.Findings {
+		subject := f.Subject
+		if f.Tool != "" {
+			subject = "tool " + f.Tool
+		}
+		o.Findings[subject] = append(o.Findings[subject], f)
+	}
+	return o
+}
+
+// ofResult returns what the rules of clients say about a result.
+func ofResult(ctx context.Context, tool, result jsonv.Value) []compat.Finding {
+	rules, err := compat.Builtin()
+	if err != nil || tool.IsAbsent() {
+		return nil
+	}
+	report := func(list compat.List) []compat.Finding {
+		r, err := compat.Check(ctx, []compat.List{list}, rules, time.Now())
+		if err != nil {
+			return nil
+		}
+		return r.Findings
+	}
+	list := compat.List{Tools: []jsonv.Value{tool}}
+	known := map[string]bool{}
+	for _, f := range report(list) {
+		known[f.Rule+f.Message] = true
+	}
+	list.Results = []compat.Result{{Tool: tool.Lookup("name").Text(), Value: result}}
+	var out []compat.Finding
+	for _, f := range report(list) {
+		if !known[f.Rule+f.Message] {
+			out = append(out, f)
+		}
+	}
+	return out
+}
