@@ -134,7 +134,7 @@ func (k *Keeper) Keep(ctx context.Context, r Request) error {
 	if err := k.file.Write(ctx, !k.flags.yes, write); err != nil {
 		return refusal(err)
 	}
-	place := fmt.Sprintf("%s:%d", k.flags.Suite, in.edit.Line(k.before(in)))
+	place := fmt.Sprintf("%s:%d", k.flags.Suite, in.edit.Line(k.before(in), in.entry.Block))
 	fmt.Fprintf(k.streams.Err, "mcptest: kept as %q in %s; mcptest run %s runs it\n", term.Escape(in.entry.Name), term.Escape(place), term.Escape(place))
 	return nil
 }

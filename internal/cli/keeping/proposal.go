@@ -46,7 +46,7 @@ func (k *Keeper) Propose(r Request) (Proposal, error) {
 	before := k.before(in)
 	return Proposal{
 		Name: in.entry.Name, Expect: in.all, Diff: changedLines(before, in.after, in.edit), Notes: in.notes,
-		Line: in.edit.Line(before), Before: before, After: in.after,
+		Line: in.edit.Line(before, in.entry.Block), Before: before, After: in.after,
 	}, nil
 }
 

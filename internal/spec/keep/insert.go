@@ -20,11 +20,14 @@ func (e Edit) Apply(text []byte) []byte {
 	return slices.Concat(text[:e.Offset], e.Text, text[e.Offset:])
 }
 
-// Line returns the number of the first line that the insertion changes or adds, after it.
-func (e Edit) Line(text []byte) int {
-	file := &source.File{Data: e.Apply(text)}
-	lead := len(e.Text) - len(bytes.TrimLeft(e.Text, " \r\n"))
-	return file.At(e.Offset + lead).Line
+// Line returns the line on which the inserted test begins, the last one of its list. It is the
+// line that `mcptest run FILE:LINE` takes.
+func (e Edit) Line(before []byte, block string) int {
+	root, _ := source.Parse(&source.File{Data: e.Apply(before)})
+	if list := root.Get(block); list != nil && len(list.Items) > 0 {
+		return list.Items[len(list.Items)-1].Pos.Line
+	}
+	return 1
 }
 
 // RefusedError says why a test cannot be inserted into a file.

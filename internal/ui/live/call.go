@@ -7,6 +7,7 @@ import (
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/offer/compat"
+	"mcptest/internal/spec/plan"
 )
 
 // What a call requests.
@@ -52,7 +53,8 @@ func (w Wanted) key() string {
 type Call struct {
 	ID     int
 	Wanted Wanted
-	Tool   jsonv.Value // its definition; absent if it is not listed
+	Def    *plan.Server // the server as it was
+	Tool   jsonv.Value  // its definition; absent if it is not listed
 	Start  time.Time
 	// Done is set at the end; what follows is then complete.
 	Done     bool
