@@ -206,7 +206,8 @@ func masked(w io.Writer, p *plan.Plan, fn func(b *bufio.Writer)) error {
 	b := bufio.NewWriter(out)
 	fn(b)
 	err := b.Flush()
-	if closed := out.Close(); err == nil {
+	closed := out.Close()
+	if err == nil {
 		err = closed
 	}
 	return err

@@ -135,7 +135,8 @@ func explain(s cmdutil.Streams, words []string) error {
 		if len(found) == 0 {
 			found = gen.Find(elsewhereTopics(), word)
 		}
-		if near := habit.Matcher(word); len(found) == 0 && near != "" {
+		near := habit.Matcher(word)
+		if len(found) == 0 && near != "" {
 			found = gen.Find(all, near)
 		}
 		if len(found) == 0 { // a flag without its dashes

@@ -129,7 +129,9 @@ func (f *initFlags) run(cmd *cobra.Command, args []string, s cmdutil.Streams) er
 	target.Add(&cobra.Command{}) // sets the defaults of all flags
 	target.Configs, target.Server, target.Color = []string{temp.Name()}, d.Suite.Server.Name, f.color
 	target.Timeout, target.ConnectTimeout = f.timeout, f.connectTimeout
-	ctx, l, end, err := target.Prepare(cmd, s, nil, func(o *inspect.Options) { o.Violations = func([]protocol.Violation) {} })
+	ctx, l, end, err := target.Prepare(cmd, s, nil, func(o *inspect.Options) {
+		o.Violations = func([]protocol.Violation) {}
+	})
 	if err != nil {
 		return err
 	}
@@ -256,7 +258,8 @@ func (i *initializer) summarize(passed int) {
 func (i *initializer) observe(ctx context.Context, n int) error {
 	i.Phase = fmt.Sprintf("session %d of 3: ", n)
 	err := i.draft.Observe(ctx, scaffold.Options{Conn: i.Conn, Mask: i.Redactor.String, Call: i.f.call})
-	switch refused, ok := errors.AsType[*scaffold.RequestError](err); {
+	refused, ok := errors.AsType[*scaffold.RequestError](err)
+	switch {
 	case ok:
 		return i.Failed(ctx, refused.Method, refused.Err)
 	case err != nil:
@@ -312,6 +315,10 @@ func (i *initializer) trial(ctx context.Context) (*result.Recorder, int, error) 
 	defer live.Close()
 	rec := result.NewRecorder(result.RecorderOptions{Redactor: i.Redactor, Listeners: []result.Listener{live}})
 	tool := result.Tool{Name: "mcptest", Version: cmdutil.Version()}
-	code := run.Run(ctx, p, run.Options{Tool: tool}, run.Deps{Send: rec.Send, Secret: i.Redactor.Add, Registry: i.World.Registry})
+	code := run.Run(ctx, p, run.Options{Tool: tool}, run.Deps{
+		Send:     rec.Send,
+		Secret:   i.Redactor.Add,
+		Registry: i.World.Registry,
+	})
 	return rec, code, nil
 }

@@ -28,11 +28,20 @@ func (f *initFlags) server(cmd *cobra.Command, args []string, s cmdutil.Streams)
 		return none, err
 	}
 	sv := scaffold.Server{
-		Argv: argv, URL: f.URL, BearerEnv: f.BearerEnv, CAFile: f.CAFile, Insecure: f.Insecure, Transport: f.Transport, Protocol: f.Protocol,
-		Env: f.env, Name: f.name, Output: f.output,
+		Argv:      argv,
+		URL:       f.URL,
+		BearerEnv: f.BearerEnv,
+		CAFile:    f.CAFile,
+		Insecure:  f.Insecure,
+		Transport: f.Transport,
+		Protocol:  f.Protocol,
+		Env:       f.env,
+		Name:      f.name,
+		Output:    f.output,
 	}
 	if f.from != "" {
-		if err := sv.Configure(f.from, strings.Join(own, ""), func(name string) string { return cmdutil.LookupEnv(s.Env, name) }); err != nil {
+		err := sv.Configure(f.from, strings.Join(own, ""), func(name string) string { return cmdutil.LookupEnv(s.Env, name) })
+		if err != nil {
 			return none, option.Invalid("--from: %s: %s", f.from, cmdutil.Reason(err))
 		}
 	}

@@ -15,6 +15,7 @@ func TestLeaksOfRuntimes(t *testing.T) {
 	if !testkit.Deep() {
 		t.Skip("takes minutes: make deep")
 	}
+	t.Parallel()
 	dir, err := filepath.Abs("stress/testdata")
 	if err != nil {
 		t.Fatal(err)
@@ -37,6 +38,7 @@ func TestLeaksOfRuntimes(t *testing.T) {
 			{"kept until DELETE, mixed", "mixed", []string{"20", "vanish"}, true},
 		} {
 			t.Run(name+"/"+tt.name, func(t *testing.T) {
+				t.Parallel()
 				args := append([]string{"leak", "-f", "json", "--sessions", "8000", "--leave", tt.leave, "--url", "http://127.0.0.1:{port}/mcp", "--"}, server...)
 				out, err := exec.Command("mcptest", append(args, tt.args...)...).Output()
 				var r struct {

@@ -10,7 +10,6 @@ import (
 
 	"mcptest/internal/cli/cmdutil"
 	"mcptest/internal/cli/option"
-	"mcptest/internal/report/render"
 	"mcptest/internal/report/result"
 	"mcptest/internal/run/history"
 )
@@ -68,8 +67,9 @@ func (f *mergeFlags) merge(s cmdutil.Streams, args []string) error {
 		return option.Invalid("%v", err)
 	}
 	defer run.Close()
+	since := sinceEarlier(specs, run)
 	for _, spec := range specs {
-		if err := writeReport(s, spec, run, render.Options{Verbose: f.verbose}, f.color); err != nil {
+		if err := writeReport(s, spec, run, since.of(spec, f.verbose), f.color); err != nil {
 			return option.Fail(option.ExitInternal, "%v", err)
 		}
 		if spec.Format.Name == "github" {

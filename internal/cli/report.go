@@ -38,7 +38,8 @@ the output is the same as at the end of the run. FILE - is standard input.`,
 				return err
 			}
 			defer run.Close()
-			if err := writeReport(s, spec, run, render.Options{Verbose: verbose}, color); err != nil {
+			o := sinceEarlier([]report.Spec{spec}, run).of(spec, verbose)
+			if err := writeReport(s, spec, run, o, color); err != nil {
 				return option.Fail(option.ExitInternal, "%v", err)
 			}
 			if open {

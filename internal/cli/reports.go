@@ -93,6 +93,7 @@ func (f *runFlags) finish(s cmdutil.Streams, rec *result.Recorder, specs []repor
 		}
 	}
 	note("keep the results", rec.Err())
+	since := sinceEarlier(specs, record)
 	var written []render.Written
 	write := func(i int, o render.Options) {
 		spec, log := specs[i], logs[i]
@@ -111,7 +112,7 @@ func (f *runFlags) finish(s cmdutil.Streams, rec *result.Recorder, specs []repor
 		if onScreen(spec) {
 			continue
 		}
-		write(i, render.Options{Verbose: f.verbose})
+		write(i, since.of(spec, f.verbose))
 		if spec.Format.Name == "github" {
 			note("step summary", stepSummary(cmdutil.LookupEnv(s.Env, "GITHUB_STEP_SUMMARY"), record))
 		}
@@ -132,16 +133,6 @@ func (f *runFlags) finish(s cmdutil.Streams, rec *result.Recorder, specs []repor
 		return nil
 	}
 	return &option.ExitError{Code: code}
-}
-
-// htmlFile returns the file of the HTML report, or "".
-func htmlFile(specs []report.Spec) string {
-	for _, sp := range specs {
-		if sp.Format.Name == "html" {
-			return sp.Path
-		}
-	}
-	return ""
 }
 
 // openReport opens a file in the user's browser.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -409,17 +410,11 @@ func (f *runFlags) execute(ctx context.Context, s cmdutil.Streams, p *plan.Plan,
 	times := history.Stopwatch{}
 	rec := result.NewRecorder(result.RecorderOptions{Redactor: redactor, Listeners: append(listeners, live, times, f.verdicts)})
 	defer rec.Close()
-	opts := run.Options{
-		Tool: result.Tool{Name: "mcptest", Version: cmdutil.Version()}, Command: "mcptest " + shellwords.QuoteAll(s.Args), RerunFlags: f.rerunFlags(),
-		Shard: f.part, Dir: option.RepositoryDir(s.Env), Notes: append(f.shuffle.note(), notes...), Live: status.Live(),
-		Limits: f.limits.Wire(), Tokens: f.tokenFile, LeftUp: detach.Running(), Snapshots: option.Snapshots(s.Env, f.updateSnapshots, f.cassettes.Damage),
-		NoDiagnosis: f.noDiagnosis || f.cassettes.Record != "", // a recording has what the tests did
-		Coverage:    f.coverage, CoveragePartial: strings.Join(f.selected(p), ""),
-	}
-	deps := run.Deps{
-		Send: rec.Send, Secret: redactor.Add, Redactor: redactor, Log: log, Registry: h.world.Registry, KillOrphans: h.world.Sweep,
-		OnCaseDone: f.verdicts.CaseDone, FinalFindings: f.verdicts.Findings, LastFindings: f.verdicts.Last, Eras: history.Eras(f.erasDir(suites)),
-	}
+	opts := f.runOptions(s, p)
+	opts.Notes = append(f.shuffle.note(), notes...)
+	opts.Live = status.Live()
+	deps := f.runDeps(h.world, rec, redactor, log)
+	deps.Eras = history.Eras(f.erasDir(suites))
 	f.traffic.Connect(&deps, p, s.Self, len(f.selected(p)) == 0)
 	tapes.Connect(&deps)
 	if f.warm != nil && watch.KeepServers(ctx, f.warm, p) {
@@ -436,8 +431,52 @@ func (f *runFlags) execute(ctx context.Context, s cmdutil.Streams, p *plan.Plan,
 		if up != nil {
 			finishSetup(s, up)
 		}
-		return cmp.Or(lost, f.finish(s, rec, specs, logs, f.traffic.Save(s.Err, code)))
+		code = f.traffic.Save(s.Err, code)
+		err := f.finish(s, rec, specs, logs, code)
+		if lost != nil {
+			return lost
+		}
+		return err
 	})
+}
+
+// runOptions returns what the flags and the environment say about a run of p.
+func (f *runFlags) runOptions(s cmdutil.Streams, p *plan.Plan) run.Options {
+	return run.Options{
+		Tool:            result.Tool{Name: "mcptest", Version: cmdutil.Version()},
+		Command:         "mcptest " + shellwords.QuoteAll(s.Args),
+		RerunFlags:      f.rerunFlags(),
+		Shard:           f.part,
+		Dir:             option.RepositoryDir(s.Env),
+		Limits:          f.limits.Wire(),
+		Tokens:          f.tokenFile,
+		LeftUp:          detach.Running(),
+		Snapshots:       option.Snapshots(s.Env, f.updateSnapshots, f.cassettes.Damage),
+		NoDiagnosis:     f.noDiagnosis || f.cassettes.Record != "", // a recording has what the tests did
+		Coverage:        f.coverage,
+		CoveragePartial: strings.Join(f.selected(p), ""),
+		Origin:          option.Origin(s.Env),
+	}
+}
+
+// runDeps returns what a run uses of this program: the record, the log and its processes.
+func (f *runFlags) runDeps(
+	w *cmdutil.World,
+	rec *result.Recorder,
+	redactor *secret.Redactor,
+	log *slog.Logger,
+) run.Deps {
+	return run.Deps{
+		Send:          rec.Send,
+		Secret:        redactor.Add,
+		Redactor:      redactor,
+		Log:           log,
+		Registry:      w.Registry,
+		KillOrphans:   w.Sweep,
+		OnCaseDone:    f.verdicts.CaseDone,
+		FinalFindings: f.verdicts.Findings,
+		LastFindings:  f.verdicts.Last,
+	}
 }
 
 // mistakePlace returns where the mistakes are: in the files, or only in the flags.

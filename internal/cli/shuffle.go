@@ -52,7 +52,9 @@ func (s *shuffle) random(purpose uint64) *rand.Rand { return rand.New(rand.NewPC
 // files changes the order of the files.
 func (s *shuffle) files(suites []*suite.Suite) {
 	if s.seed != 0 {
-		s.random(1).Shuffle(len(suites), func(i, j int) { suites[i], suites[j] = suites[j], suites[i] })
+		s.random(1).Shuffle(len(suites), func(i, j int) {
+			suites[i], suites[j] = suites[j], suites[i]
+		})
 	}
 }
 
@@ -66,7 +68,9 @@ func (s *shuffle) tests(p *plan.Plan) {
 	for at, rank := range s.random(2).Perm(p.Len()) {
 		places[at] = place{at, p.FileOf(at), rank}
 	}
-	slices.SortFunc(places, func(a, b place) int { return cmp.Or(cmp.Compare(a.file, b.file), cmp.Compare(a.rank, b.rank)) })
+	slices.SortFunc(places, func(a, b place) int {
+		return cmp.Or(cmp.Compare(a.file, b.file), cmp.Compare(a.rank, b.rank))
+	})
 	p.Arrange(lists.Map(places, func(pl place) int { return pl.at }))
 }
 

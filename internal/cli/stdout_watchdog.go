@@ -58,7 +58,8 @@ func watchOutput(ctx context.Context, out io.Writer, limit time.Duration, kill f
 				return
 			case now := <-tick.C:
 				since := o.since.Load()
-				if at := now.UnixNano(); since != 0 && at-signalled >= int64(limit) && at-since >= int64(limit)/3 {
+				at := now.UnixNano()
+				if since != 0 && at-signalled >= int64(limit) && at-since >= int64(limit)/3 {
 					kill(by.Code)
 					return
 				}

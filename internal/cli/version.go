@@ -45,7 +45,8 @@ func newCompletionCmd(s cmdutil.Streams) *cobra.Command {
 		ValidArgs: []string{"bash", "zsh", "fish", "powershell"},
 		Args:      cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			switch root := cmd.Root(); args[0] {
+			root := cmd.Root()
+			switch args[0] {
 			case "bash":
 				return root.GenBashCompletionV2(s.Out, true)
 			case "zsh":

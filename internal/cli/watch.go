@@ -67,7 +67,8 @@ func (f *runFlags) watch(cmd *cobra.Command, args []string, s cmdutil.Streams) e
 		return written
 	}})
 	var by *proc.Interrupted
-	switch e := new(option.ExitError); {
+	e := new(option.ExitError)
+	switch {
 	case errors.As(context.Cause(h.ctx), &by):
 		return &option.ExitError{Code: by.Code}
 	case errors.As(last, &e): // its message was printed

@@ -117,7 +117,8 @@ func pause(ctx context.Context, d time.Duration) error {
 
 // CheckURL returns an error if address cannot be that of an endpoint.
 func CheckURL(address string) error {
-	switch u, err := url.Parse(address); {
+	u, err := url.Parse(address)
+	switch {
 	case err != nil:
 		return errors.New("it is not an address")
 	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
@@ -164,7 +165,8 @@ func (c *Client) Answer(ctx context.Context, system string, turns []Message, too
 	a := Answer{Message: m, Model: v.Lookup("model").Text()}
 	a.Input, a.Output = usage(v)
 	a.Uncounted = uncounted(v)
-	switch reason := cmp.Or(v.Lookup("choices").At(0).Lookup("finish_reason").Text(), v.Lookup("stop_reason").Text()); {
+	reason := cmp.Or(v.Lookup("choices").At(0).Lookup("finish_reason").Text(), v.Lookup("stop_reason").Text())
+	switch {
 	case errors.Is(err, ErrRefused):
 		a.Stop, a.Text, err = Refused, strings.TrimPrefix(err.Error(), ErrRefused.Error()+": "), nil
 	case reason == "length" || reason == "max_tokens" || reason == "model_context_window_exceeded":
@@ -181,11 +183,13 @@ func (c *Client) send(ctx context.Context, system string, turns []Message, tools
 	body["max_tokens"] = answerTokens
 	switch {
 	case !d.chance:
-		if body["temperature"] = d.temperature; c.o.API != Anthropic {
+		body["temperature"] = d.temperature
+		if c.o.API != Anthropic {
 			body["seed"] = d.seed
 		}
 	case c.o.Temperature != nil:
-		if body["temperature"] = *c.o.Temperature; *c.o.Temperature == 0 && c.o.API != Anthropic {
+		body["temperature"] = *c.o.Temperature
+		if *c.o.Temperature == 0 && c.o.API != Anthropic {
 			body["seed"] = 1
 		}
 	}

@@ -78,7 +78,8 @@ func poll(votes int, ask func(n int) (verdict, reason string, err error)) (Verdi
 			break
 		}
 		out.Votes = append(out.Votes, verdict)
-		if count[verdict]++; reasons[verdict] == "" {
+		count[verdict]++
+		if reasons[verdict] == "" {
 			reasons[verdict] = reason
 		}
 	}
@@ -141,7 +142,8 @@ func thought(s string) string {
 	}
 	if rest, ok := strings.CutSuffix(s, "```"); ok {
 		rest, fenced := strings.CutPrefix(rest, "```")
-		if rest = strings.TrimPrefix(rest, "json"); fenced && !strings.Contains(rest, "```") {
+		rest = strings.TrimPrefix(rest, "json")
+		if fenced && !strings.Contains(rest, "```") {
 			return strings.TrimSpace(rest)
 		}
 	}

@@ -20,7 +20,8 @@ func WithResults(body jsonv.Value, change func(text string) string) jsonv.Value 
 		content := m.Lookup("content")
 		if m.Lookup("role").Text() == "tool" || m.Lookup("type").Text() == "tool_result" {
 			text, failed := strings.CutPrefix(content.Text(), failure)
-			if text = change(text); failed {
+			text = change(text)
+			if failed {
 				text = failure + text
 			}
 			return "", m.With("content", jsonv.String(text))

@@ -65,7 +65,8 @@ func (c *Client) post(ctx context.Context, address string, body object) (jsonv.V
 		if errors.Is(err, context.DeadlineExceeded) {
 			slow++
 		}
-		if last = err; wait < 0 || slow == slowTries || try == maxTries-1 {
+		last = err
+		if wait < 0 || slow == slowTries || try == maxTries-1 {
 			break
 		}
 		wait = cmp.Or(wait, time.Second<<try)
@@ -90,7 +91,8 @@ func (c *Client) learn(err error, body object) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, p := range optional {
-		if _, sent := body[p.name]; sent && !c.left[p.name] && (p.instead == "" || c.o.API == OpenAI) && strings.Contains(status.Body, p.name) {
+		_, sent := body[p.name]
+		if sent && !c.left[p.name] && (p.instead == "" || c.o.API == OpenAI) && strings.Contains(status.Body, p.name) {
 			c.left[p.name] = true
 			return true
 		}
@@ -237,7 +239,8 @@ func (c *Client) head(h http.Header) {
 // retryAfter returns how long to wait before a retry: negative if it is useless, 0 if
 // the endpoint does not specify it.
 func retryAfter(resp *http.Response) time.Duration {
-	switch s := resp.StatusCode; {
+	s := resp.StatusCode
+	switch {
 	case s == http.StatusTooManyRequests, s == http.StatusRequestTimeout, s >= 500:
 	default:
 		return -1

@@ -129,7 +129,8 @@ func readVerdict(s string, k Case, quoted bool) (verdict, reason string, err err
 func occurs(quote string, judged ...string) error {
 	q, found := flat(quote), ""
 	for _, text := range judged {
-		if text = flat(text); found == "" && strings.Contains(text, q) {
+		text = flat(text)
+		if found == "" && strings.Contains(text, q) {
 			found = text
 		}
 	}

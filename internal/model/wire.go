@@ -150,7 +150,8 @@ func anthropicRequest(model, system string, turns []Message, tools []Tool) objec
 			content = append(content, object{"type": "tool_use", "id": c.ID, "name": c.Name, "input": json.RawMessage(argumentText(c.Arguments))})
 		}
 		// Results of several calls of one turn are one message of the user.
-		if last := len(messages) - 1; t.Role == "tool" && last >= 0 && messages[last].(object)["role"] == "user" {
+		last := len(messages) - 1
+		if t.Role == "tool" && last >= 0 && messages[last].(object)["role"] == "user" {
 			m := messages[last].(object)
 			m["content"] = append(m["content"].([]any), content...)
 			continue

@@ -120,7 +120,8 @@ func (a *attempt) notOpened(ctx context.Context, s *pool.Server, err error) {
 		a.out.fail(result.Skip, interruptedReason)
 		return
 	}
-	if refused, ok := errors.AsType[*wire.HTTPError](err); ok && !a.c.Flow && examinesHTTP(a.c, a.c.Ops[0]) {
+	refused, ok := errors.AsType[*wire.HTTPError](err)
+	if ok && !a.c.Flow && examinesHTTP(a.c, a.c.Ops[0]) {
 		a.obs = target.Observation{HTTPStatus: refused.Info.Status, HTTPHeaders: boundary.HeaderValue(refused.Info.Header), Challenge: refused.Info.Challenge()}
 		a.explain = func(v expect.Verdict) string { return v.Message }
 		return
@@ -136,7 +137,13 @@ func (a *attempt) notOpened(ctx context.Context, s *pool.Server, err error) {
 		// The output of the server often explains the failure: a question of a
 		// package manager, a banner.
 		for _, v := range oe.Violations[:min(3, len(oe.Violations))] {
-			c.Violations = append(c.Violations, result.Violation{Kind: v.Kind, Message: v.Msg, Excerpt: v.Excerpt, Offset: v.Offset, Tolerated: v.Tolerated})
+			c.Violations = append(c.Violations, result.Violation{
+				Kind:      v.Kind,
+				Message:   v.Msg,
+				Excerpt:   v.Excerpt,
+				Offset:    v.Offset,
+				Tolerated: v.Tolerated,
+			})
 		}
 	}
 	if closed, ok := errors.AsType[*wire.ClosedError](err); ok && c.Stderr == "" {
@@ -187,7 +194,8 @@ func (a *attempt) server(op *plan.Op) *pool.Server {
 func (a *attempt) finish() {
 	servers := a.scope.Lease.Servers
 	for _, s := range servers {
-		switch sess := a.sessions[s]; {
+		sess := a.sessions[s]
+		switch {
 		case sess == nil:
 		case a.c.Alone:
 			s.AwaitIdle(sess)
@@ -221,7 +229,10 @@ func (a *attempt) recordSideEvents() {
 				continue
 			}
 			a.out.c.SideEvents = append(a.out.c.SideEvents, result.SideEvent{
-				Server: s.Def.Name, Text: e.Text, Times: e.N, AtMS: ms(e.At.Sub(a.file.run.start)),
+				Server: s.Def.Name,
+				Text:   e.Text,
+				Times:  e.N,
+				AtMS:   ms(e.At.Sub(a.file.run.start)),
 			})
 		}
 	}

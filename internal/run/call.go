@@ -50,7 +50,8 @@ func (a *attempt) operations(ctx context.Context) {
 			op = filled
 		}
 		if op.Action != nil {
-			if a.act(ctx, op); a.out.c.Status != "" {
+			a.act(ctx, op)
+			if a.out.c.Status != "" {
 				return
 			}
 			continue // with the steps after it
@@ -96,9 +97,16 @@ func (a *attempt) compareCall(ctx context.Context, op *plan.Op, i int, x *mcp.Ex
 		return
 	}
 	failure, warnings := a.server(op).Judge(ctx, pool.Call{
-		Op: op, Session: a.sessions[a.server(op)], Header: a.c.Headers, AsMethod: op.MaybeMethod && x.Method == op.Subject,
-		Passed: a.out.c.Status == "" || a.c.ExpectFailure != "", Refused: a.rejected(), Lenient: a.c.Block == suite.Protocol,
-		Strict: a.c.File.Options.StrictArgs, Step: a.c.Flow, Others: a.c.File.Servers,
+		Op:       op,
+		Session:  a.sessions[a.server(op)],
+		Header:   a.c.Headers,
+		AsMethod: op.MaybeMethod && x.Method == op.Subject,
+		Passed:   a.out.c.Status == "" || a.c.ExpectFailure != "",
+		Refused:  a.rejected(),
+		Lenient:  a.c.Block == suite.Protocol,
+		Strict:   a.c.File.Options.StrictArgs,
+		Step:     a.c.Flow,
+		Others:   a.c.File.Servers,
 	})
 	a.out.warn(warnings...)
 	if failure != "" && a.c.Flow {
@@ -133,7 +141,8 @@ func (a *attempt) setLogLevel(ctx context.Context, op *plan.Op) bool {
 	}
 	params := jsonv.Object(jsonv.Member{Key: "level", Value: jsonv.String(a.c.LogLevel)}).Append(nil)
 	x := sess.Do(ctx, mcp.Call{Method: "logging/setLevel", Params: params})
-	switch rpc := x.RPCError(); {
+	rpc := x.RPCError()
+	switch {
 	case x.Cause != nil && fixture.Stopping(ctx):
 		a.out.fail(result.Skip, interruptedReason)
 	case x.Cause != nil:
@@ -363,7 +372,8 @@ func examinesHTTP(c *plan.Case, op *plan.Op) bool {
 func (a *attempt) unanswered(x *mcp.Exchange, sess *mcp.Session) {
 	msg := x.Cause.Error()
 	var input *mcp.InputError
-	switch protocol, broken := errors.AsType[*wire.ProtocolError](x.Cause); {
+	protocol, broken := errors.AsType[*wire.ProtocolError](x.Cause)
+	switch {
 	case errors.As(x.Cause, &input):
 		a.out.fail(result.Fail, input.Error())
 		return
@@ -398,7 +408,8 @@ func (a *attempt) unanswered(x *mcp.Exchange, sess *mcp.Session) {
 // silenceAllowed reports whether raw bytes without a response are valid: if they
 // contain no request, or the test expects the missing response.
 func silenceAllowed(op *plan.Op, tree *expect.Tree, x *mcp.Exchange) bool {
-	switch asks := protocol.Asks(op.Raw); {
+	asks := protocol.Asks(op.Raw)
+	switch {
 	case errors.As(x.Cause, new(*wire.HTTPError)):
 		return asks == protocol.AsksNothing || tree != nil && tree.Uses().HTTP()
 	case errors.As(x.Cause, new(*mcp.TimeoutError)):

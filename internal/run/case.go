@@ -94,7 +94,8 @@ func (cr *caseRun) retry(ctx context.Context) {
 		}
 		all.Add(out)
 		failed := out.Status == result.Fail || out.Status == result.Error
-		switch _, stopped := cr.file.run.haltReason(ctx); {
+		_, stopped := cr.file.run.haltReason(ctx)
+		switch {
 		case try > 0 && (out.Status == result.Skip || out.Status == result.Inconclusive):
 			*out = before
 			all.Apply(out, try-1)
@@ -161,8 +162,14 @@ func (cr *caseRun) attempt(ctx context.Context, out *result.Case, n int) bool {
 		return false
 	}
 	a := &attempt{
-		file: f, c: cr.c, number: n, snapshots: cr.snapshots, out: outcome{c: out}, script: scriptOf(cr.c), others: others,
-		scope: fixture.Scope{Patch: f.scope.Patch, Case: cr.c, Lease: lease},
+		file:      f,
+		c:         cr.c,
+		number:    n,
+		snapshots: cr.snapshots,
+		out:       outcome{c: out},
+		script:    scriptOf(cr.c),
+		others:    others,
+		scope:     fixture.Scope{Patch: f.scope.Patch, Case: cr.c, Lease: lease},
 	}
 	if a.snapshots != nil {
 		a.snapshots.Attempt()

@@ -35,7 +35,8 @@ func (t conversation) observe(ctx context.Context) (o target.Observation, err er
 	if trial.Offers, err = t.offers(ctx); err != nil {
 		return o, err
 	}
-	if trial.Speaker, trial.Price, err = a.file.run.deps.Models.Speaker(a.file.file.Suite, t.does, a.c.Name, a.number); err != nil {
+	trial.Speaker, trial.Price, err = a.file.run.deps.Models.Speaker(a.file.file.Suite, t.does, a.c.Name, a.number)
+	if err != nil {
 		return o, a.out.unasked(err, &a.file.run.exit)
 	}
 	before := a.out.c.DurationMS
@@ -96,7 +97,8 @@ func (n news) changed(ctx context.Context) (offers []agent.Offer, changed bool, 
 	for s, since := range n.marks {
 		sess := n.of.a.sessions[s]
 		s.AwaitIdle(sess) // the announcement may follow the response
-		if mark := sess.Mark(); sess.ListChanged(since) {
+		mark := sess.Mark()
+		if sess.ListChanged(since) {
 			n.marks[s], changed = mark, true
 		}
 	}

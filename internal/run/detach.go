@@ -50,7 +50,11 @@ func (r *runner) detach(begun []*fileRun) bool {
 	var saved []SavedState
 	for _, f := range begun {
 		p := f.scope.Patch
-		saved = append(saved, SavedState{File: f.file.Suite.File.Path, Env: p.Env.OrNull(), Vars: p.Vars.OrNull()})
+		saved = append(saved, SavedState{
+			File: f.file.Suite.File.Path,
+			Env:  p.Env.OrNull(),
+			Vars: p.Vars.OrNull(),
+		})
 	}
 	if err := r.deps.Detach(saved); err != nil {
 		r.report(result.Finding{Kind: "hand-over", Severity: "error", Message: "the processes could not be left running: " + err.Error()})

@@ -53,7 +53,8 @@ func (e *exit) halt(reason string) {
 
 // code returns the exit code of a run that was not interrupted.
 func (e *exit) code() int {
-	switch s := e.update(func(*exitState) {}); {
+	s := e.update(func(*exitState) {})
+	switch {
 	case s.setupFailed:
 		return ExitInvalid
 	case s.capped:

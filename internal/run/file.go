@@ -47,8 +47,21 @@ type verdict struct {
 
 func newFileRun(r *runner, f *plan.File, index, first, end int) *fileRun {
 	out := &fileRun{run: r, file: f, index: index, first: first, end: end, fixtures: &fixture.Runner{
-		File: f, Index: index, Start: r.start, Pool: r.pool, Cleanup: r.cleanup, Exec: r.deps.Exec, Registry: r.deps.Registry, Grace: r.opts.Grace,
-		Log: r.deps.Log, LogDir: r.opts.LogDir, LeftUp: r.opts.LeftUp, Secret: r.deps.Secret, Report: r.report, Protect: r.recoverPanic, Clock: r.clock,
+		File:     f,
+		Index:    index,
+		Start:    r.start,
+		Pool:     r.pool,
+		Cleanup:  r.cleanup,
+		Exec:     r.deps.Exec,
+		Registry: r.deps.Registry,
+		Grace:    r.opts.Grace,
+		Log:      r.deps.Log,
+		LogDir:   r.opts.LogDir,
+		LeftUp:   r.opts.LeftUp,
+		Secret:   r.deps.Secret,
+		Report:   r.report,
+		Protect:  r.recoverPanic,
+		Clock:    r.clock,
 	}}
 	if f.Snapshots != nil {
 		out.snapshots = f.Snapshots.Begin(r.opts.Snapshots)
@@ -282,7 +295,8 @@ func (f *fileRun) send(list ...result.Phase) {
 
 // verdict returns the outcome of the file's cases, for afterAll hooks.
 func (f *fileRun) verdict(ctx context.Context) verdict {
-	switch failed := f.counts.failed(); {
+	failed := f.counts.failed()
+	switch {
 	case f.broken != "":
 		return verdict{result.Error, f.broken}
 	case f.refused != nil:

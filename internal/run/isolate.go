@@ -172,7 +172,8 @@ func (d diagnosis) blame(ctx context.Context, out *result.Diagnosis) {
 	if !slices.ContainsFunc(culprits, func(i int) bool { return d.f.run.plan.FileOf(i) == d.f.index }) {
 		policy = plan.PerFile
 	}
-	switch out.Reproduced = reproduced; {
+	out.Reproduced = reproduced
+	switch {
 	case reproduced && len(culprits) > 1:
 		out.Message = passes + ": earlier tests changed the state of the server (" + names + ")"
 	case reproduced:
@@ -211,7 +212,8 @@ func smallest(list []int, fails func([]int) bool) []int {
 	}
 	for len(list) > 1 {
 		middle := len(list) / 2
-		switch first, rest := list[:middle], list[middle:]; {
+		first, rest := list[:middle], list[middle:]
+		switch {
 		case fails(first):
 			list = first
 		case fails(rest):
@@ -275,7 +277,15 @@ func (d diagnosis) again(ctx context.Context, list []int) *result.Case {
 
 // newShadow returns a runner with processes of its own, which reports nothing.
 func (r *runner) newShadow(ctx context.Context) *runner {
-	s := &runner{opts: r.opts, deps: r.deps, plan: r.plan, start: r.start, opener: r.opener, cleanup: r.cleanup, shadow: true}
+	s := &runner{
+		opts:    r.opts,
+		deps:    r.deps,
+		plan:    r.plan,
+		start:   r.start,
+		opener:  r.opener,
+		cleanup: r.cleanup,
+		shadow:  true,
+	}
 	s.deps.Send, s.deps.OnCaseDone, s.deps.Warm = func(result.Event) {}, nil, nil
 	s.deps.Upstreams = doubles.Deps{Report: func(result.Finding) {}}
 	s.pool = pool.New(ctx, pool.Deps{

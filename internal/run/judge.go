@@ -154,7 +154,8 @@ func (a *attempt) declareSecret(cp plan.Capture, val jsonv.Value) {
 	if val.Kind() != jsonv.KindString || len(val.Text()) < least {
 		return
 	}
-	if v := val.Text(); secret.Holds(cp.Name) || secret.HoldsText(cp.Name, v) || secret.HoldsText(cp.Target.String(), v) {
+	v := val.Text()
+	if secret.Holds(cp.Name) || secret.HoldsText(cp.Name, v) || secret.HoldsText(cp.Target.String(), v) {
 		a.file.run.declare(v)
 	}
 }
@@ -186,7 +187,9 @@ func (a *attempt) env(ctx context.Context, op *plan.Op, step string) *match.Env 
 		}
 	}
 	offering{a, a.server(op)}.matchers(ctx, env)
-	env.Grade = a.file.run.deps.Models.Judge(ctx, a.file.file.Suite, a.c.Ops[0].Action, a.c.Name, a.number, func(err error) { a.out.ungraded(err, &a.file.run.exit) })
+	env.Grade = a.file.run.deps.Models.Judge(ctx, a.file.file.Suite, a.c.Ops[0].Action, a.c.Name, a.number, func(err error) {
+		a.out.ungraded(err, &a.file.run.exit)
+	})
 	if a.snapshots != nil {
 		env.Snapshot = func(name string, o *snapshot.Options, s target.Subject) snapshot.Comparison {
 			return a.compare(step+name, o, s)
@@ -201,7 +204,13 @@ func (a *attempt) exec(ctx context.Context, argv []string, stdin []byte) ([]byte
 	given := secret.NewProgram()
 	given.Words(argv)
 	a.file.run.declare(given.Secrets()...)
-	r := proc.Run(ctx, proc.Spec{Argv: argv, Dir: f.Dir, Env: f.HookEnv, Stdin: bytes.NewReader(stdin), Registry: a.file.run.deps.Registry})
+	r := proc.Run(ctx, proc.Spec{
+		Argv:     argv,
+		Dir:      f.Dir,
+		Env:      f.HookEnv,
+		Stdin:    bytes.NewReader(stdin),
+		Registry: a.file.run.deps.Registry,
+	})
 	if err := r.Err(); err != nil {
 		if tail := strings.Join(r.Stderr.Lines(3), "; "); tail != "" {
 			return nil, fmt.Errorf("%w: %s", err, tail)

@@ -32,7 +32,10 @@ type measured struct {
 
 // newMeasurement returns nil unless coverage is measured.
 func newMeasurement(p *plan.Plan, wanted bool) *measurement {
-	if !wanted && !slices.ContainsFunc(p.Files, func(f *plan.File) bool { return f.Suite != nil && f.Suite.Coverage != nil }) {
+	hasCoverage := func(f *plan.File) bool {
+		return f.Suite != nil && f.Suite.Coverage != nil
+	}
+	if !wanted && !slices.ContainsFunc(p.Files, hasCoverage) {
 		return nil
 	}
 	m := &measurement{servers: map[string]*measured{}}
@@ -55,7 +58,8 @@ func (m *measurement) server(def *plan.Server, file *plan.File) *measured {
 	}
 	if file.Suite != nil && file.Suite.Coverage != nil {
 		for of, least := range file.Suite.Coverage.Minimums() {
-			if have := s.minimum[of]; least != nil && (have == nil || *have < *least) {
+			have := s.minimum[of]
+			if least != nil && (have == nil || *have < *least) {
 				s.minimum[of] = least
 			}
 		}

@@ -55,7 +55,8 @@ func (a *attempt) observer(op *plan.Op, server *pool.Server) observer {
 	case suite.Start:
 		return outside{a, server, func(ctx context.Context, env boundary.Env, def *plan.Server) (o target.Observation, err error) {
 			o, end, err := env.Start(ctx, def, action)
-			if a.out.c.Stderr = o.Stderr; end.Stopped {
+			a.out.c.Stderr = o.Stderr
+			if end.Stopped {
 				still := fmt.Sprintf("the program still ran after %s%s", a.c.Timeout, whyRunning(end, action.Stdin))
 				a.explain = func(v expect.Verdict) string { return still + ": " + v.Message }
 				if !a.c.Tree.SaysStillRuns() {
@@ -70,7 +71,12 @@ func (a *attempt) observer(op *plan.Op, server *pool.Server) observer {
 				a.watch.Answered(false)
 				return a.watch.Requests()
 			}
-			o, end, err := entry.Env{Env: env, Dial: a.file.run.opener.Dial, Requests: requests, Pos: a.c.Pos}.Run(ctx, def, action.ProbeKeys, a.out.c)
+			o, end, err := entry.Env{
+				Env:      env,
+				Dial:     a.file.run.opener.Dial,
+				Requests: requests,
+				Pos:      a.c.Pos,
+			}.Run(ctx, def, action.ProbeKeys, a.out.c)
 			if end.Failed != "" {
 				a.out.fail(result.Fail, end.Failed)
 			} else if end.Undecided != "" {
@@ -124,8 +130,12 @@ func (t outside) observe(ctx context.Context) (target.Observation, error) {
 	}
 	opener := t.a.file.run.opener
 	env := boundary.Env{
-		Connect: opener.Options, Client: opener.Client, Dir: t.a.file.file.Dir, Headers: t.a.c.Headers, Response: t.a.c.Tree.Uses().Response(),
-		Secret: t.a.file.run.declare,
+		Connect:  opener.Options,
+		Client:   opener.Client,
+		Dir:      t.a.file.file.Dir,
+		Headers:  t.a.c.Headers,
+		Response: t.a.c.Tree.Uses().Response(),
+		Secret:   t.a.file.run.declare,
 	}
 	o, err := t.do(ctx, env, def)
 	if err == nil && fixture.Stopping(ctx) {
@@ -156,7 +166,13 @@ func (a *attempt) act(ctx context.Context, op *plan.Op) {
 
 // observe builds the observation that the case's assertions examine.
 func (a *attempt) observe(ctx context.Context, s *pool.Server, sess *mcp.Session, op *plan.Op, x *mcp.Exchange, waited []mcp.Message) {
-	a.obs = target.Observation{DurationMS: ms(x.Elapsed), ResponseBytes: len(x.Response), Steps: a.steps, Server: sess.ServerInfo(), Upstream: a.watch.Requests()}
+	a.obs = target.Observation{
+		DurationMS:    ms(x.Elapsed),
+		ResponseBytes: len(x.Response),
+		Steps:         a.steps,
+		Server:        sess.ServerInfo(),
+		Upstream:      a.watch.Requests(),
+	}
 	o := &a.obs
 	if len(x.Response) > 0 {
 		v, deep, err := x.Parse(jsonv.Options{})

@@ -47,7 +47,8 @@ func (o *outcome) unasked(err error, e *exit) error {
 // ungraded sets the status of a test with a text that got no grade: it has no outcome.
 func (o *outcome) ungraded(err error, e *exit) {
 	o.noGrade = true
-	if err = o.unasked(err, e); o.c.Status != result.Inconclusive {
+	err = o.unasked(err, e)
+	if o.c.Status != result.Inconclusive {
 		o.fail(result.Error, err.Error())
 	}
 }

@@ -83,7 +83,12 @@ func (f *fileRun) giveUp(v verdict) {
 // finishCase runs fn to determine the result of the i-th case and sends it. A panic
 // ends only this case.
 func (f *fileRun) finishCase(i int, fn func(*caseRun)) {
-	out := &result.Case{Index: i, Name: fmt.Sprintf("test %d", i+1), File: f.file.Path, Assertions: []result.Assertion{}}
+	out := &result.Case{
+		Index:      i,
+		Name:       fmt.Sprintf("test %d", i+1),
+		File:       f.file.Path,
+		Assertions: []result.Assertion{},
+	}
 	cr := &caseRun{file: f, out: out}
 	if fault := f.run.recoverPanic(func() {
 		cr.c = f.run.plan.Case(i)
@@ -152,8 +157,16 @@ func (cr *caseRun) unlessSkipped(ctx context.Context) {
 // describe sets the fields of a case that are known before it is run.
 func (f *fileRun) describe(c *plan.Case, out *result.Case) {
 	*out = result.Case{
-		Index: c.Index, Name: c.Name, File: f.file.Path, Line: c.Pos.Line, Column: c.Pos.Col,
-		Description: c.About.Description, Suite: f.file.Name, Block: string(c.Block), Tags: c.Tags, StartMS: f.run.since(f.run.start),
+		Index:       c.Index,
+		Name:        c.Name,
+		File:        f.file.Path,
+		Line:        c.Pos.Line,
+		Column:      c.Pos.Col,
+		Description: c.About.Description,
+		Suite:       f.file.Name,
+		Block:       string(c.Block),
+		Tags:        c.Tags,
+		StartMS:     f.run.since(f.run.start),
 	}
 	if c.Pos.File != nil {
 		out.File = c.Pos.File.Name

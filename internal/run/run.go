@@ -33,8 +33,10 @@ type Options struct {
 	RerunFlags []string
 	// Shard identifies the plan as a part of a larger run; may be nil.
 	Shard *result.Shard
-	Dir   string   // Run.Dir of the record
-	Notes []string // written to the record first
+	Dir   string // Run.Dir of the record
+	// Origin is that of the record; may be nil.
+	Origin *result.Origin
+	Notes  []string // written to the record first
 	// Coverage enables measuring coverage, which a suite can demand too.
 	// CoveragePartial is the reason why the plan does not contain all tests, so that
 	// minimums are not checked.
@@ -193,7 +195,15 @@ func newRunner(ctx context.Context, p *plan.Plan, opts Options, deps Deps) *runn
 		deps.Registry = own
 		deps.KillOrphans = func(ctx context.Context) []proc.Leftover { return own.Close(ctx, opts.Grace) }
 	}
-	r := &runner{opts: opts, deps: deps, plan: p, start: time.Now(), cleanup: fixture.NewCleanup(ctx), coverage: newMeasurement(p, opts.Coverage), clock: new(pool.Clock)}
+	r := &runner{
+		opts:     opts,
+		deps:     deps,
+		plan:     p,
+		start:    time.Now(),
+		cleanup:  fixture.NewCleanup(ctx),
+		coverage: newMeasurement(p, opts.Coverage),
+		clock:    new(pool.Clock),
+	}
 	deps.Upstreams.Report = r.report
 	r.opener = &connect.Opener{
 		Options: connect.Options{
@@ -203,7 +213,13 @@ func newRunner(ctx context.Context, p *plan.Plan, opts Options, deps Deps) *runn
 		Dial: deps.Dial, Client: mcp.Implementation{Name: opts.Tool.Name, Version: opts.Tool.Version}, Eras: deps.Eras,
 	}
 	r.pool = pool.New(ctx, pool.Deps{
-		Opener: r.opener, Send: deps.Send, Doubles: deps.Upstreams, Report: r.report, Protect: r.recoverPanic, Warm: deps.Warm, Clock: r.clock,
+		Opener:  r.opener,
+		Send:    deps.Send,
+		Doubles: deps.Upstreams,
+		Report:  r.report,
+		Protect: r.recoverPanic,
+		Warm:    deps.Warm,
+		Clock:   r.clock,
 	})
 	return r
 }
@@ -228,7 +244,16 @@ func (r *runner) files() []*fileRun {
 
 func (r *runner) begin() {
 	o := &r.opts
-	e := result.RunStarted{Tool: o.Tool, Started: r.start, Total: r.plan.Len(), Parallel: 1, Command: o.Command, Dir: o.Dir, Shard: o.Shard}
+	e := result.RunStarted{
+		Tool:     o.Tool,
+		Started:  r.start,
+		Total:    r.plan.Len(),
+		Parallel: 1,
+		Command:  o.Command,
+		Dir:      o.Dir,
+		Origin:   o.Origin,
+		Shard:    o.Shard,
+	}
 	if o.Phase != All {
 		e.Total = 0
 	}
@@ -267,7 +292,8 @@ func (r *runner) finish(ctx context.Context) int {
 		}
 	}
 	e := result.RunFinished{DurationMS: r.since(r.start), ExitCode: r.exit.code(), Times: r.times()}
-	switch in, ok := errors.AsType[*proc.Interrupted](context.Cause(ctx)); {
+	in, ok := errors.AsType[*proc.Interrupted](context.Cause(ctx))
+	switch {
 	case ok:
 		e.ExitCode, e.Interrupted = in.Code, in.Signal
 		r.deps.Send(result.FindingSeen{Finding: result.Finding{
@@ -284,7 +310,11 @@ func (r *runner) finish(ctx context.Context) int {
 func (r *runner) times() *result.Times {
 	spent := r.clock.Spent()
 	return &result.Times{
-		CallsMS: ms(spent[pool.Calling]), StartingMS: ms(spent[pool.Starting]), HooksMS: ms(spent[pool.Hooking]), EndingMS: ms(spent[pool.Ending]), DiagnosisMS: ms(spent[pool.Diagnosing]),
+		CallsMS:     ms(spent[pool.Calling]),
+		StartingMS:  ms(spent[pool.Starting]),
+		HooksMS:     ms(spent[pool.Hooking]),
+		EndingMS:    ms(spent[pool.Ending]),
+		DiagnosisMS: ms(spent[pool.Diagnosing]),
 	}
 }
 

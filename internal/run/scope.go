@@ -77,7 +77,9 @@ func (a *attempt) setup(ctx context.Context) bool {
 
 // teardown runs the steps after the test. A failing step is a warning, as in afterEach.
 func (a *attempt) teardown() {
-	list := lists.Map(a.file.file.TeardownPerTest, func(s *plan.Step) *plan.Step { return s.For(a.c.Server) })
+	list := lists.Map(a.file.file.TeardownPerTest, func(s *plan.Step) *plan.Step {
+		return s.For(a.c.Server)
+	})
 	failed := a.out.c.Status.Failed()
 	a.file.runTeardown(list, &a.scope, failed, func(s *plan.Step, ph result.Phase, failure string) {
 		a.out.phases(ph)
@@ -131,7 +133,8 @@ func (a *attempt) guard(fn func()) {
 
 // recycle ends the sessions of a case with restart_policy: per_test.
 func (a *attempt) recycle() {
-	if r := a.file.run; a.file.file.Options.RestartPolicy == plan.PerTest {
+	r := a.file.run
+	if a.file.file.Options.RestartPolicy == plan.PerTest {
 		a.guard(func() { r.pool.Recycle(r.cleanup.Ctx, a.scope.Lease.Servers...) })
 	}
 }

@@ -107,7 +107,9 @@ func (r *runner) saveSnapshots(ctx context.Context) {
 // stale returns a finding about snapshots that no test uses.
 func (f *fileRun) stale(list []snapshot.Stale) result.Finding {
 	const most = 5
-	names := lists.Map(list[:min(len(list), most)], func(s snapshot.Stale) string { return fmt.Sprintf("%q of %q", s.Name, s.Test) })
+	names := lists.Map(list[:min(len(list), most)], func(s snapshot.Stale) string {
+		return fmt.Sprintf("%q of %q", s.Name, s.Test)
+	})
 	if more := len(list) - most; more > 0 {
 		names = append(names, fmt.Sprintf("%d more", more))
 	}

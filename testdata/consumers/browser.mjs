@@ -153,7 +153,7 @@ async function harmless(page, bad) {
   const found = await page.evaluate(() => ({
     scripts: document.scripts.length,
     alien: [...document.querySelectorAll('img,iframe,object,embed,form,link,base,video,audio')].map((e) => e.outerHTML.slice(0, 80)),
-    links: [...document.querySelectorAll('a')].filter((a) => !/^#[a-z0-9]+$/.test(a.getAttribute('href'))).map((a) => a.outerHTML.slice(0, 80)),
+    links: [...document.querySelectorAll('a')].filter((a) => !/^#[a-z0-9]+$/.test(a.getAttribute('href')) && !(a.className === 'job' && /^https:\/\//.test(a.href) && /noreferrer/.test(a.rel))).map((a) => a.outerHTML.slice(0, 80)),
     handlers: [...document.querySelectorAll('*')].filter((e) => [...e.attributes].some((a) => /^on/i.test(a.name) || a.name === 'style')).length,
     csp: document.querySelector('meta[http-equiv]').content,
   }));

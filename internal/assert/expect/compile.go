@@ -87,7 +87,8 @@ func (c *compiler) textual(t *target.Target, n *source.Node, path string, of sou
 	of = max(of, n.Origin)
 	out.Fields, out.Items = slices.Clone(n.Fields), slices.Clone(n.Items)
 	for i, f := range n.Fields {
-		switch at := source.PathKey(path, f.Key.Text); strings.ReplaceAll(f.Key.Text, "_", "-") {
+		at := source.PathKey(path, f.Key.Text)
+		switch strings.ReplaceAll(f.Key.Text, "_", "-") {
 		case "not", "all-of", "any-of", "none-of", "one-of":
 			out.Fields[i].Value = c.textual(t, f.Value, at, of)
 		case "exact":

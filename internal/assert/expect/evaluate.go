@@ -74,7 +74,8 @@ func (t *Tree) Evaluate(ctx context.Context, o *target.Observation, env *match.E
 	var why []string
 	callFailed := o.Failed() && !env.Examined
 	// Failures caused by the failed call are not a second reason.
-	switch msg := t.judgeItems(&v, callFailed); {
+	msg := t.judgeItems(&v, callFailed)
+	switch {
 	case callFailed && !t.examines(o) && (msg == "" || !t.missesError(o, v.Items)):
 		form := "result.isError"
 		if o.HasError() {
@@ -156,7 +157,8 @@ func failures(items []ItemResult) string {
 		if items[i].Pass {
 			continue
 		}
-		if failing++; failing == 1 {
+		failing++
+		if failing == 1 {
 			first = items[i].Message
 			if items[i].Name != "" && !items[i].Set {
 				first = display.Truncate(items[i].Name, shown.ShortKey) + ": " + first

@@ -194,7 +194,8 @@ func inMilliseconds(target, n *source.Node) *source.Node {
 // Exactly returns a copy of the assertion with another value, or nil if the matcher
 // is not exact.
 func (a *Assertion) Exactly(want jsonv.Value) *Assertion {
-	if k := want.Kind(); a.Target.IsText() && (k == jsonv.KindNumber || k == jsonv.KindBool) {
+	k := want.Kind()
+	if a.Target.IsText() && (k == jsonv.KindNumber || k == jsonv.KindBool) {
 		want = jsonv.String(want.String())
 	}
 	matcher, ok := a.Matcher.Exactly(want)

@@ -74,7 +74,8 @@ func (c *compiler) metric(n *source.Node, path string) *Metric {
 			case "threshold":
 				var t float64
 				t, ok = c.Number(v, at)
-				if m.Threshold = &t; ok {
+				m.Threshold = &t
+				if ok {
 					WarnThreshold(c.Mistakes, v, at, t, "metric")
 				}
 			}
@@ -90,7 +91,8 @@ func (c *compiler) aggregation(n *source.Node, path string, m *Metric) bool {
 	const what = "a map with weighted_sum or weighted_average"
 	found := 0
 	if !c.Keys(n, path, what, []string{keySum, keyAverage}, nil, func(key, at string, k, v *source.Node) bool {
-		if found++; found > 1 {
+		found++
+		if found > 1 {
 			c.Errorf(k, path, "", "must have one of weighted_sum and weighted_average, not both")
 			return false
 		}

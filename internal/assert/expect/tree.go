@@ -86,7 +86,8 @@ func (t *Tree) checkMetric(c *compiler, i int) {
 	}
 	for _, term := range m.Terms {
 		named := t.named(term.Ref)
-		switch j := indexMetric(t.Metrics, term.Ref); {
+		j := indexMetric(t.Metrics, term.Ref)
+		switch {
 		case len(named) > 1:
 			diag := c.Mistakes.Errorf(at(term.Pos), term.Path, "%s is the name of %d items", shown.Key(term.Ref), len(named))
 			diag.Hint = "give each item that a metric refers to a unique name"

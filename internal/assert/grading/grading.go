@@ -51,10 +51,12 @@ func Decode(n *source.Node, path string, models []string, d *source.Decoder) *Gr
 		d.Errorf(n, path, "expected a map, got a text").Hint = "write {rubric: " + n.Text + "}"
 		return nil
 	}
-	if d.Decode(n, path, g); d.Count() > before {
+	d.Decode(n, path, g)
+	if d.Count() > before {
 		return nil
 	}
-	if g.Check(n, path, models, d); d.Count() > before {
+	g.Check(n, path, models, d)
+	if d.Count() > before {
 		return nil
 	}
 	return g

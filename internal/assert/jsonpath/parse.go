@@ -102,7 +102,8 @@ func (p *parser) parse() (steps []Step, offsets []int, err *Error) {
 }
 
 func (p *parser) segment(first bool) (Step, *Error) {
-	switch rest := p.text[p.i:]; {
+	rest := p.text[p.i:]
+	switch {
 	case strings.HasPrefix(rest, "["):
 		return p.bracket()
 	case strings.HasPrefix(rest, ".") && !first:
@@ -142,7 +143,8 @@ func (p *parser) name() (Step, *Error) {
 	if p.i == len(p.text) {
 		return Step{}, &Error{Offset: from, Msg: "a name is missing at the end"}
 	}
-	switch c := p.text[p.i]; {
+	c := p.text[p.i]
+	switch {
 	case c == '.':
 		return Step{}, &Error{Offset: from, Msg: "two dots: recursive search is not supported", Hint: "name every part of the path; [*] selects all elements"}
 	case c == '*':
@@ -199,7 +201,8 @@ func (p *parser) selector() (Step, *Error) {
 		return Step{}, &Error{Offset: p.i - 1, Msg: "missing closing ]"}
 	}
 	const forms = `expected a number, [*], a slice [a:b] or a quoted key ["name"]`
-	switch c := p.text[p.i]; {
+	c := p.text[p.i]
+	switch {
 	case c == '"' || c == '\'':
 		name, err := p.quoted(c)
 		return Step{Kind: Name, Name: name}, err
@@ -289,7 +292,8 @@ func (p *parser) quoted(q byte) (string, *Error) {
 	p.i++
 	var b strings.Builder
 	for p.i < len(p.text) {
-		switch c := p.text[p.i]; {
+		c := p.text[p.i]
+		switch {
 		case c == q:
 			p.i++
 			return b.String(), nil

@@ -49,7 +49,8 @@ func (c *Compiler) Matcher(n *source.Node, path string) *Named {
 		var all []string
 		for _, f := range n.Fields[:min(len(n.Fields), shown.MaxKeys)] {
 			names = append(names, shown.PlainKey(f.Key.Text))
-			if all = append(all, "{"+cmp.Or(c.meant(f.Key.Text), f.Key.Text)+": "+f.Value.Inline()+"}"); slices.Contains([]string{"name", "weight", "message"}, f.Key.Text) {
+			all = append(all, "{"+cmp.Or(c.meant(f.Key.Text), f.Key.Text)+": "+f.Value.Inline()+"}")
+			if slices.Contains([]string{"name", "weight", "message"}, f.Key.Text) {
 				c.Errorf(f.Key, path, "write {target: …, matcher: {…}, "+strings.Trim(all[len(all)-1], "{"), "%s belongs next to matcher, not in it", f.Key.Text)
 				return nil
 			}

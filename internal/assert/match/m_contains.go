@@ -95,7 +95,13 @@ type containee struct {
 }
 
 func compileContainee(c *Compiler, n *source.Node, path string, fold bool) *containee {
-	m := containee{value: n.JSON(), fold: fold, isKey: n.IsScalar() && n.Kind != source.KindNull, text: n.Text, blank: n.Blank && n.Text == ""}
+	m := containee{
+		value: n.JSON(),
+		fold:  fold,
+		isKey: n.IsScalar() && n.Kind != source.KindNull,
+		text:  n.Text,
+		blank: n.Blank && n.Text == "",
+	}
 	if n.Kind == source.KindNull && n.Text == "" {
 		c.Errorf(n, path, cmp.Or(n.AfterHash(), `write "" for an empty text`), "the argument is missing")
 		return nil
@@ -180,7 +186,8 @@ func (m *containee) shown() string {
 type contains struct{ want containee }
 
 func (m contains) Match(_ context.Context, s target.Subject, _ *Env) Outcome {
-	switch found, ok := m.want.in(s.Value); {
+	found, ok := m.want.in(s.Value)
+	switch {
 	case found:
 		return passed
 	case m.want.isKey && messageText[s.Target] != "":
@@ -231,13 +238,15 @@ func (m containsMany) Match(_ context.Context, s target.Subject, _ *Env) Outcome
 	lacks := 0
 	var odd *containee
 	for i := range m.wants {
-		switch found, ok := m.wants[i].in(s.Value); {
+		found, ok := m.wants[i].in(s.Value)
+		switch {
 		case !ok:
 			odd = &m.wants[i]
 		case found && !m.all:
 			return passed
 		case !found:
-			if lacks++; len(lacking) < shown.MaxKeys {
+			lacks++
+			if len(lacking) < shown.MaxKeys {
 				lacking = append(lacking, shown.Value(m.wants[i].value, shown.ShortKey))
 			}
 		}

@@ -66,7 +66,8 @@ func (m elements) Match(ctx context.Context, s target.Subject, env *Env) Outcome
 		if o.Unfit {
 			unfits++
 		}
-		if fails++; len(failing) < shown.MaxLines {
+		fails++
+		if len(failing) < shown.MaxLines {
 			failing = append(failing, path+": "+o.Msg)
 		}
 	}
@@ -80,7 +81,8 @@ func (m elements) Match(ctx context.Context, s target.Subject, env *Env) Outcome
 			if o.Unfit {
 				unfits++
 			}
-			if fails++; len(failing) < shown.MaxLines {
+			fails++
+			if len(failing) < shown.MaxLines {
 				failing = append(failing, miss.Reason())
 			}
 		}

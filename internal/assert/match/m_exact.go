@@ -67,7 +67,8 @@ func numberOrText(want, v jsonv.Value) []string {
 func changeLines(changes []jsonv.Change) []string {
 	lines := make([]string, 0, min(len(changes), shown.MaxLines))
 	for _, ch := range changes[:min(len(changes), shown.MaxLines)] {
-		switch path := cmp.Or(display.Truncate(ch.Path, shown.InLine), "the value"); ch.Kind {
+		path := cmp.Or(display.Truncate(ch.Path, shown.InLine), "the value")
+		switch ch.Kind {
 		case jsonv.Added:
 			lines = append(lines, path+": not expected, got "+shown.Value(ch.Got, shown.ShortKey))
 		case jsonv.Removed:

@@ -77,7 +77,8 @@ func safeWords(c *Compiler, items []*source.Node, argv []string, path string) bo
 		c.Errorf(items[at], source.PathIndex(path, at), "", "the server under test must not choose the program that is run")
 		return false
 	}
-	switch i := shellwords.ScriptAt(argv); {
+	i := shellwords.ScriptAt(argv)
+	switch {
 	case i < 0:
 	case items[i].Origin == source.FromServer:
 		c.Errorf(items[i], source.PathIndex(path, i), hint, "a value of the server under test would be run as part of the script")

@@ -93,7 +93,10 @@ func compileType(c *Compiler, n *source.Node, path string) Matcher {
 				return passed
 			}
 		}
-		return Outcome{Msg: "expected the type " + display.Alternatives(types, "or") + ", got " + v.Kind().String() + " " + shown.Value(v, shown.InLine), Expected: "type " + display.Alternatives(types, "or")}
+		return Outcome{
+			Msg:      "expected the type " + display.Alternatives(types, "or") + ", got " + v.Kind().String() + " " + shown.Value(v, shown.InLine),
+			Expected: "type " + display.Alternatives(types, "or"),
+		}
 	})
 }
 
@@ -106,7 +109,8 @@ func hasType(v jsonv.Value, name string) bool {
 
 func compileLength(c *Compiler, n *source.Node, path string) Matcher {
 	m := lengthMatcher{min: 0, max: maxLength}
-	if rest := strings.TrimPrefix(n.Text, ">"); n.Kind == source.KindString && rest != n.Text {
+	rest := strings.TrimPrefix(n.Text, ">")
+	if n.Kind == source.KindString && rest != n.Text {
 		c.Errorf(n, path, "write {min: …}", "expected a number, or a map with min or max, got %s", shown.Node(n))
 		return nil
 	}

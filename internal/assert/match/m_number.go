@@ -73,7 +73,9 @@ func compileBetween(c *Compiler, n *source.Node, path string) Matcher {
 	case n.Kind == source.KindList && len(n.Items) == 2:
 		low, high = n.Items[0], n.Items[1]
 	case n.Kind == source.KindMap:
-		if !c.Keys(n, path, "", []string{"min", "max"}, []string{"min", "max"}, func(_, _ string, _, _ *source.Node) bool { return true }) {
+		bounds := []string{"min", "max"}
+		anyValue := func(_, _ string, _, _ *source.Node) bool { return true }
+		if !c.Keys(n, path, "", bounds, bounds, anyValue) {
 			return nil
 		}
 		low, high = n.Get("min"), n.Get("max")
@@ -96,7 +98,8 @@ func compileBetween(c *Compiler, n *source.Node, path string) Matcher {
 			return unfit(want, v)
 		}
 		a, _ := jsonv.Compare(min, v)
-		if b, _ := jsonv.Compare(v, max); a <= 0 && b <= 0 {
+		b, _ := jsonv.Compare(v, max)
+		if a <= 0 && b <= 0 {
 			return passed
 		}
 		return Outcome{Msg: "expected " + want + ", got " + shown.Value(v, shown.ShortKey), Expected: want}

@@ -30,7 +30,11 @@ func compileOneOf(c *Compiler, n *source.Node, path string) Matcher {
 				texts = append(texts, w.Text())
 			}
 		}
-		o := Outcome{Msg: "expected one of " + shown.Value(want, shown.InLine) + ", got " + shown.Got(v), Expected: "one of " + shown.Value(want, shown.Alone), Notes: notes}
+		o := Outcome{
+			Msg:      "expected one of " + shown.Value(want, shown.InLine) + ", got " + shown.Got(v),
+			Expected: "one of " + shown.Value(want, shown.Alone),
+			Notes:    notes,
+		}
 		if near := source.Nearest(v.Text(), texts); near != "" {
 			o.Notes = []string{"the nearest is " + shown.Key(near)}
 		}

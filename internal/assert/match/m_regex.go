@@ -72,7 +72,9 @@ var omitted = lazy.Regexp(`(?m)^\[\d+ bytes left out\]$`)
 // line in place of what was omitted.
 func (m expression) matchesAnEnd(text string) bool {
 	gap := omitted().FindStringIndex(text)
-	return gap == nil || slices.ContainsFunc(m.re.FindAllStringIndex(text, -1), func(at []int) bool { return at[1] < gap[0] || at[0] > gap[1] })
+	return gap == nil || slices.ContainsFunc(m.re.FindAllStringIndex(text, -1), func(at []int) bool {
+		return at[1] < gap[0] || at[0] > gap[1]
+	})
 }
 
 // regexError reports the mistake in an expression at its position.
@@ -106,7 +108,10 @@ func matchRegex(re *regexp.Regexp, v jsonv.Value) Outcome {
 		if re.MatchString(text) {
 			return passed
 		}
-		return Outcome{Msg: "does not match /" + display.Truncate(re.String(), shown.InLine) + "/: " + shown.Got(v), Expected: "a match of /" + display.Truncate(re.String(), shown.MaxLine) + "/"}
+		return Outcome{
+			Msg:      "does not match /" + display.Truncate(re.String(), shown.InLine) + "/: " + shown.Got(v),
+			Expected: "a match of /" + display.Truncate(re.String(), shown.MaxLine) + "/",
+		}
 	}
 	cut := maxRegexSubject
 	for cut > 0 && !utf8.RuneStart(text[cut]) {

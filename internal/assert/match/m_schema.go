@@ -64,7 +64,9 @@ func (c *Compiler) schema(n *source.Node, path string) *schemaMatcher {
 	}
 	doc := n.JSON()
 	text := doc.String()
-	s, err := c.Schemas.Compiled(o.BaseURI+" "+text, func() (*jsonschema.Schema, error) { return jsonschema.Compile(doc, o) })
+	s, err := c.Schemas.Compiled(o.BaseURI+" "+text, func() (*jsonschema.Schema, error) {
+		return jsonschema.Compile(doc, o)
+	})
 	if err == nil {
 		return &schemaMatcher{schema: s, lines: c.Schemas.Lines(n, text)}
 	}

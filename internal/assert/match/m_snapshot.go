@@ -40,7 +40,8 @@ func (m snapshotMatcher) Match(_ context.Context, s target.Subject, env *Env) Ou
 	for _, path := range c.Unused {
 		o.Unseen = append(o.Unseen, "ignore: "+path+" matches nothing")
 	}
-	if o.Actual = shown.Value(c.Got, shown.Alone); !c.Pass && !c.Want.IsAbsent() {
+	o.Actual = shown.Value(c.Got, shown.Alone)
+	if !c.Pass && !c.Want.IsAbsent() {
 		o.Expected = shown.Value(c.Want, shown.Alone)
 		o.Msg, o.Diff = Difference(c.Want, c.Got)
 		o.Msg = "differs from the snapshot: " + o.Msg

@@ -53,7 +53,8 @@ type subsetDiff struct {
 }
 
 func (d *subsetDiff) add(path, format string, args ...any) {
-	if d.n++; len(d.lines) < shown.MaxLines {
+	d.n++
+	if len(d.lines) < shown.MaxLines {
 		path = cmp.Or(path, "the value")
 		d.lines = append(d.lines, display.Truncate(path, shown.InLine)+": "+fmt.Sprintf(format, args...))
 	}
@@ -66,7 +67,8 @@ func (d *subsetDiff) compare(path string, want, v jsonv.Value) {
 	case want.Kind() == jsonv.KindObject && v.Kind() == jsonv.KindObject:
 		for key, w := range want.Members() {
 			g, ok := v.Get(key)
-			if at := jsonv.JoinKey(path, key); ok {
+			at := jsonv.JoinKey(path, key)
+			if ok {
 				d.compare(at, w, g)
 			} else {
 				d.looksNested(w)

@@ -34,7 +34,9 @@ func compileUnordered(c *Compiler, n *source.Node, path string) Matcher {
 }
 
 func unorderedOutcome(want jsonv.Value, lacking, extra []jsonv.Value) Outcome {
-	lines := lists.Map(lacking[:min(len(lacking), shown.MaxLines)], func(v jsonv.Value) string { return "missing: " + shown.Value(v, shown.InLine) })
+	lines := lists.Map(lacking[:min(len(lacking), shown.MaxLines)], func(v jsonv.Value) string {
+		return "missing: " + shown.Value(v, shown.InLine)
+	})
 	for _, v := range extra[:min(len(extra), shown.MaxLines)] {
 		lines = append(lines, "not expected: "+shown.Value(v, shown.InLine))
 	}

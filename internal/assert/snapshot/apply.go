@@ -60,7 +60,14 @@ func (o *Options) Mask(target string, v jsonv.Value, dir string) (masked jsonv.V
 }
 
 func (o *Options) mask(key string, v jsonv.Value, dir string, stored bool) (masked jsonv.Value, unused []string) {
-	k := &masking{masks: slices.Clone(o.masks), marks: o.marks, taken: o.taken, stored: stored, names: map[string]bool{}, hit: make([]bool, len(o.ignore))}
+	k := &masking{
+		masks:  slices.Clone(o.masks),
+		marks:  o.marks,
+		taken:  o.taken,
+		stored: stored,
+		names:  map[string]bool{},
+		hit:    make([]bool, len(o.ignore)),
+	}
 	for i, m := range k.masks {
 		k.names[m.name] = true
 		if m.name == suiteDir {
@@ -102,7 +109,9 @@ func (k *masking) value(key string, v jsonv.Value, depth int, paths []pending) j
 	case jsonv.KindArray:
 		elems := make([]jsonv.Value, 0, v.Len())
 		for i, e := range v.Elems() {
-			elems = append(elems, k.child(key, e, depth, paths, func(s *jsonpath.Step) bool { return s.SelectsAt(i, v.Len()) }))
+			elems = append(elems, k.child(key, e, depth, paths, func(s *jsonpath.Step) bool {
+				return s.SelectsAt(i, v.Len())
+			}))
 		}
 		return jsonv.Array(elems...)
 	case jsonv.KindObject:
@@ -193,7 +202,8 @@ func limited(s string, most int) string {
 // number returns the name of the mask for a number, which its key decides.
 func (k *masking) number(key string, v jsonv.Value) string {
 	const first, last = 1e9, 4.2e9 // seconds, from 2001 to 2103
-	switch f := v.Float64(); {
+	f := v.Float64()
+	switch {
 	case k.names["duration"] && durationKey().MatchString(key):
 		return "duration"
 	case k.names["timestamp"] && timeKey().MatchString(key) && (f > first && f < last || f > 1e3*first && f < 1e3*last || f > 1e6*first && f < 1e6*last || f > 1e9*first && f < 1e9*last):

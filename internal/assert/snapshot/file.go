@@ -93,7 +93,8 @@ func (f *File) decode(d *source.Decoder, root *source.Node) {
 		d.Errorf(root, "", "not a snapshot file of mcptest: it has no %s", keyVersion).Hint = "restore the file from version control, or remove it and run " + updateCommand
 		return
 	}
-	switch n, err := strconv.Atoi(v.Text); {
+	n, err := strconv.Atoi(v.Text)
+	switch {
 	case err == nil && n > version:
 		d.Errorf(v, keyVersion, "the file has format %d, this version of mcptest reads %d", n, version).Hint = "update mcptest"
 		return
@@ -227,7 +228,8 @@ func (f *File) write() error {
 	if len(data) > source.MaxSize {
 		return fmt.Errorf("it would have %d bytes, more than %d: use smaller targets or ignore", len(data), source.MaxSize)
 	}
-	if had, err := os.ReadFile(f.Path); err == nil && bytes.Equal(bytes.ReplaceAll(had, []byte("\r\n"), []byte("\n")), data) {
+	had, err := os.ReadFile(f.Path)
+	if err == nil && bytes.Equal(bytes.ReplaceAll(had, []byte("\r\n"), []byte("\n")), data) {
 		return nil
 	}
 	if err := os.MkdirAll(filepath.Dir(f.Path), 0o777); err != nil {

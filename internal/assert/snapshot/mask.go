@@ -83,7 +83,8 @@ func random(s string) bool {
 	turns, was := 0, -1
 	for i := range len(s) {
 		is := -1
-		switch c := s[i]; {
+		c := s[i]
+		switch {
 		case c >= '0' && c <= '9':
 			is = 0
 		case c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z':

@@ -36,13 +36,15 @@ func Compile(d *source.Decoder, n *source.Node, path string) *Options {
 	const forms = "true, a name, or a map with name, ignore and mask"
 	before := d.Count()
 	o := &Options{masks: masks()}
-	switch n = n.Typed(); {
+	n = n.Typed()
+	switch {
 	case n.Kind == source.KindBool && n.Text == "true":
 	case n.Kind == source.KindString:
 		o.name(d, n, path)
 	case n.Kind == source.KindMap:
 		for _, f := range n.Fields {
-			switch at := source.PathKey(path, f.Key.Text); f.Key.Text {
+			at := source.PathKey(path, f.Key.Text)
+			switch f.Key.Text {
 			case "name":
 				o.name(d, f.Value, at)
 			case "ignore":
@@ -109,7 +111,8 @@ func (o *Options) masking(d *source.Decoder, n *source.Node, path string) {
 	names := append([]string{"default"}, builtin()...)
 	for i, item := range n.Items {
 		at := source.PathIndex(path, i)
-		switch j := slices.Index(names, item.Text); {
+		j := slices.Index(names, item.Text)
+		switch {
 		case item.Kind == source.KindMap && len(item.Fields) > 0:
 			for _, f := range item.Fields {
 				o.ownMask(d, f, source.PathKey(at, f.Key.Text))
@@ -130,7 +133,8 @@ func (o *Options) masking(d *source.Decoder, n *source.Node, path string) {
 var maskName = lazy.Regexp(`^[a-z][a-z0-9-]{0,30}$`)
 
 func (o *Options) ownMask(d *source.Decoder, f source.Field, path string) {
-	switch name := f.Key.Text; {
+	name := f.Key.Text
+	switch {
 	case !maskName().MatchString(name):
 		d.Errorf(f.Key, path, "the name of a mask has lower-case letters, digits and hyphens, got %q", name)
 	case name == "default" || name == ignored || slices.Contains(builtin(), name):
@@ -138,7 +142,8 @@ func (o *Options) ownMask(d *source.Decoder, f source.Field, path string) {
 	case f.Value.Kind != source.KindString:
 		d.WrongType(f.Value, path, "a regular expression")
 	default:
-		switch re, err := regexp.Compile(f.Value.Text); {
+		re, err := regexp.Compile(f.Value.Text)
+		switch {
 		case err != nil:
 			d.Errorf(f.Value, path, "%s", err.Error())
 		case re.MatchString(""):

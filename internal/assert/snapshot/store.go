@@ -31,7 +31,12 @@ type Run struct {
 
 // Begin starts a run.
 func (f *File) Begin(mode Mode) *Run {
-	return &Run{file: f, mode: mode, set: map[string]map[string]jsonv.Value{}, seen: map[string]map[string]bool{}}
+	return &Run{
+		file: f,
+		mode: mode,
+		set:  map[string]map[string]jsonv.Value{},
+		seen: map[string]map[string]bool{},
+	}
 }
 
 // Test is one test of a run, with its retries or repetitions. It belongs to one
@@ -88,7 +93,8 @@ func (t *Test) Compare(name string, got jsonv.Value, fix string) Comparison {
 	}
 	t.now[name] = got
 	have, known := t.run.file.tests[t.name][name]
-	switch first, repeated := t.passed[name]; {
+	first, repeated := t.passed[name]
+	switch {
 	case t.run.mode != Update && known:
 		c.Want = have.value
 	case t.run.mode == Check:

@@ -52,7 +52,10 @@ func (t *Target) Subject(o *Observation) Subject {
 	}
 	base, why := o.base(t.root)
 	if base.IsAbsent() {
-		return Subject{Target: t.src, Miss: &Miss{Target: t.src, why: why, Unknown: o.Result.IsAbsent() && t.inResult()}}
+		return Subject{
+			Target: t.src,
+			Miss:   &Miss{Target: t.src, why: why, Unknown: o.Result.IsAbsent() && t.inResult()},
+		}
 	}
 	switch t.root.part {
 	case partResult:
@@ -199,7 +202,8 @@ func (t *Target) walkPlural(v jsonv.Value, steps []jsonpath.Step, i int, prefix 
 	for j := i; j < len(steps); j++ {
 		var next []jsonv.Value
 		for _, n := range nodes {
-			if before := len(next); steps[j].Kind >= jsonpath.All {
+			before := len(next)
+			if steps[j].Kind >= jsonpath.All {
 				next = steps[j].AppendAll(next, n)
 				if len(next) > before || steps[j].SelectsIn(n) {
 					continue

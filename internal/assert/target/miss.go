@@ -47,7 +47,8 @@ func (m *Miss) Reason() string {
 // prefix.
 func newMiss(target, prefix string, v jsonv.Value, steps []jsonpath.Step) *Miss {
 	m := &Miss{Target: target}
-	switch s := steps[0]; {
+	s := steps[0]
+	switch {
 	case s.Kind == jsonpath.Name && v.Kind() == jsonv.KindObject:
 		m.why = fmt.Sprintf("no key %s in %s; it has %s", shown.Key(s.Name), prefix, shown.Keys(v))
 		m.Near = source.Nearest(s.Name, shown.SomeKeys(v))
@@ -61,7 +62,8 @@ func newMiss(target, prefix string, v jsonv.Value, steps []jsonpath.Step) *Miss 
 	default:
 		m.why = fmt.Sprintf("%s is %s, %s", prefix, shown.Shape(v), wants(s))
 		parts := map[jsonv.Kind]string{jsonv.KindArray: "elements", jsonv.KindString: "characters"}[v.Kind()]
-		if m.Near = instead(prefix, v, s); parts != "" && (s.Name == "length" || s.Name == "size" || s.Name == "count") {
+		m.Near = instead(prefix, v, s)
+		if parts != "" && (s.Name == "length" || s.Name == "size" || s.Name == "count") {
 			m.why += "; the matcher length counts its " + parts + ": {target: " + prefix + ", matcher: {length: …}}"
 		}
 	}

@@ -86,7 +86,11 @@ func (t *Target) CheckUpstream(known []string) *Error {
 	case !slices.Contains(known, name):
 		return &Error{Offset: at, Msg: fmt.Sprintf("no upstream is called %q", name), Hint: source.Known(name, known)}
 	case len(t.steps) > 1 && t.steps[1].Kind == jsonpath.Name && t.steps[1].Name != "requests":
-		return &Error{Offset: at + len(name) + 1, Msg: fmt.Sprintf("an upstream has no %q", t.steps[1].Name), Hint: source.Suggest(t.root.Name + t.steps[0].String() + ".requests")}
+		return &Error{
+			Offset: at + len(name) + 1,
+			Msg:    fmt.Sprintf("an upstream has no %q", t.steps[1].Name),
+			Hint:   source.Suggest(t.root.Name + t.steps[0].String() + ".requests"),
+		}
 	}
 	return nil
 }

@@ -126,7 +126,8 @@ func (p *Path) entry(n *source.Node, at string, d *source.Decoder) {
 		d.WrongType(n, at, forms)
 		return
 	}
-	if e.name = text; !strings.Contains(text, "*") {
+	e.name = text
+	if !strings.Contains(text, "*") {
 		p.mentions = append(p.mentions, Mention{"trajectory", text, false})
 	}
 	p.entries = append(p.entries, e)
@@ -149,7 +150,8 @@ func (p *Path) Match(calls jsonv.Value) Result {
 	} else {
 		problem = firstOf(problem, p.anyOrder(list, used))
 	}
-	if i := slices.Index(used, ""); p.noExtra && i >= 0 && problem == "" {
+	i := slices.Index(used, "")
+	if p.noExtra && i >= 0 && problem == "" {
 		problem = fmt.Sprintf("the model called %s, which is not expected", nameOf(list[i]))
 	}
 	if problem == "" {
@@ -240,7 +242,8 @@ func (p *Path) anyOrder(list []jsonv.Value, used []string) (problem string) {
 			if seen[i] || !p.entries[e].fits(c) {
 				continue
 			}
-			if seen[i] = true; of[i] == 0 || assign(of[i]-1, seen) {
+			seen[i] = true
+			if of[i] == 0 || assign(of[i]-1, seen) {
 				of[i] = e + 1
 				return true
 			}

@@ -71,7 +71,8 @@ func Escape(s string) string {
 // (⚠️, 1️⃣), a joiner between two characters of emoji or of a script that has
 // joiners. Next to ASCII they only hide text.
 func Joins(before, r rune, after string) bool {
-	switch next, _ := utf8.DecodeRuneInString(after); r {
+	next, _ := utf8.DecodeRuneInString(after)
+	switch r {
 	case 0xfe0f:
 		return before > 0xa0 && (unicode.IsSymbol(before) || unicode.IsPunct(before) || before == 'ℹ') || before > 0 && next == 0x20e3
 	case 0x200c, 0x200d:

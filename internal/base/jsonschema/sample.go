@@ -49,7 +49,8 @@ func (m maker) value(schema jsonv.Value, name string, depth int) jsonv.Value {
 	if depth > maxSampleDepth {
 		return jsonv.Null()
 	}
-	if v := given(schema); m.random == nil && !v.IsAbsent() {
+	v := given(schema)
+	if m.random == nil && !v.IsAbsent() {
 		return v
 	}
 	if ref, ok := strings.CutPrefix(schema.Lookup("$ref").Text(), "#"); ok && (m.random == nil || depth <= maxRandomDepth) {
@@ -94,7 +95,8 @@ func (m maker) alternative(schema jsonv.Value, name string, depth int) jsonv.Val
 		return jsonv.Value{}
 	}
 	for _, key := range []string{"anyOf", "oneOf", "enum"} {
-		switch list := schema.Lookup(key); {
+		list := schema.Lookup(key)
+		switch {
 		case list.Len() == 0 || depth > maxRandomDepth:
 		case key != "enum":
 			return m.value(list.At(m.random.IntN(list.Len())), name, depth+1)
@@ -120,7 +122,8 @@ func given(schema jsonv.Value) jsonv.Value {
 // typeOf returns the first type of a schema that is not null, or a random one.
 func (m maker) typeOf(schema jsonv.Value) string {
 	t := schema.Lookup("type")
-	if list := t.Texts(); m.random != nil && len(list) > 0 {
+	list := t.Texts()
+	if m.random != nil && len(list) > 0 {
 		return list[m.random.IntN(len(list))]
 	}
 	for _, one := range t.Elems() {

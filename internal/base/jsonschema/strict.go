@@ -57,7 +57,8 @@ func (w *strictWalk) schema(v jsonv.Value, uri, ptr string, draft engine.Draft) 
 	w.seen[uri+"#"+ptr] = true
 	for key, val := range v.Members() {
 		at := jsonv.AppendPointer(ptr, key)
-		switch k, ok := keywords()[key]; {
+		k, ok := keywords()[key]
+		switch {
 		case !ok && strings.HasPrefix(key, "x-"):
 			continue
 		case !ok:

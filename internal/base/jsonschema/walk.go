@@ -62,7 +62,8 @@ func HoldsOf(keyword string) Holds { return keywords()[keyword].holds }
 // "" for the value itself. They need not be valid.
 func Within(keyword string, v jsonv.Value) iter.Seq2[string, jsonv.Value] {
 	return func(yield func(string, jsonv.Value) bool) {
-		switch holds, kind := HoldsOf(keyword), v.Kind(); {
+		holds, kind := HoldsOf(keyword), v.Kind()
+		switch {
 		case holds&HoldsList != 0 && kind == jsonv.KindArray, holds&HoldsNamed != 0 && kind == jsonv.KindObject:
 			for token, e := range v.Children() {
 				if !yield(jsonv.AppendPointer("", token), e) {

@@ -45,7 +45,8 @@ func Words(pattern string, length int) (words []string, complete bool) {
 		}
 	}
 	words, complete = speaker{length: length}.words(re)
-	if pad := strings.Repeat("a", length); !anchored && pad != "" {
+	pad := strings.Repeat("a", length)
+	if !anchored && pad != "" {
 		for _, w := range slices.Clone(words) {
 			words = append(words, w+pad)
 		}

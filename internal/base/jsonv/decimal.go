@@ -156,7 +156,8 @@ func (d decimal) pointText() string {
 
 // compareIntegers compares canonical decimal integers of any size.
 func compareIntegers(a, b string) int {
-	switch aNeg, bNeg := a[0] == '-', b[0] == '-'; {
+	aNeg, bNeg := a[0] == '-', b[0] == '-'
+	switch {
 	case aNeg && bNeg:
 		a, b = b[1:], a[1:]
 	case aNeg:

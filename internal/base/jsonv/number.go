@@ -76,7 +76,8 @@ func compareLiterals(a, b string) int {
 	}
 	if len(a) <= 18 && len(b) <= 18 {
 		x, errX := strconv.ParseInt(a, 10, 64)
-		if y, errY := strconv.ParseInt(b, 10, 64); errX == nil && errY == nil {
+		y, errY := strconv.ParseInt(b, 10, 64)
+		if errX == nil && errY == nil {
 			return cmp.Compare(x, y)
 		}
 	}
@@ -99,7 +100,8 @@ func (v Value) ClampNumber(maxPoint int64, maxDigits int) string {
 	}
 	d.digits = d.digits[:min(len(d.digits), maxDigits)]
 	// Keep digits at most up to the point, so that a whole number stays whole.
-	switch limit := maxPoint + int64(len(d.digits)); {
+	limit := maxPoint + int64(len(d.digits))
+	switch {
 	case strings.HasPrefix(d.bigPoint, "-"):
 		d.point = -limit
 	case d.bigPoint != "":

@@ -45,7 +45,8 @@ func (v Value) Pointer(ptr string) (Value, bool) {
 		return Value{}, false
 	}
 	for _, t := range tokens {
-		switch i, ok := arrayIndex(t); {
+		i, ok := arrayIndex(t)
+		switch {
 		case v.kind != KindArray:
 			v = v.Lookup(t)
 		case ok:

@@ -95,7 +95,8 @@ func scanString(data []byte, i int) (int, strFlags, *SyntaxError) {
 		if i >= len(data) {
 			return i, flags, stringEnded(data, start)
 		}
-		switch c := data[i]; {
+		c := data[i]
+		switch {
 		case c == '"':
 			return i, flags, nil
 		case c == '\\':

@@ -159,7 +159,8 @@ func unicodeEscape(s string) (string, int) {
 	if len(s) >= 12 && s[6] == '\\' && s[7] == 'u' {
 		high, _ := strconv.ParseUint(s[2:6], 16, 16)
 		low, err := strconv.ParseUint(s[8:12], 16, 16)
-		if r := utf16.DecodeRune(rune(high), rune(low)); err == nil && r != utf8.RuneError {
+		r := utf16.DecodeRune(rune(high), rune(low))
+		if err == nil && r != utf8.RuneError {
 			return string(r), 12
 		}
 	}

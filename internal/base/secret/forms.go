@@ -15,7 +15,8 @@ func (t token) find(s string, i, j int) (start, end int) {
 		return 0, 0
 	}
 	end = span(s, j, t.chars)
-	switch n := end - j; {
+	n := end - j
+	switch {
 	case n < 4, n < t.min && !cut(s, end), t.max > 0 && n > t.max:
 		return 0, 0
 	case t.random && n >= t.min && !random(s[j:end]):
@@ -79,7 +80,8 @@ func authorization(s string, i, j int) (start, end int) {
 	if end-start < MinLength {
 		return 0, 0
 	}
-	switch scheme, rest, ok := strings.Cut(s[start:end], " "); {
+	scheme, rest, ok := strings.Cut(s[start:end], " ")
+	switch {
 	case reference(rest) || reference(scheme):
 		return 0, 0
 	case ok && schemes[strings.ToLower(scheme)] && len(rest) >= 4 && rest != Mask:
@@ -142,7 +144,8 @@ func query(s string, _, j int) (start, end int) {
 	if v == "" || reference(v) {
 		return 0, 0
 	}
-	switch c := find(name); {
+	c := find(name)
+	switch {
 	case c&sure != 0, c&perhaps != 0 && len(v) >= MinLength, c&(sure|perhaps) == 0 && HoldsField(name) && generated(name, v):
 		return k + 1, end
 	}

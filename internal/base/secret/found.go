@@ -15,7 +15,9 @@ type Found struct {
 func (f *Found) Empty() bool { return len(f.Named) == 0 && len(f.Seen) == 0 }
 
 // All returns the additional values to mask.
-func (f *Found) All() []string { return append(f.Named[:len(f.Named):len(f.Named)], f.Seen...) }
+func (f *Found) All() []string {
+	return append(f.Named[:len(f.Named):len(f.Named)], f.Seen...)
+}
 
 // Name adds the value of a credential's name, except for common words, which could
 // have another meaning elsewhere.

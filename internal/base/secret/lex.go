@@ -81,7 +81,8 @@ func boundary(s string, i int) bool {
 
 // quoteAt returns the quote at k with the backslashes before it, "" for none.
 func quoteAt(s string, k int) string {
-	if end := span(s[:min(len(s), k+32)], k, backslash); end < len(s) && (s[end] == '"' || s[end] == '\'') {
+	end := span(s[:min(len(s), k+32)], k, backslash)
+	if end < len(s) && (s[end] == '"' || s[end] == '\'') {
 		return s[k : end+1]
 	}
 	return ""

@@ -79,7 +79,8 @@ func (m *Matcher) after(before byte, masked, text string) bool {
 			return false
 		}
 		end += at
-		if m.tries++; m.tries > maxTries {
+		m.tries++
+		if m.tries > maxTries {
 			return false
 		}
 		had := m.unknown

@@ -42,7 +42,8 @@ func named(s string, i, j int) place {
 				return p
 			}
 		}
-		if p.start, p.end = assigned(s, a, b, c); !p.empty() {
+		p.start, p.end = assigned(s, a, b, c)
+		if !p.empty() {
 			return p
 		}
 	}
@@ -129,13 +130,15 @@ func leaves(s string, k int, quote string) (out []place, end int) {
 	s = s[:min(len(s), k+maxValue)]
 	depth, name := 0, ""
 	for i := k; i < len(s); {
-		switch c := s[i]; {
+		c := s[i]
+		switch {
 		case c == '{' || c == '[':
 			depth++
 			i++
 		case c == '}' || c == ']':
 			i++
-			if depth--; depth == 0 {
+			depth--
+			if depth == 0 {
 				return out, i
 			}
 		case strings.HasPrefix(s[i:], quote):

@@ -101,16 +101,19 @@ func keyTextAfter(s string, i int) int {
 	for {
 		j := i
 		for j < len(s) && !keyChar(s[j]) && s[j] != '-' || j < len(s) && s[j] == '-' && !strings.HasPrefix(s[j:], "--") {
-			if j++; j-i > maxGap {
+			j++
+			if j-i > maxGap {
 				return end
 			}
 		}
 		k := span(s, j, keyChar)
-		switch n := k - j; {
+		n := k - j
+		switch {
 		case n == 0:
 			return end
 		case n >= keyLine, n >= 4 && cut(s[:stop], min(k, stop)), headers[s[j:k]]:
-			if end, last = k, n >= fullLine; k >= stop {
+			end, last = k, n >= fullLine
+			if k >= stop {
 				return len(s)
 			}
 		case last && n > 2:

@@ -167,7 +167,8 @@ func (r *Redactor) Bytes(b []byte) []byte {
 func (r *Redactor) Lines(lines []string) []string {
 	bodies := make([]string, len(lines))
 	for i, line := range lines {
-		if bodies[i] = line; line != "" && strings.IndexByte("+- ", line[0]) >= 0 {
+		bodies[i] = line
+		if line != "" && strings.IndexByte("+- ", line[0]) >= 0 {
 			bodies[i] = line[1:]
 		}
 	}
@@ -177,7 +178,8 @@ func (r *Redactor) Lines(lines []string) []string {
 	for i, line := range lines {
 		body := bodies[i]
 		clean := r.String(line)
-		if mark := line[:len(line)-len(body)]; key.Hides(body) {
+		mark := line[:len(line)-len(body)]
+		if key.Hides(body) {
 			clean = mark + Mask
 		} else if clean == line && len(together) == len(lines) {
 			clean = mark + together[i]

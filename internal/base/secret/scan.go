@@ -49,7 +49,8 @@ func (t *searcher) scan(s string, open bool) (places []place) {
 			}
 			places = append(places, p)
 		}
-		if i = end; len(found) > 0 || p.nested {
+		i = end
+		if len(found) > 0 || p.nested {
 			done = end
 		}
 	}

@@ -62,7 +62,9 @@ func (t *searcher) declare(v string) {
 
 func (t *searcher) enter(e encoding) {
 	h := t.head(e.text)
-	i, _ := slices.BinarySearchFunc(h.encodings, e, func(x, y encoding) int { return cmp.Compare(len(y.text), len(x.text)+1) })
+	i, _ := slices.BinarySearchFunc(h.encodings, e, func(x, y encoding) int {
+		return cmp.Compare(len(y.text), len(x.text)+1)
+	})
 	h.encodings = slices.Insert(h.encodings, i, e)
 }
 
@@ -159,7 +161,8 @@ func (t *searcher) match(s string, i int, open bool) place {
 		if !pat.at(s, i) {
 			continue
 		}
-		if j := i + len(pat.prefix); pat.find == nil {
+		j := i + len(pat.prefix)
+		if pat.find == nil {
 			if p := named(s, i, j); !p.empty() {
 				return p
 			}
@@ -184,7 +187,8 @@ func (t *searcher) rest(s string, i int) (start, end int) {
 				break
 			}
 			from += k
-			if n := commonPrefix(s[i:], v[from:]); (from+n == len(v) || cut(s, i+n)) && i+n > end {
+			n := commonPrefix(s[i:], v[from:])
+			if (from+n == len(v) || cut(s, i+n)) && i+n > end {
 				end = i + n
 			}
 		}
@@ -194,7 +198,8 @@ func (t *searcher) rest(s string, i int) (start, end int) {
 
 func matchEncodings(s string, i int, list []encoding, open bool) (start, end int) {
 	for _, e := range list {
-		switch n := commonPrefix(s[i:], e.text); {
+		n := commonPrefix(s[i:], e.text)
+		switch {
 		case n == len(e.text) && e.kind == inQuotes:
 			q := len(e.text) - len(strings.TrimRight(e.text, `\"`))
 			if rest := strings.TrimLeft(s[i+n:], " "); strings.HasPrefix(rest, ":") {

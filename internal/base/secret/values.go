@@ -126,7 +126,9 @@ func random(s string) bool {
 	for run := range strings.FieldsFuncSeq(s, func(r rune) bool { return r >= 0x80 || !alnum(byte(r)) }) {
 		longest = max(longest, len(run))
 	}
-	return longest >= 12 && strings.ContainsAny(s, "0123456789") && strings.ContainsFunc(s, func(r rune) bool { return r < 0x80 && letter(byte(r)) })
+	return longest >= 12 && strings.ContainsAny(s, "0123456789") && strings.ContainsFunc(s, func(r rune) bool {
+		return r < 0x80 && letter(byte(r))
+	})
 }
 
 // learnable reports whether a value is unlikely to occur with another meaning.

@@ -80,7 +80,8 @@ func Split(line string) ([]Word, error) {
 		} else {
 			at = int(w.Pos().Offset())
 		}
-		if i := bytes.IndexByte(s.masked[end:max(end, at)], '\n'); len(s.words) > 0 && i >= 0 {
+		i := bytes.IndexByte(s.masked[end:max(end, at)], '\n')
+		if len(s.words) > 0 && i >= 0 {
 			fault = &SplitError{s.from[end+i], "a new line begins another command", noShell}
 		} else if fault == nil {
 			end = int(w.End().Offset())
@@ -112,7 +113,8 @@ func (s *splitter) mask(line string) *SplitError {
 	quote, start := byte(0), true // start: at the beginning of a word
 	for i := 0; i < len(line); {
 		c, n, hidden := line[i], 1, false
-		switch rest := line[i:]; {
+		rest := line[i:]
+		switch {
 		case quote == '\'' && c != quote:
 		case strings.HasPrefix(rest, "\\\n"):
 			i += 2
@@ -181,7 +183,8 @@ func (s *splitter) add(w *syntax.Word, first bool) *SplitError {
 	s.words = append(s.words, Word{Text: string(s.text), Expands: s.expands})
 	at := int(w.Pos().Offset())
 	raw := string(s.line[at:w.End().Offset()])
-	switch name, _, assigned := strings.Cut(raw, "="); {
+	name, _, assigned := strings.Cut(raw, "=")
+	switch {
 	case !first:
 	case slices.Contains(reserved, raw):
 		return &SplitError{s.from[at], raw + " is a shell keyword", noShell}

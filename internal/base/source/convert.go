@@ -135,7 +135,8 @@ func (e *extent) include(child extent) {
 // reference to the alias. Children are shared, not copied.
 func (c *converter) alias(y *yaml.Node, depth int) (*Node, extent) {
 	one := extent{nodes: 1, depth: 1}
-	switch a, known := c.anchors[y.Alias]; {
+	a, known := c.anchors[y.Alias]
+	switch {
 	case c.refused:
 	case !known || !a.done:
 		c.errorf(y, "recursive-alias", "", "the alias %q is used inside its own value", "*"+y.Value)

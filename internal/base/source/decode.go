@@ -135,7 +135,8 @@ func (d *Decoder) OneOrMany(n *Node, path string, list, one any, empty string) (
 		d.Decode(n, path, one)
 		return false
 	}
-	if d.Decode(n, path, list); len(n.Items) == 0 && empty != "" {
+	d.Decode(n, path, list)
+	if len(n.Items) == 0 && empty != "" {
 		d.Errorf(n, path, "%s", empty)
 	}
 	return true
@@ -190,7 +191,8 @@ func (d *Decoder) value(n *Node, path string, v reflect.Value) {
 }
 
 func (d *Decoder) pointer(n *Node, path string, v reflect.Value) {
-	switch t := v.Type(); {
+	t := v.Type()
+	switch {
 	case t.Elem() == nodeType:
 		v.Set(reflect.ValueOf(n))
 	case n.Kind == KindNull && !t.Implements(unmarshalerType):
@@ -204,7 +206,8 @@ func (d *Decoder) pointer(n *Node, path string, v reflect.Value) {
 
 func (d *Decoder) slice(n *Node, path string, v reflect.Value) {
 	if n.Kind != KindList {
-		if diag := d.WrongType(n, path, "a list"); n.Kind != KindNull && n.Kind != KindMap {
+		diag := d.WrongType(n, path, "a list")
+		if n.Kind != KindNull && n.Kind != KindMap {
 			diag.Hint = "write a list: [" + listText(n) + "]"
 		}
 		return
@@ -277,7 +280,8 @@ func (d *Decoder) structure(n *Node, path string, v reflect.Value) {
 		before := len(d.found.diags)
 		d.value(f.Value, below, into)
 		const keys = "write a map with " // begins a hint that shows no value
-		if found := d.found.diags[before:]; len(found) == 1 && found[0].Code == "type" && found[0].Pos == f.Value.Pos && key.example != "" && strings.HasPrefix(found[0].Hint+keys, keys) {
+		found := d.found.diags[before:]
+		if len(found) == 1 && found[0].Code == "type" && found[0].Pos == f.Value.Pos && key.example != "" && strings.HasPrefix(found[0].Hint+keys, keys) {
 			found[0].Hint = strings.TrimPrefix(found[0].Hint+", for example "+key.Name+": "+key.example, ", ")
 		}
 		if key.Enum != nil && len(d.found.diags) == before {
@@ -289,7 +293,8 @@ func (d *Decoder) structure(n *Node, path string, v reflect.Value) {
 	}
 	for at := range l.fields {
 		// A misspelled key was reported; don't report the missing one too.
-		if f := &l.fields[at]; f.Required && seen&(1<<at) == 0 && !slices.Contains(more, at) && !slices.Contains(meant, f.Name) {
+		f := &l.fields[at]
+		if f.Required && seen&(1<<at) == 0 && !slices.Contains(more, at) && !slices.Contains(meant, f.Name) {
 			d.Errorf(n, path, "missing key %q", f.Name).Code = "missing-key"
 		}
 	}
@@ -373,7 +378,8 @@ func (d *Decoder) within(n *Node, path string, v reflect.Value, limits string) {
 	got := v.Convert(reflect.TypeFor[float64]()).Float()
 	low, high, ok := strings.Cut(limits, "-")
 	least, _ := strconv.ParseFloat(low, 64)
-	switch most, _ := strconv.ParseFloat(high, 64); {
+	most, _ := strconv.ParseFloat(high, 64)
+	switch {
 	case !ok && got <= 0:
 		d.Errorf(n, path, "must be greater than zero").Code = "range"
 	case ok && (got < least || got > most):

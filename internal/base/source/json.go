@@ -30,7 +30,9 @@ func (n *Node) JSON() jsonv.Value {
 	case KindList:
 		return jsonv.List(n.Items, (*Node).JSON)
 	case KindMap:
-		members := lists.Map(n.Fields, func(f Field) jsonv.Member { return jsonv.Member{Key: f.Key.Text, Value: f.Value.JSON()} })
+		members := lists.Map(n.Fields, func(f Field) jsonv.Member {
+			return jsonv.Member{Key: f.Key.Text, Value: f.Value.JSON()}
+		})
 		return jsonv.Object(members...)
 	}
 	return jsonv.Null()

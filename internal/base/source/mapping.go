@@ -80,7 +80,8 @@ func (c *converter) mapping(n *Node, y *yaml.Node, depth int, inFlow bool, e *ex
 		value, ve := c.node(yv, depth+1, inFlow)
 		e.include(ke)
 		e.include(ve)
-		switch at := set.find(key.Text); {
+		at := set.find(key.Text)
+		switch {
 		case at < 0:
 			set.add(Field{Key: key, Value: value}, false)
 		case set.merged[at]:

@@ -96,7 +96,8 @@ func readUpTo(in io.Reader, size, limit int64) ([]byte, error) {
 // position contains.
 func unreadable(name string, err error) Diagnostic {
 	d := Diagnostic{Pos: Pos{File: &File{Name: name}}, Code: "unreadable"}
-	switch path, named := errors.AsType[*fs.PathError](err); {
+	path, named := errors.AsType[*fs.PathError](err)
+	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		d.Msg = "no such file"
 		if named {

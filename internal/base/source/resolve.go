@@ -34,7 +34,8 @@ func resolvePlain(s string) (Kind, string, scalarNote) {
 	case "false", "False", "FALSE":
 		return KindBool, "false", noteNone
 	}
-	switch c := s[0]; {
+	c := s[0]
+	switch {
 	case c >= '0' && c <= '9', c == '-', c == '+', c == '.':
 		return resolveNumber(s)
 	}

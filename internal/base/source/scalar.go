@@ -93,7 +93,8 @@ func (d *Decoder) wantNumber(n *Node, path, want string) {
 		return
 	}
 	bare := strings.ReplaceAll(n.Text, "_", "")
-	switch kind, text, note := resolvePlain(bare); {
+	kind, text, note := resolvePlain(bare)
+	switch {
 	case note == noteLeadingZero:
 		sign := strings.TrimRight(bare[:1], "+0123456789")
 		if zeroless := strings.TrimLeft(bare, "+-0"); zeroless != "" {
@@ -109,7 +110,8 @@ func (d *Decoder) wantNumber(n *Node, path, want string) {
 
 func (d *Decoder) number(n *Node, path string, v reflect.Value) {
 	var err error
-	switch whole := n.Kind == KindInt; {
+	whole := n.Kind == KindInt
+	switch {
 	case v.CanFloat():
 		if !whole && n.Kind != KindFloat {
 			d.wantNumber(n, path, "a number")
@@ -175,7 +177,8 @@ func ParseDuration(s string) (time.Duration, error) {
 	if strings.HasPrefix(trimmed, "-") {
 		return 0, errors.New("it is negative")
 	}
-	switch got, err := time.ParseDuration(strings.ReplaceAll(trimmed, " ", "")); {
+	got, err := time.ParseDuration(strings.ReplaceAll(trimmed, " ", ""))
+	switch {
 	case err == nil:
 		return got, nil
 	case strings.Contains(err.Error(), "missing unit"):

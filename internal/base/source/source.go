@@ -34,7 +34,8 @@ func (f *File) lineStarts() []int {
 		starts := make([]int, 1, 1+bytes.Count(f.Data, []byte{'\n'}))
 		starts[0] = first
 		for i := first; i < len(f.Data); i++ {
-			if c := f.Data[i]; c == '\n' || c == '\r' && (i+1 == len(f.Data) || f.Data[i+1] != '\n') {
+			c := f.Data[i]
+			if c == '\n' || c == '\r' && (i+1 == len(f.Data) || f.Data[i+1] != '\n') {
 				starts = append(starts, i+1)
 			}
 		}

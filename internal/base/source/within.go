@@ -64,7 +64,8 @@ func (n *Node) Inline() string {
 // AfterHash returns a hint for a value that is missing because "#" begins a comment.
 func (n *Node) AfterHash() string {
 	line := n.Pos.File.line(n.Pos.Line)
-	if text := strings.TrimLeft(string(line[min(len(line), n.Pos.Col-1):]), " "); len(text) > 1 && text[0] == '#' && text[1] != ' ' {
+	text := strings.TrimLeft(string(line[min(len(line), n.Pos.Col-1):]), " ")
+	if len(text) > 1 && text[0] == '#' && text[1] != ' ' {
 		return `"#" begins a comment; write ` + strconv.Quote(text)
 	}
 	return ""

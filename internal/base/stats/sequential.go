@@ -28,7 +28,8 @@ func (d Sequential) Verdict(passed, failed int) Verdict {
 	if failed > 0 { // if every trial is wanted to pass, one failure has the ratio -Inf
 		ratio += float64(failed) * math.Log((1-d.Want)/(1-d.Floor))
 	}
-	switch bound := d.bound() - 1e-9; {
+	bound := d.bound() - 1e-9
+	switch {
 	case ratio >= bound:
 		return Good
 	case ratio <= -bound:

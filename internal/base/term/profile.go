@@ -43,13 +43,15 @@ func Detect(w io.Writer, env []string, mode string) (Profile, error) {
 		return None, nil
 	}
 	forced := lookup(env, "CLICOLOR_FORCE")
-	switch force := forced != "" && forced != "0"; {
+	force := forced != "" && forced != "0"
+	switch {
 	case force:
 		return Color, nil
 	case !tty:
 		return None, nil
 	}
-	switch name := lookup(env, "TERM"); {
+	name := lookup(env, "TERM")
+	switch {
 	case name == "dumb":
 		return None, nil
 	case name == "" && !virtualTerminal(w):

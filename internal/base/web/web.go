@@ -33,7 +33,8 @@ func NoRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastRe
 // SameOrigin is a CheckRedirect that rejects redirects that leave the
 // origin, because requests contain credentials, and more than five.
 func SameOrigin(req *http.Request, via []*http.Request) error {
-	switch first := via[0].URL; {
+	first := via[0].URL
+	switch {
 	case len(via) > 5:
 		return errors.New("more than 5 redirects")
 	case req.URL.Scheme != first.Scheme || req.URL.Host != first.Host:

@@ -51,7 +51,8 @@ func find(src []byte, key, name string) (*entry, error) {
 			return nil, fmt.Errorf("the args of %q are not a list of strings", name)
 		}
 	}
-	if i := slices.Index(e.words, "--"); i >= 0 && i+1 < len(e.words) && e.words[0] == "record" && strings.HasPrefix(filepath.Base(e.program), "mcptest") {
+	i := slices.Index(e.words, "--")
+	if i >= 0 && i+1 < len(e.words) && e.words[0] == "record" && strings.HasPrefix(filepath.Base(e.program), "mcptest") {
 		e.recorded, e.recordedProgram = true, e.words[i+1:]
 	}
 	return e, nil

@@ -46,9 +46,15 @@ func Places(client string, s System) ([]Place, error) {
 	case "claude-desktop":
 		return []Place{{filepath.Join(config, "Claude", "claude_desktop_config.json"), "mcpServers"}}, nil
 	case "vscode":
-		return []Place{{filepath.Join(s.Dir, ".vscode", "mcp.json"), "servers"}, {filepath.Join(config, "Code", "User", "mcp.json"), "servers"}}, nil
+		return []Place{
+			{filepath.Join(s.Dir, ".vscode", "mcp.json"), "servers"},
+			{filepath.Join(config, "Code", "User", "mcp.json"), "servers"},
+		}, nil
 	case "cursor":
-		return slices.Compact([]Place{{filepath.Join(s.Dir, ".cursor", "mcp.json"), "mcpServers"}, {filepath.Join(s.Home, ".cursor", "mcp.json"), "mcpServers"}}), nil
+		return slices.Compact([]Place{
+			{filepath.Join(s.Dir, ".cursor", "mcp.json"), "mcpServers"},
+			{filepath.Join(s.Home, ".cursor", "mcp.json"), "mcpServers"},
+		}), nil
 	}
 	return nil, fmt.Errorf("unknown client %q: expected %s", client, strings.Join(Clients(), ", "))
 }

@@ -17,7 +17,8 @@ func plainJSON(src []byte) ([]byte, error) {
 	}
 	comma := -1 // offset of a comma that nothing has followed yet
 	for i := 0; i < len(out); i++ {
-		switch c := out[i]; {
+		c := out[i]
+		switch {
 		case c == '"':
 			for i++; i < len(out) && out[i] != '"'; i++ {
 				if out[i] == '\\' {

@@ -42,12 +42,14 @@ func Read(path, name string, set func(variable string) bool) (*Server, error) {
 	var names []string
 	for _, key := range []string{"mcpServers", "servers"} {
 		for one, entry := range file.Lookup(key).Members() {
-			if names = append(names, one); one == name || name == "" && file.Lookup(key).Len() == 1 {
+			names = append(names, one)
+			if one == name || name == "" && file.Lookup(key).Len() == 1 {
 				return (&reader{out: &Server{Name: one, Dir: projectDir(path)}, set: set}).server(entry)
 			}
 		}
 	}
-	switch list := strings.Join(names, ", "); {
+	list := strings.Join(names, ", ")
+	switch {
 	case list == "":
 		return nil, errors.New(`the file has no "mcpServers" or "servers" with servers`)
 	case name == "":
@@ -103,7 +105,12 @@ func (r *reader) fromFile(path string) error {
 	if err != nil {
 		return err
 	}
-	vars, diags := dotenv.Parse(&source.File{Name: path, Data: data}, func(name string) bool { return !notName().MatchString(name) })
+	vars, diags := dotenv.Parse(&source.File{
+		Name: path,
+		Data: data,
+	}, func(name string) bool {
+		return !notName().MatchString(name)
+	})
 	for _, v := range vars {
 		if !slices.ContainsFunc(r.out.Env, func(kv [2]string) bool { return kv[0] == v.Name }) {
 			r.out.Env = append(r.out.Env, [2]string{v.Name, "${" + v.Name + "}"})
@@ -127,7 +134,8 @@ var (
 func (r *reader) text(v jsonv.Value) string {
 	return placeholder().ReplaceAllStringFunc(cmp.Or(v.Text(), v.Literal()), func(p string) string {
 		name, byDefault, optional := strings.Cut(p[2:len(p)-1], ":-")
-		switch kind, id, _ := strings.Cut(name, ":"); {
+		kind, id, _ := strings.Cut(name, ":")
+		switch {
 		case name == "workspaceFolder":
 			return "."
 		case name == "userHome":
@@ -152,7 +160,8 @@ func (r *reader) text(v jsonv.Value) string {
 // projectDir is the folder in which a client starts the servers of a project's
 // configuration; "" for a configuration of the user.
 func projectDir(path string) string {
-	switch dir := filepath.Dir(path); {
+	dir := filepath.Dir(path)
+	switch {
 	case filepath.Base(path) == ".mcp.json":
 		return dir
 	case slices.Contains([]string{".vscode", ".cursor"}, filepath.Base(dir)):

@@ -31,7 +31,14 @@ type Streams struct {
 
 // System returns the process's own streams.
 func System() Streams {
-	return Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Env: os.Environ(), Self: self(), Exit: os.Exit}
+	return Streams{
+		In:   os.Stdin,
+		Out:  os.Stdout,
+		Err:  os.Stderr,
+		Env:  os.Environ(),
+		Self: self(),
+		Exit: os.Exit,
+	}
 }
 
 // Client returns In for a server, which handles messages of its client while it waits

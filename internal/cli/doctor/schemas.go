@@ -50,7 +50,8 @@ func (e *examination) schemas(ctx context.Context) bool {
 		}
 		for _, r := range remarks {
 			l.State = worse(l.State, r.state)
-			if total++; total <= maxLint {
+			total++
+			if total <= maxLint {
 				l.Details = append(l.Details, string(r.state)+": "+inspect.Name(t, "name")+": "+r.text)
 			}
 		}
@@ -115,7 +116,9 @@ func lintSchema(key string, schema jsonv.Value) []remark {
 	case !errors.As(err, &se):
 		return []remark{{Fail, key + ": " + err.Error()}}
 	}
-	return lists.Map(append([]*jsonschema.Error{se}, se.Rest...), func(e *jsonschema.Error) remark { return remark{Fail, key + e.Pointer + ": " + e.Msg} })
+	return lists.Map(append([]*jsonschema.Error{se}, se.Rest...), func(e *jsonschema.Error) remark {
+		return remark{Fail, key + e.Pointer + ": " + e.Msg}
+	})
 }
 
 // lintRequired finds required properties that the schema does not describe.

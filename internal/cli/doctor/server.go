@@ -31,9 +31,15 @@ func (e *examination) start(ctx context.Context) bool {
 	begun := time.Now()
 	facts, err := e.Conn.Start(ctx)
 	took := time.Since(begun)
-	switch se, ok := errors.AsType[*proc.StartError](err); {
+	se, ok := errors.AsType[*proc.StartError](err)
+	switch {
 	case ok:
-		return e.found(Layer{Name: "command", State: Fail, Message: strings.TrimSuffix(se.Error(), "; "+se.Hint), Hint: se.Hint})
+		return e.found(Layer{
+			Name:    "command",
+			State:   Fail,
+			Message: strings.TrimSuffix(se.Error(), "; "+se.Hint),
+			Hint:    se.Hint,
+		})
 	case err != nil:
 		return e.found(Layer{Name: "start", State: Fail, Message: err.Error(), Details: inspect.Detail(err)})
 	}
@@ -110,7 +116,8 @@ func (e *examination) noSession(err error, took time.Duration) bool {
 	var login *auth.LoginError
 	var oe *wire.OpenError
 	var closed *wire.ClosedError
-	switch timeout, timedOut := errors.AsType[*mcp.TimeoutError](err); {
+	timeout, timedOut := errors.AsType[*mcp.TimeoutError](err)
+	switch {
 	case errors.As(err, &login):
 		l.Name, l.Message, l.Hint = "auth", login.Why, "run: "+login.Command
 	case errors.As(err, &he) && (he.Info.Status == http.StatusUnauthorized || he.Info.Status == http.StatusForbidden):
@@ -227,7 +234,8 @@ func twice(items []jsonv.Value, key string) []string {
 	var out []string
 	for _, it := range items {
 		n := inspect.Name(it, key)
-		if seen[n]++; seen[n] == 2 {
+		seen[n]++
+		if seen[n] == 2 {
 			out = append(out, n)
 		}
 	}
@@ -257,7 +265,8 @@ func (e *examination) messages(context.Context) bool {
 		l.Message = display.Count(len(all), "protocol violation")
 	}
 	for _, event := range e.Conn.Session().SideEvents() {
-		switch declared := e.announces(); {
+		declared := e.announces()
+		switch {
 		case event.Kind == wire.SideRival: // the layer second
 		case event.Kind != wire.SideStream:
 			l.Details = append(l.Details, event.Text)

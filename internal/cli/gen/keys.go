@@ -286,7 +286,8 @@ func (w *keyWalk) mapLabel(v jsonv.Value) string {
 func bounds(v jsonv.Value) string {
 	lo, hasLo := v.Get("minimum")
 	hi, hasHi := v.Get("maximum")
-	switch above, hasAbove := v.Get("exclusiveMinimum"); {
+	above, hasAbove := v.Get("exclusiveMinimum")
+	switch {
 	case hasLo && hasHi:
 		return fmt.Sprintf(", %s to %s", lo.Literal(), hi.Literal())
 	case hasLo:

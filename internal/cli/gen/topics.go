@@ -118,7 +118,13 @@ func keyTopics(keys []Key) []Topic {
 			continue
 		}
 		index[same] = len(out)
-		t := Topic{Kind: "key", Name: k.Name, Title: "key " + k.Name, Doc: k.Doc, Facts: []string{"in: " + k.Where, "type: " + strings.ReplaceAll(k.Type, "`", "")}}
+		t := Topic{
+			Kind:  "key",
+			Name:  k.Name,
+			Title: "key " + k.Name,
+			Doc:   k.Doc,
+			Facts: []string{"in: " + k.Where, "type: " + strings.ReplaceAll(k.Type, "`", "")},
+		}
 		if k.Required {
 			t.Facts = append(t.Facts, "required")
 		}
@@ -134,7 +140,13 @@ func keyTopics(keys []Key) []Topic {
 }
 
 func rootTopic(r target.Root) Topic {
-	t := Topic{Kind: "target root", Name: r.Name, Title: "target root " + r.Name, Doc: display.Sentence(r.Doc), Example: "- target: " + r.Example[0] + "\n  matcher: {" + r.Example[1] + "}"}
+	t := Topic{
+		Kind:    "target root",
+		Name:    r.Name,
+		Title:   "target root " + r.Name,
+		Doc:     display.Sentence(r.Doc),
+		Example: "- target: " + r.Example[0] + "\n  matcher: {" + r.Example[1] + "}",
+	}
 	if r.Leaf != "" {
 		t.Facts = []string{"it is " + r.Leaf + ": no path can follow it"}
 	}
@@ -202,7 +214,9 @@ func Find(topics []Topic, word string) []Topic {
 			return filter(topics, func(t2 Topic) bool { return t2.Kind == "target root" && t2.Name == t.Root() })
 		}
 	}
-	if found := filter(topics, func(t Topic) bool { return t.Name == word || slices.Contains(t.Aliases, word) }); len(found) > 0 {
+	if found := filter(topics, func(t Topic) bool {
+		return t.Name == word || slices.Contains(t.Aliases, word)
+	}); len(found) > 0 {
 		if !slices.ContainsFunc(found, func(t Topic) bool { return t.Kind != mockKey }) {
 			found = append(withArgument(topics, word), found...) // suites before mocks
 		}
@@ -213,7 +227,10 @@ func Find(topics []Topic, word string) []Topic {
 		return found
 	}
 	if i := strings.LastIndexByte(word, '.'); i > 0 { // variants.from, which the text of variants explains
-		if found := filter(placed(topics, word[:i]), func(t Topic) bool { return strings.Contains(t.Doc, " "+word[i+1:]+":") }); len(found) > 0 {
+		found := filter(placed(topics, word[:i]), func(t Topic) bool {
+			return strings.Contains(t.Doc, " "+word[i+1:]+":")
+		})
+		if len(found) > 0 {
 			return found
 		}
 	}
@@ -223,7 +240,8 @@ func Find(topics []Topic, word string) []Topic {
 		}
 	}
 	found := withArgument(topics, word)
-	if i := strings.Index(word, "_"); len(found) == 0 && i > 0 && i < len(word)-1 {
+	i := strings.Index(word, "_")
+	if len(found) == 0 && i > 0 && i < len(word)-1 {
 		return Find(topics, word[:i]+strings.ToUpper(word[i+1:i+2])+word[i+2:])
 	}
 	return found

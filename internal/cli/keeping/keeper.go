@@ -170,7 +170,12 @@ func (k *Keeper) insert(now *source.File, r Request) (insertion, error) {
 		return insertion{}, err
 	}
 	words := newWording(to, r.Redactor, k.streams.Env)
-	su := &draft.Suite{Recorded: true, Tests: []*draft.Test{&r.Test}, Local: scaffold.Local(), Mask: words.mask}
+	su := &draft.Suite{
+		Recorded: true,
+		Tests:    []*draft.Test{&r.Test},
+		Local:    scaffold.Local(),
+		Mask:     words.mask,
+	}
 	name, err := k.name(su, &r.Test, to.names)
 	if err != nil {
 		return insertion{}, err

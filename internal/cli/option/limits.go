@@ -98,7 +98,15 @@ type sizeUnit struct {
 
 // sizeUnits returns the units, longer names first.
 func sizeUnits() []sizeUnit {
-	return []sizeUnit{{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}, {"GB", 1_000_000_000}, {"MB", 1_000_000}, {"KB", 1_000}, {"B", 1}}
+	return []sizeUnit{
+		{"GiB", 1 << 30},
+		{"MiB", 1 << 20},
+		{"KiB", 1 << 10},
+		{"GB", 1_000_000_000},
+		{"MB", 1_000_000},
+		{"KB", 1_000},
+		{"B", 1},
+	}
 }
 
 // Set parses a size.

@@ -56,7 +56,8 @@ func Free(path string, force bool) error {
 	if path == "-" || path == "" {
 		return nil
 	}
-	switch info, err := os.Lstat(path); {
+	info, err := os.Lstat(path)
+	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:

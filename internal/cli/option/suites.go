@@ -148,7 +148,16 @@ func suitesNear(dir string) string {
 var testFile = lazy.Regexp(`(\.(test|spec)\.[cm]?[jt]sx?|^test_.*\.py|_test\.(py|go))$`)
 
 // programs are what starts a server whose file is taken for a suite, by its suffix.
-var programs = map[string]string{".py": "python3", ".js": "node", ".mjs": "node", ".cjs": "node", ".ts": "npx tsx", ".go": "go run", ".rb": "ruby", ".sh": "sh"}
+var programs = map[string]string{
+	".py":  "python3",
+	".js":  "node",
+	".mjs": "node",
+	".cjs": "node",
+	".ts":  "npx tsx",
+	".go":  "go run",
+	".rb":  "ruby",
+	".sh":  "sh",
+}
 
 // suitesBelow returns the suites in a folder, sorted by path.
 func (f *SuiteFlags) suitesBelow(dir string) ([]string, error) {
@@ -310,7 +319,12 @@ func PrintDiagnostics(s cmdutil.Streams, color string, diags source.Diagnostics,
 	if err == nil && profile != term.None {
 		p := term.NewPalette(profile)
 		paint := func(st term.Style) func(string) string { return func(t string) string { return p.Paint(st, t) } }
-		style = source.Style{Error: paint(term.Bad), Warning: paint(term.Warn), Caret: paint(term.Bad), Hint: paint(term.Accent)}
+		style = source.Style{
+			Error:   paint(term.Bad),
+			Warning: paint(term.Warn),
+			Caret:   paint(term.Bad),
+			Hint:    paint(term.Accent),
+		}
 	}
 	redactor := secret.NewRedactor()
 	redactor.Add(secrets...)

@@ -49,7 +49,8 @@ func noToken(path string, lost error) func(*plan.Server) string {
 		}
 		c := connect.OAuth(sv)
 		client := cmp.Or(c.ClientID, c.ClientMetadataURL)
-		switch l, err := store.Find(auth.Query{Server: c.Resource, Issuer: c.Issuer, Client: client}); {
+		l, err := store.Find(auth.Query{Server: c.Resource, Issuer: c.Issuer, Client: client})
+		switch {
 		case err != nil:
 			return err.Error()
 		case l == nil:
@@ -73,7 +74,8 @@ func (f *SuiteFlags) NeedLogins(s cmdutil.Streams, p *plan.Plan, tokens string, 
 // or the system's. It reports whether there is a browser.
 func OpenBrowser(s cmdutil.Streams, address string) bool {
 	var argv []string
-	switch named := strings.Fields(cmdutil.LookupEnv(s.Env, "BROWSER")); {
+	named := strings.Fields(cmdutil.LookupEnv(s.Env, "BROWSER"))
+	switch {
 	case len(named) > 0:
 		argv = named
 	case runtime.GOOS == "windows":

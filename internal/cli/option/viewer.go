@@ -251,7 +251,8 @@ const maxShown = 20
 func (l *Viewer) violations(list []protocol.Violation) {
 	l.Status.Clear()
 	for _, v := range list {
-		if l.shown++; l.shown > maxShown {
+		l.shown++
+		if l.shown > maxShown {
 			if l.shown == maxShown+1 {
 				fmt.Fprintln(l.Streams.Err, "violation: more violations are not shown")
 			}
@@ -299,5 +300,7 @@ func (l *Viewer) maskLeaves(v jsonv.Value) jsonv.Value {
 			return jsonv.String(s)
 		}
 	}
-	return v.Map(func(k string, e jsonv.Value) (string, jsonv.Value) { return l.Redactor.String(k), l.maskLeaves(e) })
+	return v.Map(func(k string, e jsonv.Value) (string, jsonv.Value) {
+		return l.Redactor.String(k), l.maskLeaves(e)
+	})
 }

@@ -151,7 +151,8 @@ func (c *Cassettes) Connect(deps *run.Deps) {
 		}
 		list = append(list, c.tests.findings()...)
 		for _, player := range c.Players() {
-			if unused := player.Unused(); c.whole && !c.flags.Damage && len(unused) > 0 {
+			unused := player.Unused()
+			if c.whole && !c.flags.Damage && len(unused) > 0 {
 				list = append(list, unusedFinding(player, unused))
 			}
 		}
@@ -161,7 +162,9 @@ func (c *Cassettes) Connect(deps *run.Deps) {
 
 // unusedFinding lists the recorded requests that were not sent.
 func unusedFinding(p *cassette.Player, unused []*cassette.Call) result.Finding {
-	lines := lists.Map(unused, func(call *cassette.Call) string { return fmt.Sprintf("%s (line %d)", p.Shown(call), call.Request.Line) })
+	lines := lists.Map(unused, func(call *cassette.Call) string {
+		return fmt.Sprintf("%s (line %d)", p.Shown(call), call.Request.Line)
+	})
 	file := p.Cassette().File
 	return result.Finding{
 		Kind: "unused-recording", Severity: "warning", File: file, Line: unused[0].Request.Line,

@@ -26,7 +26,9 @@ func (j *judged) add(c *plan.Case, passed bool) {
 	for _, op := range c.Ops {
 		calls = calls || op.Method != "" && !cassette.IsOverhead(op.Method)
 		timed = timed || op.Tree != nil && (op.Tree.MaxDuration != nil || op.Tree.Uses().Times())
-		timed = timed || slices.ContainsFunc(op.Capture, func(cp plan.Capture) bool { return cp.Target != nil && cp.Target.Uses().Times() })
+		timed = timed || slices.ContainsFunc(op.Capture, func(cp plan.Capture) bool {
+			return cp.Target != nil && cp.Target.Uses().Times()
+		})
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()

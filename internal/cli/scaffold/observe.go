@@ -102,7 +102,8 @@ func (d *Draft) discover(ctx context.Context) error {
 	if sv := &d.Suite.Server; sv.Protocol == "" && d.Conn.Mute() {
 		sv.Protocol, sv.Mute = d.Conn.Session().Protocol(), true
 	}
-	if called := d.Conn.Implementation().Lookup("name").Text(); !d.named && called != "" {
+	called := d.Conn.Implementation().Lookup("name").Text()
+	if !d.named && called != "" {
 		called = ShortName(d.Mask(called))
 		d.Suite.Name, d.Suite.Server.Name = called, called
 	}
@@ -192,7 +193,8 @@ func (d *Draft) prompts(list []jsonv.Value) {
 		for _, a := range p.Lookup("arguments").Elems() {
 			needs = needs || a.Lookup("required").Bool()
 		}
-		switch called := p.Lookup("name").Text(); {
+		called := p.Lookup("name").Text()
+		switch {
 		case called == "":
 		case needs:
 			wanting = append(wanting, called)
@@ -238,7 +240,8 @@ func (d *Draft) try(ctx context.Context, t *draft.Test) (a draft.Answer, why str
 		method, params = "prompts/get", named("name")
 	}
 	x := d.Conn.Do(ctx, method, params)
-	switch _, ok := errors.AsType[*mcp.TimeoutError](x.Cause); {
+	_, ok := errors.AsType[*mcp.TimeoutError](x.Cause)
+	switch {
 	case ok:
 		return a, fmt.Sprintf("it did not respond within %s when it was tried (increase --timeout)", d.Conn.Server().Timeout)
 	case x.Cause != nil:
@@ -345,7 +348,8 @@ func (d *Draft) Adapt(r *result.Run) (changed bool) {
 		for _, v := range c.Violations {
 			forgiven = tolerate(v.Kind) || forgiven
 		}
-		if at := slices.Index(names, c.Name); !forgiven && at >= 0 {
+		at := slices.Index(names, c.Name)
+		if !forgiven && at >= 0 {
 			d.relax(d.Suite.Tests[at], c.Message)
 			forgiven = true
 		}
@@ -367,7 +371,10 @@ func (d *Draft) requested(t *draft.Test, c *result.Case) bool {
 	var sent []draft.Requested
 	for _, q := range c.Upstream {
 		path, _, _ := strings.Cut(q.URL, "?")
-		if q.Unmatched && !slices.ContainsFunc(d.Suite.Upstreams, func(u *draft.Upstream) bool { return u.Name == q.Upstream && u.Allowed }) {
+		allowed := func(u *draft.Upstream) bool {
+			return u.Name == q.Upstream && u.Allowed
+		}
+		if q.Unmatched && !slices.ContainsFunc(d.Suite.Upstreams, allowed) {
 			t.Requested, t.Skip = nil, fmt.Sprintf("it sent %s %s to %s, which was not recorded", q.Method, path, q.Upstream)
 			return true
 		}
@@ -377,7 +384,8 @@ func (d *Draft) requested(t *draft.Test, c *result.Case) bool {
 		return false
 	}
 	t.Unsteady = t.Requested != nil
-	if t.Requested = sent; t.Unsteady {
+	t.Requested = sent
+	if t.Unsteady {
 		t.Requested = nil
 	}
 	return true

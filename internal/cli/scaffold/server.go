@@ -109,7 +109,8 @@ func (d *Draft) words(sv Server) []string {
 	found, argv := secret.NewRedactor(), sv.Argv
 	out := make([]string, len(argv))
 	for i, word := range argv {
-		switch flag, value, joined := strings.Cut(word, "="); {
+		flag, value, joined := strings.Cut(word, "=")
+		switch {
 		case sv.refers(word):
 			out[i] = sv.text(word)
 		case i > 0 && strings.HasPrefix(argv[i-1], "-") && !strings.Contains(argv[i-1], "=") && !strings.HasPrefix(word, "-") && secret.Name(strings.TrimLeft(argv[i-1], "-")):
@@ -130,7 +131,8 @@ func (d *Draft) words(sv Server) []string {
 func (d *Draft) values(sv Server) {
 	out := &d.Suite.Server
 	for _, v := range sv.Values {
-		if word := strings.Trim(strings.ToLower(v[1]), "abcdefghijklmnopqrstuvwxyz-_") == "" && len(v[1]) <= 16; sv.refers(v[1]) || isPlain(v[0], v[1]) || word && !secret.Name(v[0]) {
+		word := strings.Trim(strings.ToLower(v[1]), "abcdefghijklmnopqrstuvwxyz-_") == "" && len(v[1]) <= 16
+		if sv.refers(v[1]) || isPlain(v[0], v[1]) || word && !secret.Name(v[0]) {
 			out.Values = append(out.Values, [2]string{v[0], sv.text(v[1])})
 			continue
 		}

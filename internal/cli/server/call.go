@@ -148,7 +148,8 @@ func argValue(text string, raw, onlyText bool) (jsonv.Value, error) {
 func (a *argFlags) whole(s cmdutil.Streams) (jsonv.Value, error) {
 	data := []byte(a.json)
 	var err error
-	switch name, isFile := strings.CutPrefix(a.json, "@"); {
+	name, isFile := strings.CutPrefix(a.json, "@")
+	switch {
 	case a.json == "-":
 		data, err = io.ReadAll(io.LimitReader(s.In, source.MaxSize+1))
 	case isFile:
@@ -339,7 +340,8 @@ func callJSON(ctx context.Context, l *option.Viewer, x *mcp.Exchange, warnings [
 
 // violationError returns the error of a server that violated the protocol, or nil.
 func violationError(l *option.Viewer) error {
-	if l.Conn.ReportRemaining(); !l.Conn.Violated() {
+	l.Conn.ReportRemaining()
+	if !l.Conn.Violated() {
 		return nil
 	}
 	return option.Fail(option.ExitFailed, "the server violated the protocol")

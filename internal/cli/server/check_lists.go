@@ -182,7 +182,12 @@ func (f *checkFlags) fetch(ctx context.Context, l *option.Viewer) (compat.List, 
 // listOf returns the definitions of a surface.
 func listOf(s *surface.Surface) compat.List {
 	l := compat.List{
-		Server: s.Server, Tools: []jsonv.Value{}, Pages: s.Pages, File: filepath.ToSlash(s.Source), Line: 1, Lines: map[string]int{},
+		Server: s.Server,
+		Tools:  []jsonv.Value{},
+		Pages:  s.Pages,
+		File:   filepath.ToSlash(s.Source),
+		Line:   1,
+		Lines:  map[string]int{},
 	}
 	l.Base, _, _ = strings.Cut(s.Server, "@")
 	for _, item := range s.Items {

@@ -94,7 +94,9 @@ func (f *diffFlags) run(cmd *cobra.Command, s cmdutil.Streams, own, argv []strin
 		fmt.Fprintf(s.Err, "warning: only one side lists %ss: they are not compared\n", strings.ReplaceAll(string(kind), "-", " "))
 	}
 	return f.changes.Print(s, diff.Accept(diff.Compare(cmd.Context(), list[0], list[1], diff.Options{
-		Target: new.flags.Usage(s, new.argv), ByName: len(names) > 1, InNew: new.path != "" && !strings.HasPrefix(new.path, "git:"),
+		Target: new.flags.Usage(s, new.argv),
+		ByName: len(names) > 1,
+		InNew:  new.path != "" && !strings.HasPrefix(new.path, "git:"),
 	}), base))
 }
 
@@ -116,7 +118,8 @@ func (f *diffFlags) sides(own, argv []string) (old, new side, err error) {
 	if len(own) == 1 {
 		new.path = own[0]
 	}
-	switch builds := strings.HasPrefix(old.path, "git:") || strings.HasPrefix(new.path, "git:"); {
+	builds := strings.HasPrefix(old.path, "git:") || strings.HasPrefix(new.path, "git:")
+	switch {
 	case len(own) > 1:
 		return old, new, option.Invalid("unexpected argument %q", own[1])
 	case new.path == "" && !live:
@@ -231,7 +234,8 @@ func (f *diffFlags) within(ctx context.Context, l *option.Viewer, dir, ref strin
 		}
 	}
 	below, err := filepath.Rel(here, l.Server.Dir)
-	if l.Server.Dir = filepath.Join(dir, below); err == nil {
+	l.Server.Dir = filepath.Join(dir, below)
+	if err == nil {
 		err = l.Conn.Open(ctx)
 	}
 	if err != nil {

@@ -41,7 +41,9 @@ Exit codes: 0 no layer failed (there may be warnings), 1 a layer failed, 2 inval
 	f.Add(cmd)
 	return option.AddOutput(cmd, s, f.Run(0, func(cmd *cobra.Command, s cmdutil.Streams, _, argv []string) error {
 		var o doctor.Options
-		ctx, l, end, err := f.Prepare(cmd, s, argv, func(i *inspect.Options) { i.Violations, o.Connect = nil, i.Connect })
+		ctx, l, end, err := f.Prepare(cmd, s, argv, func(i *inspect.Options) {
+			i.Violations, o.Connect = nil, i.Connect
+		})
 		if err != nil {
 			return err
 		}
@@ -86,7 +88,11 @@ func stillWaiting(l *option.Viewer, after time.Duration, process bool, stderr []
 
 // printLayer formats a layer.
 func printLayer(l *option.Viewer, y doctor.Layer) string {
-	style := map[doctor.State]term.Style{doctor.OK: term.Good, doctor.Warn: term.Warn, doctor.Fail: term.Bad}[y.State]
+	style := map[doctor.State]term.Style{
+		doctor.OK:   term.Good,
+		doctor.Warn: term.Warn,
+		doctor.Fail: term.Bad,
+	}[y.State]
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s  %s  %s", l.Palette.Paint(style, term.Pad(string(y.State), 4)), term.Pad(y.Name, 9), l.Text(y.Message))
 	if y.Took > 0 {

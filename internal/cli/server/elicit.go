@@ -56,7 +56,8 @@ func refused(l *option.Viewer, x *mcp.Exchange) {
 		if hinted[m.Method] || m.Kind != mcp.KindResponse {
 			continue
 		}
-		switch answer, err := jsonv.Parse(m.Params); {
+		answer, err := jsonv.Parse(m.Params)
+		switch {
 		case err != nil:
 			continue
 		case m.Method == "elicitation/create" && answer.Lookup("action").Text() == "decline":

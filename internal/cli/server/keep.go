@@ -25,7 +25,8 @@ func keep(ctx context.Context, k *keeping.Keeper, l *option.Viewer, r keeping.Re
 		}
 		return &option.ExitError{Code: option.ExitFailed}
 	}
-	if l.Conn.ReportRemaining(); l.Conn.Violated() {
+	l.Conn.ReportRemaining()
+	if l.Conn.Violated() {
 		fmt.Fprintln(l.Streams.Err, "note: the server violated the protocol, so the test will fail until that is fixed")
 	}
 	t.Answers = []draft.Answer{answer}

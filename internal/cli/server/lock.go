@@ -101,7 +101,8 @@ func (f *lockFlags) run(cmd *cobra.Command, s cmdutil.Streams, argv []string) er
 				return err
 			}
 			path := surface.LockPath(f.out, live.Server)
-			if changes = append(changes, unstable...); len(unstable) > 0 {
+			changes = append(changes, unstable...)
+			if len(unstable) > 0 {
 				code = option.ExitGate
 			}
 			if !f.check {
@@ -150,7 +151,10 @@ func (f *lockFlags) read(ctx context.Context, l *option.Viewer, o diff.Options) 
 			live = surfaceOf(l, r.Offer.Lists)
 			return
 		}
-		again := diff.Reading{Name: r.Name, Surface: surface.New(live.Server, l.Conn.Session().ServerInfo(), r.Offer.Lists, l.Redactor.String, nil)}
+		again := diff.Reading{
+			Name:    r.Name,
+			Surface: surface.New(live.Server, l.Conn.Session().ServerInfo(), r.Offer.Lists, l.Redactor.String, nil),
+		}
 		switch {
 		case r.Announced && (f.check || r.Called):
 			announced = append(announced, again)

@@ -113,7 +113,8 @@ func (f *loginFlags) run(ctx context.Context, s cmdutil.Streams, args []string) 
 	ctx, cancel := context.WithTimeoutCause(ctx, f.timeout, fmt.Errorf("timed out after %s (limit: --timeout)", f.timeout))
 	defer cancel()
 	login, err := auth.LogIn(ctx, c, f.loginPrompt(s))
-	switch sig, ok := errors.AsType[*proc.Interrupted](context.Cause(ctx)); {
+	sig, ok := errors.AsType[*proc.Interrupted](context.Cause(ctx))
+	switch {
 	case ok:
 		return &option.ExitError{Code: sig.Code, Message: sig.Error()}
 	case err != nil:
@@ -239,7 +240,8 @@ func (f *loginFlags) listLogins(s cmdutil.Streams, args []string) error {
 	}
 	for _, l := range all {
 		client := cmp.Or(l.Client, "registered automatically")
-		if _, err = fmt.Fprintf(s.Out, "%s\n  issuer %s, client %s\n", term.Escape(l.Server), term.Escape(l.Issuer), term.Escape(client)); err != nil {
+		_, err = fmt.Fprintf(s.Out, "%s\n  issuer %s, client %s\n", term.Escape(l.Server), term.Escape(l.Issuer), term.Escape(client))
+		if err != nil {
 			return err
 		}
 		if len(l.Scopes) > 0 {
@@ -253,7 +255,8 @@ func (f *loginFlags) listLogins(s cmdutil.Streams, args []string) error {
 // validity describes how long a login is valid.
 func validity(l auth.Login) string {
 	left := time.Until(l.Expiry).Round(time.Second)
-	switch renewed := l.RefreshToken != ""; {
+	renewed := l.RefreshToken != ""
+	switch {
 	case l.Expiry.IsZero():
 		return "the token states no expiry"
 	case left > 0 && renewed:

@@ -118,7 +118,8 @@ func mockManifest(s cmdutil.Streams, from, preset string) (*manifest.Manifest, e
 	if f != nil {
 		m, ds = manifest.Load(f)
 	}
-	if errs, _ := option.PrintDiagnostics(s, "", ds); m == nil {
+	errs, _ := option.PrintDiagnostics(s, "", ds)
+	if m == nil {
 		return nil, option.Invalid("%s in the manifest %s", display.Count(max(errs, 1), "error"), from)
 	}
 	return m, nil
@@ -159,7 +160,8 @@ func serveMockHTTP(ctx context.Context, s cmdutil.Streams, server *mock.Server, 
 // serveMock serves until the client disconnects. Ctrl-C is not an error: it is how a
 // user stops a server.
 func serveMock(ctx context.Context, s cmdutil.Streams, server *mock.Server) error {
-	switch code, err := server.ServeStdio(ctx, s.Client(), s.Out); {
+	code, err := server.ServeStdio(ctx, s.Client(), s.Out)
+	switch {
 	case err != nil && !errors.Is(err, context.Canceled):
 		return option.Fail(option.ExitFailed, "mock: %v", err)
 	case code != 0:

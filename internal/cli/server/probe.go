@@ -75,13 +75,10 @@ func (f *probeFlags) run(cmd *cobra.Command, s cmdutil.Streams, _, argv []string
 	if f.target.JSON {
 		f.format = "json"
 	}
-	if err := errors.Join(option.OneOf("--only", f.only, rules.Names()), option.OneOf("--fail-on", []string{f.failOn}, []string{"must", "should"}),
-		option.OneOf("--format", []string{f.format}, append(gate.Formats(), "svg"))); err != nil {
+	if err := f.check(rules); err != nil {
 		return err
 	}
 	switch {
-	case f.maxTime <= 0:
-		return option.Invalid("--max-time must be positive, got %v", f.maxTime)
 	case f.list:
 		return f.listRules(s.Out, rules)
 	case f.explain != "":
@@ -95,8 +92,15 @@ func (f *probeFlags) run(cmd *cobra.Command, s cmdutil.Streams, _, argv []string
 	if err != nil {
 		return err
 	}
-	o := probe.Options{Only: f.only, Writes: f.writes, Seed: f.seed, Reply: min(10*time.Second, f.target.Timeout)}
-	ctx, l, end, err := f.target.Prepare(cmd, s, argv, func(i *inspect.Options) { o.Connect, o.Client, o.Dial = i.Connect, i.Client, i.Dial })
+	o := probe.Options{
+		Only:   f.only,
+		Writes: f.writes,
+		Seed:   f.seed,
+		Reply:  min(10*time.Second, f.target.Timeout),
+	}
+	ctx, l, end, err := f.target.Prepare(cmd, s, argv, func(i *inspect.Options) {
+		o.Connect, o.Client, o.Dial = i.Connect, i.Client, i.Dial
+	})
 	if err != nil {
 		return err
 	}
@@ -121,6 +125,19 @@ func (f *probeFlags) run(cmd *cobra.Command, s cmdutil.Streams, _, argv []string
 		rep.Reproduce(f.again()+strings.TrimSpace(f.target.Usage(s, argv)), l.Redactor.String)
 		return f.print(s, l, rep, rules)
 	})
+}
+
+// check returns why the values of the flags are wrong.
+func (f *probeFlags) check(rules ruleset.Rules) error {
+	err := errors.Join(
+		option.OneOf("--only", f.only, rules.Names()),
+		option.OneOf("--fail-on", []string{f.failOn}, []string{"must", "should"}),
+		option.OneOf("--format", []string{f.format}, append(gate.Formats(), "svg")),
+	)
+	if err == nil && f.maxTime <= 0 {
+		err = option.Invalid("--max-time must be positive, got %v", f.maxTime)
+	}
+	return err
 }
 
 // again is the command that repeats a rule, up to the flags of the server.
@@ -156,7 +173,8 @@ func (f *probeFlags) listRules(w io.Writer, rules ruleset.Rules) error {
 	}
 	for _, r := range rules.Rules {
 		for _, c := range r.In {
-			if _, err := fmt.Fprintf(w, "%-28s %-12s %-8s %-36s %s\n", r.ID, r.Family, c.Level, c.Span(), r.Text); err != nil {
+			_, err := fmt.Fprintf(w, "%-28s %-12s %-8s %-36s %s\n", r.ID, r.Family, c.Level, c.Span(), r.Text)
+			if err != nil {
 				return err
 			}
 		}

@@ -40,7 +40,8 @@ func (f *tableFlags) validate(t *option.TargetFlags, own []string) error {
 		return err
 	}
 	t.JSON = t.JSON || f.format == "json"
-	switch file := f.check + f.write; {
+	file := f.check + f.write
+	switch {
 	case file != "" && t.JSON:
 		return option.Invalid("--check and --write require -f md, the format of the table in %s", file)
 	case (file != "" || f.format == "md") && len(own) > 0:

@@ -281,7 +281,8 @@ func signature(schema jsonv.Value) string {
 func typeOf(prop jsonv.Value) string {
 	switch t := prop.Lookup("type"); t.Kind() {
 	case jsonv.KindString:
-		if item := prop.Lookup("items").Lookup("type"); t.Text() == "array" && item.Kind() == jsonv.KindString {
+		item := prop.Lookup("items").Lookup("type")
+		if t.Text() == "array" && item.Kind() == jsonv.KindString {
 			return item.Text() + "[]"
 		}
 		return t.Text()

@@ -138,7 +138,8 @@ type leaking struct {
 // subject finds the processes to measure, unless they start with the first session.
 func (m *leaking) subject() error {
 	stdio, known := m.Server.URL == "", true
-	switch m.report.Unit, m.report.Leave = "session", m.leave; {
+	m.report.Unit, m.report.Leave = "session", m.leave
+	switch {
 	case stdio && m.pid > 0:
 		return option.Invalid("--pid is for a server at an address; a command is measured by itself")
 	case stdio && m.leave != "close":
@@ -229,7 +230,12 @@ func (v vanishing) RoundTrip(r *http.Request) (*http.Response, error) {
 // measure repeats the unit, ends the server, and writes the report.
 func (m *leaking) measure(ctx context.Context, s cmdutil.Streams) error {
 	rep := leak.Run(ctx, leak.Options{
-		Do: m.unit, Read: usage.New(m.group).Read, Least: float64(m.least), Most: m.sessions, Limit: m.duration, Wait: m.wait,
+		Do:    m.unit,
+		Read:  usage.New(m.group).Read,
+		Least: float64(m.least),
+		Most:  m.sessions,
+		Limit: m.duration,
+		Wait:  m.wait,
 		Doing: func(round, n int, took time.Duration, u usage.Usage) {
 			if m.Status.Due() {
 				m.Status.Set(fmt.Sprintf("round %d · %s · %.0f/s · memory %s · %.0f s", round, display.Count(n, m.report.Unit), float64(n)/took.Seconds(), wire.ByteSize(int64(u.Memory)), took.Seconds()))
@@ -244,7 +250,8 @@ func (m *leaking) measure(ctx context.Context, s cmdutil.Streams) error {
 	}
 	rep.Finish(cmdutil.Version(), m.stop(), m.settings, m.Redactor.String)
 	var b bytes.Buffer
-	if err := errors.Join(rep.Write(&b, m.format, m.Palette), option.WriteFile(m.output, s.Out, b.Bytes())); err != nil {
+	err := errors.Join(rep.Write(&b, m.format, m.Palette), option.WriteFile(m.output, s.Out, b.Bytes()))
+	if err != nil {
 		return err
 	}
 	switch {
@@ -263,7 +270,12 @@ func (m *leaking) died(err error) error {
 	}
 	select {
 	case <-m.program.Done():
-		return &wire.ClosedError{Reason: "the server exited", Exited: true, Exit: m.program.Exit(), Stderr: m.program.Stderr().Ends(wire.StderrLines)}
+		return &wire.ClosedError{
+			Reason: "the server exited",
+			Exited: true,
+			Exit:   m.program.Exit(),
+			Stderr: m.program.Stderr().Ends(wire.StderrLines),
+		}
 	case <-time.After(wire.ExitWait):
 		return err
 	}

@@ -151,7 +151,12 @@ func (f *loadFlags) check(cmd *cobra.Command, s cmdutil.Streams, argv []string) 
 	}
 	f.given = cmd.Flags().Changed("sessions")
 	f.o.Settings = load.Settings{
-		Rate: rate, DurationMS: f.duration.Milliseconds(), WarmUpMS: f.warmUp.Milliseconds(), TimeoutMS: f.Timeout.Milliseconds(), Sessions: f.sessions, InFlight: f.inFlight,
+		Rate:       rate,
+		DurationMS: f.duration.Milliseconds(),
+		WarmUpMS:   f.warmUp.Milliseconds(),
+		TimeoutMS:  f.Timeout.Milliseconds(),
+		Sessions:   f.sessions,
+		InFlight:   f.inFlight,
 	}
 	return f.split(s)
 }
@@ -184,7 +189,8 @@ func (f *loadFlags) split(s cmdutil.Streams) error {
 
 // tooLate returns an error if the common start has passed.
 func (f *loadFlags) tooLate() error {
-	if late := time.Since(f.o.Start); !f.o.Start.IsZero() && late > 0 {
+	late := time.Since(f.o.Start)
+	if !f.o.Start.IsZero() && late > 0 {
 		return option.Invalid("--start-at: %s was %v ago; all shards need time to start before it", f.o.Start.Format(time.RFC3339), late.Round(time.Millisecond))
 	}
 	return nil
@@ -233,7 +239,8 @@ func (f *loadFlags) run(cmd *cobra.Command, s cmdutil.Streams, _, argv []string)
 			}
 			done()
 		}
-		if text := load.Foresee(f.shown.limits, int(f.o.Rate*f.duration.Seconds()), f.o.Rate); text != "" {
+		text := load.Foresee(f.shown.limits, int(f.o.Rate*f.duration.Seconds()), f.o.Rate)
+		if text != "" {
 			fmt.Fprintln(s.Err, "mcptest: "+text)
 		}
 		rep := f.send(ctx, r)

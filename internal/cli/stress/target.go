@@ -67,7 +67,8 @@ func (f *target) begin(cmd *cobra.Command, s cmdutil.Streams, argv []string, opt
 		return nil, nil, nil, err
 	}
 	r = &running{Viewer: l}
-	if u, bad := url.Parse(l.Server.URL); l.Server.URL != "" && !f.remote && (bad != nil || !web.IsLoopback(u.Hostname())) {
+	u, bad := url.Parse(l.Server.URL)
+	if l.Server.URL != "" && !f.remote && (bad != nil || !web.IsLoopback(u.Hostname())) {
 		end()
 		return nil, nil, nil, option.Invalid("%s is not this machine: --allow-remote allows the load on it", l.Redactor.String(u.Host))
 	}
@@ -126,7 +127,12 @@ func (f *target) withSettings(user, env []string) []string {
 func serve(ctx context.Context, l *option.Viewer, program *plan.Server) (*proc.Process, error) {
 	u, _ := url.Parse(l.Server.URL) // was checked
 	port := cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
-	p, err := proc.Start(context.WithoutCancel(ctx), proc.Spec{Argv: program.Argv, Dir: program.Dir, Env: program.Env, Registry: l.World.Registry})
+	p, err := proc.Start(context.WithoutCancel(ctx), proc.Spec{
+		Argv:     program.Argv,
+		Dir:      program.Dir,
+		Env:      program.Env,
+		Registry: l.World.Registry,
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -70,5 +70,11 @@ func keepCall(cmd *cobra.Command, s cmdutil.Streams, k *keeping.Flags, suites *o
 	redactor.Add(secret.InEnviron(s.Env)...)
 	ctx, stop := cmdutil.WatchSignals(cmd.Context(), s.Err, func(int) {})
 	defer stop()
-	return keeper.Keep(ctx, keeping.Request{Test: *t, Server: server, Argv: c.Server.Command, URL: c.Server.URL, Redactor: redactor})
+	return keeper.Keep(ctx, keeping.Request{
+		Test:     *t,
+		Server:   server,
+		Argv:     c.Server.Command,
+		URL:      c.Server.URL,
+		Redactor: redactor,
+	})
 }

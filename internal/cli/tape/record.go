@@ -182,13 +182,15 @@ func (r *recording) record(x cassette.Frame) error {
 // complete.
 func (r *recording) end(stderr io.Writer, quiet bool) bool {
 	lost, err := r.tap.Close()
-	if closing := r.w.Close(); err == nil {
+	closing := r.w.Close()
+	if err == nil {
 		err = closing
 	}
 	say := func(format string, args ...any) {
 		fmt.Fprintln(stderr, "mcptest: "+term.Escape(fmt.Sprintf(format, args...)))
 	}
-	switch unsaved := r.w.Unsaved(); {
+	unsaved := r.w.Unsaved()
+	switch {
 	case err != nil:
 		say("warning: the recording in %s is not complete: %v", r.path, err)
 	case lost > 0:
@@ -226,7 +228,12 @@ func (f *recordFlags) stdio(s cmdutil.Streams, argv []string, redactor *secret.R
 	pipe := make(chan os.Signal, 1) // never read: a write to a closed pipe must return an error
 	signal.Notify(pipe, syscall.SIGPIPE)
 	st, err := tee.Stdio{
-		Server: proc.Spec{Argv: argv, Env: s.Env, Registry: world.Registry}, In: s.Client(), Out: s.Out, Err: s.Err, Signals: signals, Tap: r.tap,
+		Server:  proc.Spec{Argv: argv, Env: s.Env, Registry: world.Registry},
+		In:      s.Client(),
+		Out:     s.Out,
+		Err:     s.Err,
+		Signals: signals,
+		Tap:     r.tap,
 	}.Run(context.Background())
 	if st.How == proc.ByTerm || st.How == proc.ByKill {
 		fmt.Fprintf(s.Err, "mcptest: the server did not exit after the end of its input: it was ended with %s\n", st.How)

@@ -168,7 +168,8 @@ func printCompared(s cmdutil.Streams, f *option.ChangeFlags, nothing string, r *
 	fmt.Fprintf(s.Err, "%s %s, %d not %s, %s compared\n", requests, verb, len(r.Skipped), verb, lists)
 	if r.Sent > 0 || len(r.Lists) > 0 {
 		err := f.Print(s, changes)
-		if n := len(r.Skipped); err == nil && n > 0 && f.Any() {
+		n := len(r.Skipped)
+		if err == nil && n > 0 && f.Any() {
 			return option.Fail(option.ExitGate, "--fail-on any: %s not %s", display.Count(n, "request"), verb)
 		}
 		return err

@@ -65,10 +65,23 @@ func (t *Traffic) client(s *suite.Suite, name, test string, attempt int) (*model
 	if t.flags.modelMode == modeOff {
 		return nil, agent.ErrSkipped
 	}
-	tape := &tape{name: name, test: test, label: fmt.Sprintf("%s (trial %d)", test, attempt), attempt: attempt, stable: func(text string) string { return m.Stable(text, s.Dir) }}
+	tape := &tape{
+		name:    name,
+		test:    test,
+		label:   fmt.Sprintf("%s (trial %d)", test, attempt),
+		attempt: attempt,
+		stable:  func(text string) string { return m.Stable(text, s.Dir) },
+	}
 	o := model.Options{
-		API: m.API, URL: m.URL, Model: m.Model, Temperature: m.Temperature, AnswerTokens: m.MaxTokens, MaxCalls: 1 << 30, MaxTokens: 1 << 40,
-		Cost: m.Price.Cost, HTTP: &http.Client{Transport: tape},
+		API:          m.API,
+		URL:          m.URL,
+		Model:        m.Model,
+		Temperature:  m.Temperature,
+		AnswerTokens: m.MaxTokens,
+		MaxCalls:     1 << 30,
+		MaxTokens:    1 << 40,
+		Cost:         m.Price.Cost,
+		HTTP:         &http.Client{Transport: tape},
 	}
 	if t.flags.maxCost > 0 {
 		o.Purse = t.purse
@@ -120,7 +133,8 @@ func (t *Traffic) connect(tape *tape, s *suite.Suite, m *spec.Model, missing err
 	case mode != modeLive && t.suites[path+"\x00"+tape.test] == nil:
 		t.suites[path+"\x00"+tape.test] = s
 	}
-	switch other := t.suites[path+"\x00"+tape.test]; {
+	other := t.suites[path+"\x00"+tape.test]
+	switch {
 	case mode != modeLive && other.File.Path != s.File.Path:
 		names := []string{other.File.Name, s.File.Name}
 		slices.Sort(names)
@@ -194,7 +208,13 @@ func (t *tape) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	q := &upstream.Request{Upstream: t.name, Method: req.Method, Path: "/" + filepath.Base(req.URL.Path), Header: req.Header.Clone(), Body: sent}
+	q := &upstream.Request{
+		Upstream: t.name,
+		Method:   req.Method,
+		Path:     "/" + filepath.Base(req.URL.Path),
+		Header:   req.Header.Clone(),
+		Body:     sent,
+	}
 	if body, err := jsonv.Parse(sent); err == nil {
 		q.Body = []byte(model.WithResults(body, t.stable).String())
 	}
@@ -211,7 +231,11 @@ func (t *tape) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, errors.New("the answer broke off")
 	}
-	t.recorder.Add(t.label, q, &upstream.Response{Status: res.StatusCode, Header: http.Header{"Content-Type": res.Header["Content-Type"]}, Body: got})
+	t.recorder.Add(t.label, q, &upstream.Response{
+		Status: res.StatusCode,
+		Header: http.Header{"Content-Type": res.Header["Content-Type"]},
+		Body:   got,
+	})
 	return response(req, res.StatusCode, res.Header, got), nil
 }
 

@@ -56,8 +56,17 @@ type Traffic struct {
 // Open reads the recordings of suites. Mistakes in them are diagnostics.
 func (f *Flags) Open(suites []*suite.Suite) (*Traffic, source.Diagnostics, error) {
 	t := &Traffic{
-		flags: f, Alone: f.Recording(), files: map[string]*recording.File{}, owners: map[string]string{}, random: map[string]map[string]string{},
-		records: map[string]*recording.Recorder{}, clients: map[string]*model.Client{}, tapes: map[string]*recording.File{}, suites: map[string]*suite.Suite{}, purse: &model.Purse{Limit: f.maxCost}, env: os.Environ(),
+		flags:   f,
+		Alone:   f.Recording(),
+		files:   map[string]*recording.File{},
+		owners:  map[string]string{},
+		random:  map[string]map[string]string{},
+		records: map[string]*recording.Recorder{},
+		clients: map[string]*model.Client{},
+		tapes:   map[string]*recording.File{},
+		suites:  map[string]*suite.Suite{},
+		purse:   &model.Purse{Limit: f.maxCost},
+		env:     os.Environ(),
 	}
 	var diags source.Diagnostics
 	var names []string
@@ -213,7 +222,13 @@ func (t *Traffic) Save(w io.Writer, code int) int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, path := range slices.Sorted(maps.Keys(t.records)) {
-		saved, err := t.records[path].Save(recording.Options{Path: path, Secrets: t.secrets, Random: t.random[path], Keep: !t.whole || code != option.ExitPassed, Failed: code != option.ExitPassed})
+		saved, err := t.records[path].Save(recording.Options{
+			Path:    path,
+			Secrets: t.secrets,
+			Random:  t.random[path],
+			Keep:    !t.whole || code != option.ExitPassed,
+			Failed:  code != option.ExitPassed,
+		})
 		if err != nil {
 			fmt.Fprintln(w, "mcptest: "+term.Escape(fmt.Sprintf("cannot write the recording %s: %v", option.Shown(path), err)))
 			code = option.ExitInternal

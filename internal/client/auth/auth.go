@@ -145,7 +145,8 @@ func explain(doing string, err error) error {
 
 // keep declares a token as a secret before it is used. It may be nil.
 func (a *Authorizer) keep(t *oauth2.Token) {
-	if last := a.latest.Load(); t != nil && (last == nil || last.AccessToken != t.AccessToken) {
+	last := a.latest.Load()
+	if t != nil && (last == nil || last.AccessToken != t.AccessToken) {
 		a.secret(t.AccessToken)
 		if t.RefreshToken != "" {
 			a.secret(t.RefreshToken)

@@ -78,7 +78,8 @@ func (r registration) send(ctx context.Context, web *http.Client, e endpoints) (
 		Description string `json:"error_description"`
 	}
 	err = json.NewDecoder(io.LimitReader(resp.Body, maxPage)).Decode(&got)
-	switch created := resp.StatusCode == http.StatusCreated || resp.StatusCode == http.StatusOK; {
+	created := resp.StatusCode == http.StatusCreated || resp.StatusCode == http.StatusOK
+	switch {
 	case got.Error != "":
 		return identity{}, errors.New(plainError(&oauth2.RetrieveError{ErrorCode: got.Error, ErrorDescription: got.Description}))
 	case !created:

@@ -130,7 +130,8 @@ func byCode(ctx context.Context, c Config, client *http.Client, guard protection
 	if err != nil {
 		return l, err
 	}
-	if l.Scopes = guard.scopes; slices.Contains(e.Scopes, "offline_access") {
+	l.Scopes = guard.scopes
+	if slices.Contains(e.Scopes, "offline_access") {
 		l.Scopes = union(l.Scopes, []string{"offline_access"})
 	}
 	config := &oauth2.Config{
@@ -206,7 +207,8 @@ func bare(err error) error {
 // 4.1.2). A response of another login or of another authorization server has none (RFC
 // 9207).
 func answer(q url.Values, state string, e endpoints) (code string, err error) {
-	switch iss := q.Get("iss"); {
+	iss := q.Get("iss")
+	switch {
 	case q.Get("state") != state:
 		return "", errors.New("the authorization server redirected with the state of another login")
 	case iss == "" && e.NamesIssuer:

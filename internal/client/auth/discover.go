@@ -56,7 +56,8 @@ func protectionOf(ctx context.Context, client *http.Client, server string, refus
 			Servers  []string `json:"authorization_servers"`
 			Scopes   []string `json:"scopes_supported"`
 		}
-		switch found, err := readMetadata(ctx, client, place, &meta); {
+		found, err := readMetadata(ctx, client, place, &meta)
+		switch {
 		case err != nil || !found:
 			continue
 		case !covers(meta.Resource, u.String()):
@@ -132,7 +133,8 @@ func endpointsOf(ctx context.Context, client *http.Client, issuer string) (e end
 	var unreadable error
 	for _, place := range places {
 		e = endpoints{}
-		switch found, err := readMetadata(ctx, client, origin+place, &e); {
+		found, err := readMetadata(ctx, client, origin+place, &e)
+		switch {
 		case err != nil:
 			unreadable = cmp.Or(unreadable, fmt.Errorf("ask the issuer %s for its endpoints: %w", issuer, err))
 			continue

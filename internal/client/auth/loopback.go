@@ -59,7 +59,8 @@ func (c *comeback) callback(w http.ResponseWriter, r *http.Request) {
 		}
 		c.answers <- q
 		<-c.ended // the code is exchanged for a token only now
-		switch e := q.Get("error"); {
+		e := q.Get("error")
+		switch {
 		case e != "":
 			page(w, http.StatusOK, "The login was refused: "+e+". See the terminal for details.")
 		case c.failed != nil:

@@ -158,7 +158,8 @@ func (g *stored) refresh(ctx context.Context, used string) error {
 // exchange refreshes a stored login.
 func (g *stored) exchange(ctx context.Context, l *Login) error {
 	err := refresh(ctx, g.c, g.client, l)
-	switch refused, ok := errors.AsType[*oauth2.RetrieveError](err); {
+	refused, ok := errors.AsType[*oauth2.RetrieveError](err)
+	switch {
 	case ok && refused.ErrorCode == "invalid_grant":
 		return g.loginError("the login has expired (%s)", plainError(refused))
 	case ok:

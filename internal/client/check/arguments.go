@@ -55,7 +55,8 @@ func (c *argumentCheck) object(path string, schema, v jsonv.Value) {
 		}
 	}
 	for _, r := range schema.Lookup("required").Elems() {
-		if _, given := v.Get(r.Text()); !given && r.Kind() == jsonv.KindString && !slices.Contains(meant, r.Text()) {
+		_, given := v.Get(r.Text())
+		if !given && r.Kind() == jsonv.KindString && !slices.Contains(meant, r.Text()) {
 			c.add(strconv.Quote(path+r.Text()) + " is required and missing")
 		}
 	}

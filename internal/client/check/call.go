@@ -20,7 +20,8 @@ func Response(version, method string, x *mcp.Exchange, res jsonv.Value) Report {
 		return r
 	}
 	r.add(Result(version, method, res, x.AsksTask()))
-	if at := contradiction(res); method == "tools/call" && at != "" {
+	at := contradiction(res)
+	if method == "tools/call" && at != "" {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("the text content and structuredContent contradict each other at %s", at))
 	}
 	return r

@@ -88,7 +88,8 @@ func (c *checker) tool(v jsonv.Value) {
 	if _, ok := v.Get("outputSchema"); ok && c.version.PartMeta {
 		c.schema(v, "outputSchema")
 	}
-	if hints := v.Lookup("annotations"); c.version.ToolHints {
+	hints := v.Lookup("annotations")
+	if c.version.ToolHints {
 		c.optional("", v, "annotations", jsonv.KindObject)
 		c.optional("annotations", hints, "title", jsonv.KindString)
 		for _, hint := range []string{"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"} {
@@ -104,7 +105,8 @@ func (c *checker) tool(v jsonv.Value) {
 // schema checks what MCP requires of a tool's schema, not whether it is valid.
 func (c *checker) schema(tool jsonv.Value, key string) {
 	s := tool.Lookup(key)
-	if c.required("", tool, key, jsonv.KindObject); s.Kind() != jsonv.KindObject || key == "outputSchema" && c.version.AnyStructured {
+	c.required("", tool, key, jsonv.KindObject)
+	if s.Kind() != jsonv.KindObject || key == "outputSchema" && c.version.AnyStructured {
 		return
 	}
 	if t := s.Lookup("type"); t.Text() != "object" {

@@ -32,7 +32,11 @@ const maxOfEach = 5
 
 func (c *checker) violation(format string, args ...any) {
 	if len(c.Violations) < maxOfEach {
-		c.Violations = append(c.Violations, protocol.Violation{Kind: protocol.BadResult, Msg: fmt.Sprintf(format, args...), Excerpt: c.res.Short(200)})
+		c.Violations = append(c.Violations, protocol.Violation{
+			Kind:    protocol.BadResult,
+			Msg:     fmt.Sprintf(format, args...),
+			Excerpt: c.res.Short(200),
+		})
 	}
 }
 
@@ -111,7 +115,8 @@ func (c *checker) meta(at string, v jsonv.Value) {
 func (c *checker) annotations(at string, v jsonv.Value) {
 	c.optional(at, v, "annotations", jsonv.KindObject)
 	at, v = jsonv.JoinKey(at, "annotations"), v.Lookup("annotations")
-	if p, ok := v.Get("priority"); ok && (p.Kind() != jsonv.KindNumber || p.Float64() < 0 || p.Float64() > 1) {
+	p, ok := v.Get("priority")
+	if ok && (p.Kind() != jsonv.KindNumber || p.Float64() < 0 || p.Float64() > 1) {
 		c.violation("%s.priority is %s, not a number from 0 to 1", at, p.Short(40))
 	}
 	if c.version.PartMeta {

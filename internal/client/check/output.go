@@ -53,7 +53,8 @@ func (o *OutputSchema) Check(ctx context.Context, tool string, res jsonv.Value) 
 	if o == nil || res.IsAbsent() || res.Lookup("isError").Bool() || another(res) || isTask(res) {
 		return Report{}
 	}
-	if o.once.Do(o.compile); o.err != nil {
+	o.once.Do(o.compile)
+	if o.err != nil {
 		return Report{Warnings: []string{fmt.Sprintf("the outputSchema of %s is not a valid schema: %v", tool, o.err)}}
 	}
 	broken := func(excerpt, format string, args ...any) Report {
@@ -127,7 +128,8 @@ func contradiction(res jsonv.Value) string {
 	}
 	for _, key := range v.Keys() {
 		want, ok := structured.Get(key)
-		if got, _ := v.Get(key); ok && !jsonv.Equal(got, want) {
+		got, _ := v.Get(key)
+		if ok && !jsonv.Equal(got, want) {
 			return jsonv.JoinKey("structuredContent", key)
 		}
 	}

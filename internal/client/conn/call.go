@@ -55,8 +55,15 @@ func (c *Conn) finish(ctx context.Context, req Call, d Delivery, k *call, x *Exc
 	}
 	k.handed = d.Handed
 	out := wire.Outgoing{
-		Raw: x.Request, Method: req.Method, ID: x.ID, Params: req.Params, Header: req.Header, Protocol: d.Version.Name, CancelAfter: req.CancelAfter,
-		Mirror: d.Mirror, Idempotent: d.Idempotent,
+		Raw:         x.Request,
+		Method:      req.Method,
+		ID:          x.ID,
+		Params:      req.Params,
+		Header:      req.Header,
+		Protocol:    d.Version.Name,
+		CancelAfter: req.CancelAfter,
+		Mirror:      d.Mirror,
+		Idempotent:  d.Idempotent,
 	}
 	if ctx.Err() != nil { // the caller has stopped waiting: don't start the work
 		c.giveUp(k, ContextError(ctx, x), false)
@@ -76,7 +83,8 @@ func (c *Conn) answered(ctx context.Context, k *call, req Call) {
 		if after <= 0 {
 			return nil
 		}
-		if at := k.x.Start.Add(after); until.IsZero() || at.Before(until) {
+		at := k.x.Start.Add(after)
+		if until.IsZero() || at.Before(until) {
 			until = at
 		}
 		return time.After(time.Until(k.x.Start.Add(after)))

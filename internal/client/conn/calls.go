@@ -262,7 +262,9 @@ type rawCall struct {
 
 // rawWaiter returns the raw call that waits for an id; without an id, the oldest.
 func (c *callTable) rawWaiter(id []byte) *call {
-	return lists.First(c.raws, func(k *call) bool { return id == nil || k.raw.id != nil && bytes.Equal(k.raw.id, id) })
+	return lists.First(c.raws, func(k *call) bool {
+		return id == nil || k.raw.id != nil && bytes.Equal(k.raw.id, id)
+	})
 }
 
 // hasWaiter reports whether a caller waits for a call in flight, other than mcptest's
@@ -295,7 +297,8 @@ func (c *callTable) markUnread(why *wire.ClosedError, open bool) {
 
 // wasSent reports whether id belongs to a request of this session.
 func (c *callTable) wasSent(id int64) bool {
-	switch n := protocol.RequestNumber(id); {
+	n := protocol.RequestNumber(id)
+	switch {
 	case n <= ownNumbers:
 		return n >= 1 && n <= c.sent.Load()
 	case n <= 2*ownNumbers:

@@ -213,7 +213,8 @@ func (f *classification) request() {
 	if what := f.state.undeclared(&f.incoming); what != "" && f.state.agreed().Negotiated {
 		f.flag(protocol.BadMessage, "the server asks "+protocol.TextOf(f.envelope.Method)+", though the client did not declare "+what, f.Raw)
 	}
-	switch t := protocol.KindOf(id); {
+	t := protocol.KindOf(id)
+	switch {
 	case t == jsonv.KindString, protocol.IsInteger(id):
 	case t == jsonv.KindNumber:
 		f.flag(protocol.BadMessage, "a request with the id "+protocol.Excerpt(id), f.Raw)
@@ -274,7 +275,8 @@ func (f *classification) response() {
 	_, exact := protocol.OwnID(f.envelope.ID)
 	calls, id := f.state.calls, protocol.Excerpt(f.envelope.ID)
 	kind, msg := protocol.UnknownID, "a response to id "+id+", which was never sent"
-	switch t := protocol.KindOf(f.envelope.ID); {
+	t := protocol.KindOf(f.envelope.ID)
+	switch {
 	case exact && calls.wasSent(f.meant):
 		kind, msg = protocol.DuplicateID, "a second response to id "+id
 	case calls.sent.Load() == 0 && exact:

@@ -35,7 +35,13 @@ func New(t wire.Transport, o Options) *Conn {
 	c.ctx, c.stop = context.WithCancel(context.Background())
 	_, web := t.(*wire.HTTP)
 	c.state = newState(o, !web)
-	c.in = newReceiver(c.state, &responder{ctx: c.ctx, wg: &c.wg, send: c.send, state: c.state, byID: map[string]context.CancelFunc{}}, o.Answer)
+	c.in = newReceiver(c.state, &responder{
+		ctx:   c.ctx,
+		wg:    &c.wg,
+		send:  c.send,
+		state: c.state,
+		byID:  map[string]context.CancelFunc{},
+	}, o.Answer)
 	c.in.sending, c.in.stop = &c.sending, c.stop
 	return c
 }
@@ -112,7 +118,11 @@ func (c *Conn) Facts() wire.Facts { return c.t.Facts() }
 func (c *Conn) Output() Output {
 	c.state.mu.Lock()
 	defer c.state.mu.Unlock()
-	return Output{First: c.in.first, None: c.state.stdio && len(c.in.last) == 0, LastOdd: c.in.lastInvalidLine()}
+	return Output{
+		First:   c.in.first,
+		None:    c.state.stdio && len(c.in.last) == 0,
+		LastOdd: c.in.lastInvalidLine(),
+	}
 }
 
 // Output describes the standard output of a process that could not be used as a

@@ -56,7 +56,8 @@ func (d *deliverer) notification(in *incoming) {
 	if m.Method == "notifications/cancelled" {
 		d.answers.cancel(string(protocol.MemberOf(m.Params, "requestId")))
 	}
-	if id := protocol.SubscriptionOf(m.Params); m.Stream == "" && d.state.calls.callOf(string(id)) != nil {
+	id := protocol.SubscriptionOf(m.Params)
+	if m.Stream == "" && d.state.calls.callOf(string(id)) != nil {
 		m.Stream = string(id)
 	}
 	d.share(m)

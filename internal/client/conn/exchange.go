@@ -115,7 +115,9 @@ func parseDeep(raw []byte, o jsonv.Options) (jsonv.Value, []protocol.Violation, 
 			continue // invalid UTF-8 was reported by the session
 		}
 		out = append(out, protocol.Violation{
-			Kind: kind, Msg: what + " at " + n.Pointer, Excerpt: protocol.Excerpt(raw[max(0, min(n.Offset-20, len(raw))):]),
+			Kind:    kind,
+			Msg:     what + " at " + n.Pointer,
+			Excerpt: protocol.Excerpt(raw[max(0, min(n.Offset-20, len(raw))):]),
 		})
 	}
 	return v, out, err
@@ -126,10 +128,17 @@ const maxCallViolations = 100
 
 // Violate adds a violation, within a limit.
 func (x *Exchange) Violate(v protocol.Violation) {
-	switch n := len(x.Violations); {
+	n := len(x.Violations)
+	switch {
 	case n < maxCallViolations:
 		x.Violations = append(x.Violations, v)
 	case n == maxCallViolations:
-		x.Violations = append(x.Violations, protocol.Violation{Kind: protocol.Flood, Msg: "more violations of this call were not kept", ID: v.ID, At: v.At, Offset: v.Offset})
+		x.Violations = append(x.Violations, protocol.Violation{
+			Kind:   protocol.Flood,
+			Msg:    "more violations of this call were not kept",
+			ID:     v.ID,
+			At:     v.At,
+			Offset: v.Offset,
+		})
 	}
 }

@@ -53,7 +53,8 @@ func (r *receiver) OnFrame(f wire.Frame) (kept bool) {
 	r.heard = f.At
 	line, around := f.Raw, protocol.Clean(f.Raw)
 	f.Raw = around.Raw
-	switch p := &r.multiline; {
+	p := &r.multiline
+	switch {
 	case len(f.Raw) > 0:
 		r.last = append(r.last[:0], line[:min(lastKept, len(line))]...)
 		if p.active() && !r.selfContained(f.Raw) && p.continues(f.Raw, r.state.limits.Message) {
@@ -79,7 +80,8 @@ func (r *receiver) OnFrame(f wire.Frame) (kept bool) {
 // those of frames are recorded.
 func (r *receiver) handle(in incoming) {
 	found := slices.Concat(r.held, classify(r.state, r.answers, in))
-	if r.held = nil; in.shape == incomplete { // what was found belongs to a message that is not complete
+	r.held = nil
+	if in.shape == incomplete { // what was found belongs to a message that is not complete
 		r.held = found
 		r.multiline.add(in.Frame)
 		return
@@ -320,7 +322,8 @@ func (r *receiver) OnEnd(why *wire.ClosedError) {
 	why.LastLine = r.lastInvalidLine()
 	r.state.calls.markUnread(why, r.state.agreed().Known())
 	why.InFlight = r.state.calls.requestsInFlight()
-	if why.Also = r.before(); r.state.closing {
+	why.Also = r.before()
+	if r.state.closing {
 		why.Ours, why.Reason = true, "the session was closed"
 	} else if why.Exited && why.Exit.Failed() && r.state.agreed().Known() && !r.state.calls.hasWaiter() {
 		r.state.crashed(why.Error(), why.Stderr)
@@ -356,7 +359,8 @@ func (r *receiver) before() string {
 // lastInvalidLine returns the last line of standard output, or "" if it was a message or
 // there is no standard output (HTTP). The caller holds the lock of the state.
 func (r *receiver) lastInvalidLine() string {
-	if last := r.last; r.state.stdio && len(last) > 0 && (last[0] != '{' || len(last) < lastKept && !r.selfContained(last)) {
+	last := r.last
+	if r.state.stdio && len(last) > 0 && (last[0] != '{' || len(last) < lastKept && !r.selfContained(last)) {
 		return protocol.Excerpt(last)
 	}
 	return ""

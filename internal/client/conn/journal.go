@@ -51,7 +51,8 @@ func (j *journal) add(m Message) {
 	if j.latest == nil {
 		j.latest = map[string]entry{}
 	}
-	if _, known := j.latest[m.Method]; len(m.Raw) <= journalLatest && (known || len(j.latest) < journalMethods) {
+	_, known := j.latest[m.Method]
+	if len(m.Raw) <= journalLatest && (known || len(j.latest) < journalMethods) {
 		j.latest[m.Method] = e
 	}
 	j.waiters = slices.DeleteFunc(j.waiters, func(w *waiter) bool {

@@ -80,7 +80,8 @@ func brackets(raw []byte, depth int) (int, bool) {
 		case '{', '[':
 			depth++
 		case '}', ']':
-			if depth--; depth < 0 || depth == 0 && len(protocol.TrimSpace(raw[i+1:])) > 0 {
+			depth--
+			if depth < 0 || depth == 0 && len(protocol.TrimSpace(raw[i+1:])) > 0 {
 				return depth, false
 			}
 		}

@@ -53,7 +53,8 @@ type incoming struct {
 
 // belongsTo makes the findings those of a call.
 func (in *incoming) belongsTo(k *call) {
-	if in.call = k; k != nil {
+	in.call = k
+	if k != nil {
 		in.id = k.x.ID
 	}
 }
@@ -83,7 +84,8 @@ func (p *parser) object(f wire.Frame) (in incoming) {
 		return in
 	}
 	if in.syntax = p.scan.Scan(f.Raw); in.syntax != nil {
-		if in.shape = incomplete; f.Unterminated || f.Whole || !opensMultiline(f.Raw) {
+		in.shape = incomplete
+		if f.Unterminated || f.Whole || !opensMultiline(f.Raw) {
 			p.malformed(&in)
 		}
 		return in
@@ -170,7 +172,11 @@ func mayBeBatch(raw []byte) bool {
 // oversize matches a message over the size limit by the part of it that is known. It is
 // settled unless the end of the message may tell more.
 func (p *parser) oversize(l *wire.OversizeMessage) (in incoming, settled bool) {
-	in = incoming{Frame: wire.Frame{Dir: wire.FromServer, At: l.At, Offset: l.Offset, Raw: l.Head}, over: l, shape: oversize}
+	in = incoming{
+		Frame: wire.Frame{Dir: wire.FromServer, At: l.At, Offset: l.Offset, Raw: l.Head},
+		over:  l,
+		shape: oversize,
+	}
 	var k *call
 	if l.Done {
 		in.Raw = l.Tail[max(0, len(l.Tail)-150):]
@@ -223,7 +229,8 @@ func (p *parser) matchResponse(in *incoming) {
 		in.meant, in.wrongID = n, !p.state.calls.late.take(n) || !exact
 	}
 	in.ends = k != nil
-	if in.belongsTo(k); k == nil && p.state.calls.wasSent(n) {
+	in.belongsTo(k)
+	if k == nil && p.state.calls.wasSent(n) {
 		in.id, in.call = idText(n), p.state.calls.unsignaled(n)
 	}
 	in.orphan = k == nil && (len(id) == 0 || protocol.KindOf(id) == jsonv.KindNull)
@@ -243,7 +250,13 @@ func (in *incoming) contents() {
 // adopt reads a response without an id as the one to a call.
 func (p *parser) adopt(f wire.Frame, k *call) incoming {
 	_ = p.scan.Scan(f.Raw) // valid, because it was before
-	in := incoming{Frame: f, shape: adopted, envelope: &p.scan.Envelope, tooMany: p.state.limits.TooManyValues(f.Raw), ends: true}
+	in := incoming{
+		Frame:    f,
+		shape:    adopted,
+		envelope: &p.scan.Envelope,
+		tooMany:  p.state.limits.TooManyValues(f.Raw),
+		ends:     true,
+	}
 	in.belongsTo(k)
 	in.contents()
 	return in

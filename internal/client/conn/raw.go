@@ -31,7 +31,13 @@ func (c *Conn) SendRaw(ctx context.Context, raw []byte) *Exchange {
 		c.state.calls.release(k)
 		return x
 	}
-	out := wire.Outgoing{Raw: raw, Method: protocol.TextOf(sc.Method), ID: x.ID, Protocol: c.Version().Name, Stream: k.raw.stream}
+	out := wire.Outgoing{
+		Raw:      raw,
+		Method:   protocol.TextOf(sc.Method),
+		ID:       x.ID,
+		Protocol: c.Version().Name,
+		Stream:   k.raw.stream,
+	}
 	if err := c.write(ctx, k, out); err != nil {
 		c.notSent(ctx, k, err)
 	} else {

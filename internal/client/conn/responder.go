@@ -51,8 +51,12 @@ func (a *responder) reply(ctx context.Context, m Message, answer Answerer, to []
 	}
 	raw, at := protocol.AppendResponse(nil, []byte(m.ID), result, rpcErr)
 	own := Message{
-		Frame: wire.Frame{Dir: wire.ToServer, At: time.Now(), Raw: raw, Stream: m.Stream}, Kind: KindResponse, Method: m.Method, ID: m.ID,
-		Params: raw[at : len(raw)-1], Shared: m.Shared,
+		Frame:  wire.Frame{Dir: wire.ToServer, At: time.Now(), Raw: raw, Stream: m.Stream},
+		Kind:   KindResponse,
+		Method: m.Method,
+		ID:     m.ID,
+		Params: raw[at : len(raw)-1],
+		Shared: m.Shared,
 	}
 	a.state.mu.Lock()
 	delete(a.byID, m.ID)

@@ -180,7 +180,12 @@ func (s *state) record(v protocol.Violation, id string, k *call) {
 // crashed records a crash that no call caused. The caller holds mu.
 func (s *state) crashed(msg string, stderr []string) {
 	excerpt := cmp.Or(tail.Cause(stderr), strings.Join(stderr[max(0, len(stderr)-3):], " | "))
-	s.report(protocol.Violation{Kind: protocol.ServerCrashed, Msg: msg, Excerpt: protocol.Excerpt([]byte(excerpt)), At: time.Now()}, "", nil)
+	s.report(protocol.Violation{
+		Kind:    protocol.ServerCrashed,
+		Msg:     msg,
+		Excerpt: protocol.Excerpt([]byte(excerpt)),
+		At:      time.Now(),
+	}, "", nil)
 }
 
 // crashedAtEnd records a server that crashed after its input was closed. The result

@@ -17,7 +17,8 @@ import (
 
 // negotiate opens the server as the options require.
 func (n *negotiator) negotiate(ctx context.Context) (protocol.Version, string, error) {
-	switch d := protocol.VersionOf(n.o.Protocol); {
+	d := protocol.VersionOf(n.o.Protocol)
+	switch {
 	case d.Stateless:
 		return n.pinned(ctx, d)
 	case n.o.Protocol != Auto || n.o.Era == protocol.EraSession:
@@ -52,7 +53,8 @@ func (n *negotiator) detect(ctx context.Context) (protocol.Version, string, erro
 	if n.isStdio() {
 		<-sent // initialize must be sent after it
 	}
-	switch x, other := n.awaitProbe(ctx, probe, ask); {
+	x, other := n.awaitProbe(ctx, probe, ask)
+	switch {
 	case other != nil:
 		return detectionFailed("initialize", &freshError{era: protocol.EraSession, silent: true, guest: other, why: &silentProbeError{time.Since(asked)}})
 	case x != nil:
@@ -78,7 +80,8 @@ func (n *negotiator) useProbe(ctx context.Context, x *Exchange) (protocol.Versio
 		n.adoptDiscover()
 		return d, "", nil
 	}
-	switch connect, ok := errors.AsType[*wire.ConnectError](x.Cause); {
+	connect, ok := errors.AsType[*wire.ConnectError](x.Cause)
+	switch {
 	case ctx.Err() != nil:
 		return detectionFailed(protocol.MethodDiscover, n.undetected(err, ""))
 	case ok && connect.Info == nil:
@@ -151,7 +154,8 @@ func (n *negotiator) adoptDiscover() {
 	n.examineHandshake(true)
 	// In this era, serverInfo is in _meta. It is copied to its position in the result
 	// of initialize, so that a suite can test servers of both eras.
-	if who := v.Lookup("_meta", protocol.MetaServer); v.Kind() == jsonv.KindObject && v.Lookup("serverInfo").IsAbsent() && !who.IsAbsent() {
+	who := v.Lookup("_meta", protocol.MetaServer)
+	if v.Kind() == jsonv.KindObject && v.Lookup("serverInfo").IsAbsent() && !who.IsAbsent() {
 		n.server = v.With("serverInfo", who)
 	}
 }

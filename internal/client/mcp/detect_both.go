@@ -44,7 +44,10 @@ func (e *silentProbeError) Error() string {
 func (n *negotiator) askBoth(ctx context.Context, probe <-chan *Exchange, asked time.Time) (protocol.Version, string, error) {
 	hello := make(chan *Exchange, 1)
 	n.conn.Go(func() {
-		hello <- n.send.sendOnce(ctx, Call{Method: "initialize", Params: n.send.who.initializeParams(protocol.Newest(protocol.EraSession).Name)}, conn.Delivery{})
+		hello <- n.send.sendOnce(ctx, Call{
+			Method: "initialize",
+			Params: n.send.who.initializeParams(protocol.Newest(protocol.EraSession).Name),
+		}, conn.Delivery{})
 	})
 	n.o.detection = "server/discover had no response for a while, so initialize was sent over the same connection, which was then replaced"
 	ticks := time.NewTicker(tick)
@@ -77,7 +80,8 @@ func (n *negotiator) askBoth(ctx context.Context, probe <-chan *Exchange, asked 
 				responded = true
 			}
 		case now := <-ticks.C:
-			if watch.wake(now, responded); watch.counted < grace {
+			watch.wake(now, responded)
+			if watch.counted < grace {
 				continue
 			}
 			return detectionFailed("initialize", &freshError{era: protocol.EraSession, silent: true, why: &silentProbeError{time.Since(asked)}})
@@ -90,7 +94,8 @@ func (n *negotiator) probedLate(ctx context.Context, x *Exchange, initialize str
 	n.received(x)
 	_, err := n.versionIn(x)
 	var refused *unsupportedError
-	switch connect, ok := errors.AsType[*wire.ConnectError](err); {
+	connect, ok := errors.AsType[*wire.ConnectError](err)
+	switch {
 	case ctx.Err() != nil:
 		return detectionFailed(protocol.MethodDiscover, n.undetected(err, initialize))
 	case err == nil:

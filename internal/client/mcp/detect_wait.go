@@ -153,7 +153,8 @@ func (n *negotiator) starting() bool {
 func (n *negotiator) firstOutput() time.Time {
 	first := n.conn.Output().First
 	if tail := n.conn.Facts().Stderr; tail != nil {
-		if at := tail.First(); first.IsZero() || !at.IsZero() && at.Before(first) {
+		at := tail.First()
+		if first.IsZero() || !at.IsZero() && at.Before(first) {
 			return at
 		}
 	}

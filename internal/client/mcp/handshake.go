@@ -66,7 +66,8 @@ func (n *negotiator) handshake(ctx context.Context) (protocol.Version, string, e
 			break
 		}
 		rpc := n.hello.RPCError()
-		if other := commonRevision(rpc.Data); !n.o.pins() && !again && other != "" && other != want {
+		other := commonRevision(rpc.Data)
+		if !n.o.pins() && !again && other != "" && other != want {
 			want = other
 			continue
 		}
@@ -112,7 +113,11 @@ func (n *negotiator) examineHandshake(stateless bool) {
 		if len(fault.Refused) == 0 {
 			continue // see HandshakeWarnings
 		}
-		n.o.violate(n.hello, protocol.Violation{Kind: protocol.BadResult, Msg: fault.String(), Excerpt: protocol.Excerpt(n.hello.Result)})
+		n.o.violate(n.hello, protocol.Violation{
+			Kind:    protocol.BadResult,
+			Msg:     fault.String(),
+			Excerpt: protocol.Excerpt(n.hello.Result),
+		})
 	}
 }
 

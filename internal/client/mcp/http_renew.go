@@ -26,7 +26,10 @@ func (s *Session) renew(ctx context.Context, lost *wire.SessionLostError) {
 	}
 	ctx, cancel := WithLimit(context.WithoutCancel(ctx), "connect_timeout", s.o.ConnectTimeout)
 	defer cancel()
-	x := s.send.sendOnce(ctx, Call{Method: "initialize", Params: s.send.who.initializeParams(s.Protocol())}, conn.Delivery{})
+	x := s.send.sendOnce(ctx, Call{
+		Method: "initialize",
+		Params: s.send.who.initializeParams(s.Protocol()),
+	}, conn.Delivery{})
 	switch {
 	case x.Cause != nil:
 		lost.Err = x.Cause

@@ -137,7 +137,8 @@ func addFirst(e, first *wire.OpenError) {
 	if len(e.StderrTail) == 0 {
 		e.StderrTail = first.StderrTail
 	}
-	if closed, ok := errors.AsType[*wire.ClosedError](first.Cause); errors.As(e.Cause, new(*TimeoutError)) && ok {
+	closed, ok := errors.AsType[*wire.ClosedError](first.Cause)
+	if errors.As(e.Cause, new(*TimeoutError)) && ok {
 		e.Cause = fmt.Errorf("%w; when it was started first, %v", e.Cause, closed) //nolint:errorlint // one cause
 	}
 	if none, ok := errors.AsType[*noCommonError](first.Cause); ok {
@@ -174,7 +175,8 @@ func (s *Session) HandshakeWarnings() (out []string) {
 // EraSession if the server did not respond to server/discover, EraRequests if it
 // responded after initialize had been sent.
 func (s *Session) EraHint() protocol.Era {
-	switch f := s.o.redialed; {
+	f := s.o.redialed
+	switch {
 	case f != nil && f.silent:
 		return protocol.EraSession
 	case f != nil && f.era == protocol.EraStateless, s.o.Hint == protocol.EraStateless && s.Era() == protocol.EraStateless:

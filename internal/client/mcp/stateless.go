@@ -107,13 +107,19 @@ func (s *Session) inputs(ctx context.Context, in *input, x *Exchange, answer Ans
 	for i, key := range in.keys {
 		raw := in.requests[key]
 		method, params := protocol.TextOf(protocol.MemberOf(raw, "method")), protocol.MemberOf(raw, "params")
-		x.During = append(x.During, Message{Frame: wire.Frame{Dir: wire.FromServer, At: time.Now(), Raw: raw, Stream: x.ID}, Kind: KindRequest, Method: method, Params: params})
+		x.During = append(x.During, Message{
+			Frame:  wire.Frame{Dir: wire.FromServer, At: time.Now(), Raw: raw, Stream: x.ID},
+			Kind:   KindRequest,
+			Method: method,
+			Params: params,
+		})
 		if c := protocol.Undeclared(s.send.who.capabilities, method, params); c != "" {
 			s.o.violate(x, protocol.Violation{Kind: protocol.BadMessage, Msg: "the server asks " + method + ", though the client did not declare " + c, Excerpt: protocol.Excerpt(raw)})
 		}
 		var result []byte
 		var rpc *protocol.RPCError
-		switch c := protocol.Undeclared(s.send.who.capabilities, method, params); {
+		c := protocol.Undeclared(s.send.who.capabilities, method, params)
+		switch {
 		case c != "":
 			rpc = protocol.RefusalOf(method, c)
 		case answer != nil:
@@ -129,7 +135,12 @@ func (s *Session) inputs(ctx context.Context, in *input, x *Exchange, answer Ans
 			}
 			return nil, &InputError{Method: call, Msg: msg}
 		}
-		x.During = append(x.During, Message{Frame: wire.Frame{Dir: wire.ToServer, At: time.Now(), Raw: result, Stream: x.ID}, Kind: KindResponse, Method: method, Params: result})
+		x.During = append(x.During, Message{
+			Frame:  wire.Frame{Dir: wire.ToServer, At: time.Now(), Raw: result, Stream: x.ID},
+			Kind:   KindResponse,
+			Method: method,
+			Params: result,
+		})
 		if i > 0 {
 			out = append(out, ',')
 		}

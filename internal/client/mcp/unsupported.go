@@ -64,7 +64,8 @@ func (n *negotiator) unsupportedVersion(ctx context.Context, d protocol.Version,
 	defer cancel()
 	if d.Stateless {
 		params := n.send.who.initializeParams(protocol.Newest(protocol.EraSession).Name)
-		if v, err := jsonv.Parse(n.send.sendOnce(ctx, Call{Method: "initialize", Params: params}, conn.Delivery{}).Result); err == nil {
+		v, err := jsonv.Parse(n.send.sendOnce(ctx, Call{Method: "initialize", Params: params}, conn.Delivery{}).Result)
+		if err == nil {
 			e.Has = revisionsIn(jsonv.Array(v.Lookup("protocolVersion")))
 		}
 		return e

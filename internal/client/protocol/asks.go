@@ -19,7 +19,8 @@ const (
 func Asks(raw []byte) Asking {
 	raw = TrimSpace(raw)
 	sc := NewScanner()
-	switch err := sc.Scan(raw); {
+	err := sc.Scan(raw)
+	switch {
 	case len(raw) > 0 && raw[0] == '[':
 		return AsksResponse // a batch
 	case err != nil:

@@ -175,7 +175,8 @@ func headerSafe(b []byte) bool {
 
 func (p *EventParser) addData(value []byte, dropped int64) {
 	size := int64(len(p.data)+len(p.single)+len(value)) + dropped
-	if p.lines++; p.lines > 1 {
+	p.lines++
+	if p.lines > 1 {
 		size++
 	}
 	if p.over > 0 || size > int64(p.Limit) {
@@ -204,7 +205,8 @@ func (p *EventParser) dispatch(emit func(Event)) {
 	if p.hasID {
 		p.LastID = ev.ID
 	}
-	switch ev.Over = p.over; {
+	ev.Over = p.over
+	switch {
 	case p.single != nil:
 		ev.Data = p.single
 	case p.data != nil && p.lines > 0:

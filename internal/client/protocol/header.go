@@ -87,7 +87,8 @@ func (w *headerWalk) annotation(h, typ jsonv.Value, path []string) {
 			w.fault = fmt.Sprintf("the x-mcp-header of %s ", strings.Join(path, ".")) + fmt.Sprintf(format, args...)
 		}
 	}
-	switch name := h.Text(); {
+	name := h.Text()
+	switch {
 	case h.Kind() != jsonv.KindString:
 		fail("is %s, not text", h.Kind())
 	case name == "":
@@ -116,7 +117,8 @@ func (w *headerWalk) elsewhere(v jsonv.Value, schema bool, depth int) {
 		case !schema:
 			w.elsewhere(m, true, depth+1)
 		case k == "x-mcp-header":
-			if w.all++; w.all > w.found {
+			w.all++
+			if w.all > w.found {
 				w.fault = "an x-mcp-header is set where it does not name one argument (below items, a composition or a condition)"
 			}
 		case k != "const" && k != "enum" && k != "default" && k != "examples":

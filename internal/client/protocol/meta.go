@@ -47,7 +47,8 @@ func Undeclared(capabilities jsonv.Value, method string, params []byte) string {
 	declared, ok := capabilities.Get(need)
 	_, url := declared.Get("url")
 	_, form := declared.Get("form")
-	switch asksURL := TextOf(MemberOf(params, "mode")) == "url"; {
+	asksURL := TextOf(MemberOf(params, "mode")) == "url"
+	switch {
 	case !ok:
 		return need
 	case need == "elicitation" && asksURL && !url:

@@ -27,7 +27,18 @@ type Version struct {
 
 // versions holds every supported version, newest first.
 var versions = []Version{
-	{Name: "2026-07-28", VersionHeader: true, Negotiated: true, SamplingTools: true, Stateless: true, ToolHints: true, PartMeta: true, Icons: true, AnyStructured: true, CacheHints: true},
+	{
+		Name:          "2026-07-28",
+		VersionHeader: true,
+		Negotiated:    true,
+		SamplingTools: true,
+		Stateless:     true,
+		ToolHints:     true,
+		PartMeta:      true,
+		Icons:         true,
+		AnyStructured: true,
+		CacheHints:    true,
+	},
 	{Name: "2025-11-25", VersionHeader: true, Negotiated: true, SamplingTools: true, Tasks: true, ToolHints: true, PartMeta: true, Icons: true},
 	{Name: "2025-06-18", VersionHeader: true, Negotiated: true, ToolHints: true, PartMeta: true},
 	{Name: "2025-03-26", Batches: true, ToolHints: true, Old: true},

@@ -41,7 +41,8 @@ func challenge(info *HTTPInfo) string {
 	}
 	why, scope := params["error_description"], params["scope"]
 	text := ""
-	switch reason := params["error"]; {
+	reason := params["error"]
+	switch {
 	case reason == "insufficient_scope":
 		text = ": the token lacks a scope"
 	case reason != "":

@@ -39,7 +39,8 @@ func (f *Feed) Write(b []byte) (n int, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for n < len(b) {
-		switch room := f.limit - f.buf.Len(); {
+		room := f.limit - f.buf.Len()
+		switch {
 		case f.err != nil:
 			return n, io.ErrClosedPipe
 		case room > 0:

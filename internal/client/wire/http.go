@@ -144,7 +144,8 @@ func NewHTTP(address string, o HTTPOptions) (Transport, error) {
 		IdleConnTimeout:        web.KeepIdle,
 		MaxResponseHeaderBytes: maxHeaderBytes,
 	}
-	if t.rt = t.pool; o.Wrap != nil {
+	t.rt = t.pool
+	if o.Wrap != nil {
 		t.rt = o.Wrap(t.pool)
 	}
 	t.ctx, t.stop = context.WithCancel(context.Background())
@@ -163,7 +164,8 @@ func proxyOf(u *url.URL) func(*http.Request) (*url.URL, error) {
 
 // Start sets the receiver; nothing is sent before the first message.
 func (t *HTTP) Start(sink Receiver) error {
-	if t.sink = sink; t.o.Receive != nil {
+	t.sink = sink
+	if t.o.Receive != nil {
 		t.sink = t.o.Receive(sink)
 	}
 	return nil

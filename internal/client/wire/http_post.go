@@ -46,7 +46,13 @@ type httpExchange struct {
 
 func (x *httpExchange) run() error {
 	t := x.t
-	r := &httpRequest{verb: http.MethodPost, url: t.url, header: t.headers(x.out), body: x.out.Raw, until: x.until}
+	r := &httpRequest{
+		verb:   http.MethodPost,
+		url:    t.url,
+		header: t.headers(x.out),
+		body:   x.out.Raw,
+		until:  x.until,
+	}
 	t.mayRepeat(r, x.out)
 	session := r.header.Get("Mcp-Session-Id")
 	resp, err := t.roundTrip(x.ctx, r)
@@ -65,7 +71,8 @@ func (x *httpExchange) run() error {
 		t.applyResponse(x.ctx, x.out, resp)
 	}
 	media := mediaType(x.info.ContentType)
-	switch coding := resp.Header.Get("Content-Encoding"); {
+	coding := resp.Header.Get("Content-Encoding")
+	switch {
 	case coding != "" && !strings.EqualFold(coding, "identity"):
 		// net/http has removed the encoding that it requested.
 		drain(resp.Body)
@@ -209,7 +216,13 @@ func (x *httpExchange) body(b *bytes.Buffer, json bool, session string) error {
 			Excerpt: protocol.Excerpt(raw),
 		})
 	}
-	kept := x.t.sink.OnFrame(Frame{Dir: FromServer, At: time.Now(), Raw: raw, Stream: x.out.Stream, Whole: true})
+	kept := x.t.sink.OnFrame(Frame{
+		Dir:    FromServer,
+		At:     time.Now(),
+		Raw:    raw,
+		Stream: x.out.Stream,
+		Whole:  true,
+	})
 	if kept {
 		*b = bytes.Buffer{}
 	}

@@ -53,7 +53,8 @@ func (t *HTTP) roundTrip(ctx context.Context, r *httpRequest) (*http.Response, e
 		if err != nil {
 			return nil, err
 		}
-		switch s := resp.StatusCode; {
+		s := resp.StatusCode
+		switch {
 		case s == 301 || s == 302 || s == 303 || s == 307 || s == 308:
 			next, err := redirected(r, u, resp, hops, t.lim.Redirects)
 			if err != nil || next == nil {

@@ -121,7 +121,13 @@ func (t *HTTP) postOld(ctx context.Context, s *endpointStream, out Outgoing) err
 		}
 		return &ConnectError{Method: out.Method, URL: s.post.String(), Err: err}
 	}
-	info := &HTTPInfo{Status: resp.StatusCode, Header: resp.Header, ContentType: resp.Header.Get("Content-Type"), Attempts: r.attempts, Tries: r.tries}
+	info := &HTTPInfo{
+		Status:      resp.StatusCode,
+		Header:      resp.Header,
+		ContentType: resp.Header.Get("Content-Type"),
+		Attempts:    r.attempts,
+		Tries:       r.tries,
+	}
 	if ok(resp.StatusCode) {
 		drain(resp.Body)
 		return nil

@@ -41,7 +41,8 @@ func (x *httpExchange) stream(body io.ReadCloser) error {
 		case x.events > before:
 			idle = 0
 		}
-		if idle++; once || p.LastID == "" || idle > resumeTries || x.t.ctx.Err() != nil {
+		idle++
+		if once || p.LastID == "" || idle > resumeTries || x.t.ctx.Err() != nil {
 			if err == io.EOF {
 				err = nil
 			}
@@ -101,7 +102,8 @@ func (x *httpExchange) read(body io.ReadCloser, p *protocol.EventParser) error {
 				return errComplete
 			}
 		}
-		if over := p.Unfinished(); x.ctx.Err() == nil && (over > x.t.lim.Drain || err != nil && over > 0) {
+		over := p.Unfinished()
+		if x.ctx.Err() == nil && (over > x.t.lim.Drain || err != nil && over > 0) {
 			// The event is too long, even if it never ends.
 			x.events++
 			x.t.event(protocol.Event{Over: over}, x.out, time.Now(), x.info)

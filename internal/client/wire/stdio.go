@@ -66,7 +66,12 @@ func NewStdio(ctx context.Context, spec proc.Spec, o StdioOptions) (Transport, e
 	if err != nil {
 		return nil, &OpenError{Phase: "start", Cause: err}
 	}
-	t := &Stdio{stream: newStream(p.Stdout(), p.Stdin(), o.Limits), p: p, grace: o.Grace, input: &input{p: p}}
+	t := &Stdio{
+		stream: newStream(p.Stdout(), p.Stdin(), o.Limits),
+		p:      p,
+		grace:  o.Grace,
+		input:  &input{p: p},
+	}
 	t.wc = t.input
 	t.facts = Facts{Kind: "stdio", Pid: p.Pid(), Stderr: p.Stderr(), Process: p}
 	t.why = t.cause

@@ -152,7 +152,8 @@ func (s *stream) Await(done <-chan struct{}, until time.Time) bool {
 	default:
 		return false
 	}
-	switch calls, answered := s.sink.InFlight(); {
+	calls, answered := s.sink.InFlight()
+	switch {
 	case calls > 1:
 		s.crowd = crowdReads
 		go s.background()
@@ -197,7 +198,8 @@ func (s *stream) background() {
 		s.setRead(time.Time{})
 	}
 	for s.readOnce() {
-		switch calls, answered := s.sink.InFlight(); {
+		calls, answered := s.sink.InFlight()
+		switch {
 		case s.deadline == nil || answered == 0:
 		case calls+answered > 1:
 			s.crowd = crowdReads

@@ -38,7 +38,8 @@ func (a *Attempt) String() string {
 func Retry(t testing.TB, what string, once func(testing.TB)) {
 	t.Helper()
 	first := &Attempt{TB: t}
-	if once(first); !first.Failed() {
+	once(first)
+	if !first.Failed() {
 		return
 	}
 	once(t)

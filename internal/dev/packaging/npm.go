@@ -84,7 +84,13 @@ func (b *builder) tarball(name string, files map[string]file) error {
 	w := tar.NewWriter(zip)
 	for _, path := range slices.Sorted(maps.Keys(files)) {
 		f := files[path]
-		h := tar.Header{Name: "package/" + path, Mode: int64(f.mode()), Size: int64(len(f.data)), ModTime: modified, Format: tar.FormatUSTAR}
+		h := tar.Header{
+			Name:    "package/" + path,
+			Mode:    int64(f.mode()),
+			Size:    int64(len(f.data)),
+			ModTime: modified,
+			Format:  tar.FormatUSTAR,
+		}
 		if err := w.WriteHeader(&h); err != nil {
 			return err
 		}

@@ -77,7 +77,9 @@ func (j *judgement) otherAnswers() (out []answer) {
 
 // whole reports whether an answer exists and was stored completely.
 func (a answer) whole() bool {
-	return !slices.ContainsFunc([]string{"no_answer", "jsonrpc_error", "x_truncated"}, func(key string) bool { return !a.response.Lookup(key).IsAbsent() })
+	return !slices.ContainsFunc([]string{"no_answer", "jsonrpc_error", "x_truncated"}, func(key string) bool {
+		return !a.response.Lookup(key).IsAbsent()
+	})
 }
 
 // failed reports whether an answer is a failure, or a JSON-RPC error.

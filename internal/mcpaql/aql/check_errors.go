@@ -40,7 +40,8 @@ func (x *evaluation) leaks() {
 			x.leaksStrict(c.Response, c.Request, at)
 			continue
 		}
-		if m := c.Response.Lookup("error", "message"); len(x.errors[i]) == 0 && reference.LeaksLikeReference(m.Text()) {
+		m := c.Response.Lookup("error", "message")
+		if len(x.errors[i]) == 0 && reference.LeaksLikeReference(m.Text()) {
 			x.fail("leaks.reference", at.member("message"), m, "%s", evidence.Quoted(display.Truncate(m.Text(), 120)))
 		}
 	}
@@ -211,7 +212,8 @@ func (x *evaluation) batchCounts(at place, answer jsonv.Value) {
 		x.fail("batch.results", at.member("results"), answer, "expected a list, got %s", evidence.Describe(results))
 		return
 	}
-	if sent, ok := x.e.Live.Lookup("batch_sent").Int64(); ok && x.e.IsLive() && int(sent) != results.Len() {
+	sent, ok := x.e.Live.Lookup("batch_sent").Int64()
+	if ok && x.e.IsLive() && int(sent) != results.Len() {
 		x.fail("batch.results", at.member("results"), results, "%d operations were sent, and the response has %s", sent, display.Count(results.Len(), "result"))
 	}
 	if results.Len() == 0 {
@@ -246,7 +248,8 @@ func (x *evaluation) batchCode(at place, r jsonv.Value) {
 		return // the parameters of a listed one count, and the response does not repeat them
 	}
 	for _, c := range x.e.ErrorTests {
-		if alone := c.Response.Lookup("error", "code"); jsonv.Equal(c.Request.Lookup("operation"), op) && !alone.IsAbsent() && !jsonv.Equal(alone, code) {
+		alone := c.Response.Lookup("error", "code")
+		if jsonv.Equal(c.Request.Lookup("operation"), op) && !alone.IsAbsent() && !jsonv.Equal(alone, code) {
 			x.fail("batch.code", at, r, "%s fails with %s in a batch, and with %s alone", reference.Text(op), evidence.Describe(code), evidence.Describe(alone))
 		}
 	}
@@ -261,7 +264,8 @@ func (x *evaluation) enforced() {
 	x.incomplete = "constraint_tests is empty"
 	for i, c := range x.e.Constraints {
 		x.cases++
-		switch at := placeOf("constraint_tests").elem(i).member("response"); {
+		at := placeOf("constraint_tests").elem(i).member("response")
+		switch {
 		case !evidence.Refused(c.Response):
 			x.fail("enforced.refused", at, c.Response, "%s: not refused", c.Name)
 		case !holds(c):

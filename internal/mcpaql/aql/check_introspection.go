@@ -71,7 +71,8 @@ func (x *evaluation) list(answer jsonv.Value, key string, want *objectShape, rul
 	}
 	want.look(&p, at.member("data"), data, rules+".data")
 	x.take(p.found, nil)
-	if list := data.Lookup(rules); rules == "operations" && x.set == rule.Strict && len(p.found) == 0 && list.Len() == 0 {
+	list := data.Lookup(rules)
+	if rules == "operations" && x.set == rule.Strict && len(p.found) == 0 && list.Len() == 0 {
 		x.cases, x.incomplete = 0, "the list of operations is empty"
 	}
 	x.observed = display.Count(data.Lookup(rules).Len(), "entry") + ", all of the documented form."
@@ -219,7 +220,8 @@ func (j *judgement) readDetails() {
 		if j.set == rule.Strict {
 			r = evidence.ReadDetail(d)
 		}
-		if name := r.Value.Lookup("name").Text(); r.Unreadable != "" {
+		name := r.Value.Lookup("name").Text()
+		if r.Unreadable != "" {
 			j.unreadable = append(j.unreadable, name)
 		}
 		var p probe

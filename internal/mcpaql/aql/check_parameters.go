@@ -134,7 +134,8 @@ func (x *evaluation) unknown() {
 			continue
 		}
 		m := evidence.Message(c.Response)
-		switch warnings := c.Response.Lookup("warnings"); {
+		warnings := c.Response.Lookup("warnings")
+		switch {
 		case evidence.Refused(c.Response) && reference.Truthy(m) && reference.Contains(m, c.Parameter):
 		case evidence.Succeeded(c.Response) && warnings.Kind() == jsonv.KindArray && warnings.Len() > 0:
 		default:
@@ -157,7 +158,8 @@ func (x *evaluation) untried(tried map[string]bool) {
 		if op == "" || seen[op] {
 			return
 		}
-		if seen[op] = true; x.callable(op) {
+		seen[op] = true
+		if x.callable(op) {
 			all++
 		}
 		if !tried[op] {
@@ -175,7 +177,8 @@ func (x *evaluation) untried(tried map[string]bool) {
 
 func (x *evaluation) unknownStrict(c evidence.ParameterCase, at place) {
 	registered := c.Response.Lookup("error", "code").Text() == "VALIDATION_UNKNOWN_PARAM"
-	switch inMessage := evidence.NamesInWords(evidence.Message(c.Response).Text(), c.Parameter); {
+	inMessage := evidence.NamesInWords(evidence.Message(c.Response).Text(), c.Parameter)
+	switch {
 	case evidence.Refused(c.Response) && registered && (inMessage || evidence.NamedInWords(c.Response.Lookup("error", "details"), c.Parameter)):
 	case evidence.Refused(c.Response) && inMessage:
 		code := c.Response.Lookup("error", "code")

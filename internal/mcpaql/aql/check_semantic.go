@@ -39,8 +39,10 @@ func (j *judgement) semantics(tier Tier) []verdict.TestResult {
 	}
 	for _, u := range j.e.Live.Lookup("unasked").Elems() {
 		out = append(out, verdict.TestResult{
-			Name: u.Lookup("name").Text(), Result: verdict.Skipped, Detail: display.Sentence("Not asked: " + cmp.Or(u.Lookup("reason").Text(), noReason)),
-			Tiers: &verdict.TierResults{Structural: verdict.Skipped, Semantic: verdict.Skipped},
+			Name:   u.Lookup("name").Text(),
+			Result: verdict.Skipped,
+			Detail: display.Sentence("Not asked: " + cmp.Or(u.Lookup("reason").Text(), noReason)),
+			Tiers:  &verdict.TierResults{Structural: verdict.Skipped, Semantic: verdict.Skipped},
 		})
 	}
 	return out
@@ -181,7 +183,10 @@ func (x *evaluation) phrases(c evidence.SemanticCase, at place, occurs func(stri
 
 func (x *evaluation) calls(c evidence.SemanticCase, at place, occurs func(string) bool) {
 	for i, op := range c.ExpectedOperations {
-		if !slices.ContainsFunc(c.ToolCalls, func(t evidence.ToolCall) bool { return t.Operation.Text() == op && !t.Operation.IsAbsent() }) {
+		called := func(t evidence.ToolCall) bool {
+			return t.Operation.Text() == op && !t.Operation.IsAbsent()
+		}
+		if !slices.ContainsFunc(c.ToolCalls, called) {
 			x.fail("semantic.operation", at.member("expected_operations").elem(i), c.ResponseText, "%s was not called", evidence.Quoted(op))
 		}
 	}

@@ -76,7 +76,9 @@ func Evaluate(e *evidence.Evidence, o Options) *verdict.Report {
 		r.Ended = e.Live.Lookup("ended").Text()
 		r.DurationMS = duration(e.Live)
 		r.Leftovers = evidence.Each(e.Live.Lookup("leftovers").List(), Leftover)
-		r.Changed = evidence.Each(e.Live.Lookup("changed").List(), func(d jsonv.Value) string { return d.Lookup("says").Text() })
+		r.Changed = evidence.Each(e.Live.Lookup("changed").List(), func(d jsonv.Value) string {
+			return d.Lookup("says").Text()
+		})
 		r.Unchecked = e.Live.Lookup("unchecked").Texts()
 		if l := e.Live.Lookup("lists"); l.Kind() == jsonv.KindObject {
 			n, _ := l.Lookup("compared").Int64()
@@ -140,7 +142,9 @@ func achieved(strict []verdict.CategoryResult, level int, complete bool) int {
 		switch {
 		case c.Required && c.Result == verdict.Failed:
 			return 0
-		case c.Name == rule.Level2 && slices.ContainsFunc(c.Tests, func(t verdict.TestResult) bool { return t.Result == verdict.Failed || t.Unproven }):
+		case c.Name == rule.Level2 && slices.ContainsFunc(c.Tests, func(t verdict.TestResult) bool {
+			return t.Result == verdict.Failed || t.Unproven
+		}):
 			got = rule.LevelOne
 		}
 	}
@@ -215,7 +219,13 @@ type judgement struct {
 // judge builds the rows of every category of the level, and collects those that do
 // not apply.
 func judge(e *evidence.Evidence, o Options) ([]verdict.CategoryResult, *judgement) {
-	j := &judgement{e: e, set: o.Rules, normative: o.Normative, missing: map[[2]string][]int{}, accepted: map[string][]string{}}
+	j := &judgement{
+		e:         e,
+		set:       o.Rules,
+		normative: o.Normative,
+		missing:   map[[2]string][]int{},
+		accepted:  map[string][]string{},
+	}
 	j.readSkipped()
 	j.readDetails()
 	j.indexNames()
@@ -279,7 +289,8 @@ func (j *judgement) rollUp(c *verdict.CategoryResult) {
 	}
 	unproven := slices.ContainsFunc(c.Tests, func(t verdict.TestResult) bool { return t.Unproven })
 	gaps := slices.ContainsFunc(c.Tests, func(t verdict.TestResult) bool { return len(t.Missing) > 0 })
-	switch onlySkipped := !has(verdict.Pass) && !has(verdict.Warned) && !has(verdict.Failed); {
+	onlySkipped := !has(verdict.Pass) && !has(verdict.Warned) && !has(verdict.Failed)
+	switch {
 	case len(c.Tests) == 0:
 		c.Result = verdict.Skipped
 		if slices.ContainsFunc(j.inapplicable, func(n verdict.Inapplicable) bool { return n.Category == c.Name }) {

@@ -30,7 +30,13 @@ type evaluation struct {
 // fail adds a finding, unless the rule set lacks the rule.
 func (x *evaluation) fail(id string, at place, v jsonv.Value, format string, args ...any) {
 	if w := x.weight(id); w != rule.Off {
-		x.found = append(x.found, verdict.Finding{Rule: id, Weight: w, At: string(at), Says: fmt.Sprintf(format, args...), Offset: v.Offset()})
+		x.found = append(x.found, verdict.Finding{
+			Rule:   id,
+			Weight: w,
+			At:     string(at),
+			Says:   fmt.Sprintf(format, args...),
+			Offset: v.Offset(),
+		})
 	}
 }
 
@@ -73,7 +79,11 @@ func (x *evaluation) result() verdict.TestResult {
 	if x.set == rule.Strict && x.cases > 0 {
 		t.Missing = x.gaps
 	}
-	t.Result = map[rule.Weight]verdict.Result{rule.Off: verdict.Pass, rule.Warn: verdict.Warned, rule.Fail: verdict.Failed}[heaviest(x.found)]
+	t.Result = map[rule.Weight]verdict.Result{
+		rule.Off:  verdict.Pass,
+		rule.Warn: verdict.Warned,
+		rule.Fail: verdict.Failed,
+	}[heaviest(x.found)]
 	switch {
 	case len(x.found) > 0:
 		t.Detail = verdict.Narrate(x.found)
@@ -250,7 +260,8 @@ func leftOut(left []string) string {
 // Leftover describes one entry of x_live.leftovers.
 func Leftover(l jsonv.Value) string {
 	s := l.Lookup("operation").Text()
-	switch id, call := l.Lookup("id"), l.Lookup("call"); {
+	id, call := l.Lookup("id"), l.Lookup("call")
+	switch {
 	case !id.IsAbsent():
 		s += " " + reference.Text(id)
 	case !call.IsAbsent():

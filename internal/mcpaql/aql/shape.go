@@ -42,7 +42,12 @@ func (p place) elem(i int) place        { return p.member(strconv.Itoa(i)) }
 func placeOf(tokens ...string) place { return place("/" + strings.Join(tokens, "/")) }
 
 func (p *probe) add(rule string, at place, v jsonv.Value, format string, args ...any) {
-	p.found = append(p.found, verdict.Finding{Rule: rule, At: string(at), Says: fmt.Sprintf(format, args...), Offset: v.Offset()})
+	p.found = append(p.found, verdict.Finding{
+		Rule:   rule,
+		At:     string(at),
+		Says:   fmt.Sprintf(format, args...),
+		Offset: v.Offset(),
+	})
 }
 
 // is reports whether a value has a kind; another kind is a fault.
@@ -77,7 +82,8 @@ func (s *objectShape) look(p *probe, at place, v jsonv.Value, rule string) {
 		return
 	}
 	for _, f := range s.fields {
-		switch m, there := v.Get(f.name); {
+		m, there := v.Get(f.name)
+		switch {
 		case there:
 			f.want.look(p, at.member(f.name), m, f.rule)
 		case f.required:
@@ -132,7 +138,8 @@ type words struct {
 }
 
 func (s words) look(p *probe, at place, v jsonv.Value, rule string) {
-	switch t := v.Text(); {
+	t := v.Text()
+	switch {
 	case !p.is(jsonv.KindString, at, v, rule):
 	case s.filled && t == "":
 		p.add(rule, at, v, "expected a string that is not empty")
@@ -272,7 +279,8 @@ func (resultShape) look(p *probe, at place, v jsonv.Value, rule string) {
 	if !p.is(jsonv.KindObject, at, v, "result.object") {
 		return
 	}
-	switch success, _ := v.Get("success"); {
+	success, _ := v.Get("success")
+	switch {
 	case strings.Count(string(at), "/") > maxResultPlaces:
 		p.add("result.results-result", at, v, "results inside results, more than %d places deep", maxResultPlaces)
 	case success.Kind() != jsonv.KindBool:

@@ -174,8 +174,12 @@ func (c *call) test() int {
 func judgement(flags map[string]string) aql.Options {
 	level, _ := strconv.Atoi(flags["level"])
 	return aql.Options{
-		Level: max(level, 1), Tier: aql.Tier(flags["tier"]), Category: flags["category"], Rules: rule.Set(flags["rules"]),
-		Normative: flags["normative"] != "", FailOn: verdict.FailOn(flags["fail-on"]),
+		Level:     max(level, 1),
+		Tier:      aql.Tier(flags["tier"]),
+		Category:  flags["category"],
+		Rules:     rule.Set(flags["rules"]),
+		Normative: flags["normative"] != "",
+		FailOn:    verdict.FailOn(flags["fail-on"]),
 	}
 }
 
@@ -315,8 +319,11 @@ func demoOptions() []option {
 
 func (c *call) demoAdapter() int {
 	o := demo.Options{
-		Mode: cmp.Or(cmdutil.LookupEnv(c.Env, "MCP_AQL_ENDPOINT_MODE"), c.flags["mode"]), Defects: c.all("defect"), Features: c.all("with"), State: c.flags["state"],
-		Launch: time.Now().Format(time.RFC3339Nano),
+		Mode:     cmp.Or(cmdutil.LookupEnv(c.Env, "MCP_AQL_ENDPOINT_MODE"), c.flags["mode"]),
+		Defects:  c.all("defect"),
+		Features: c.all("with"),
+		State:    c.flags["state"],
+		Launch:   time.Now().Format(time.RFC3339Nano),
 	}
 	if o.Mode == "semantic" {
 		o.Mode = demo.ModeCrude

@@ -45,7 +45,10 @@ func (c *call) fixtures() ([]fixtures.Verified, bool) {
 		return c.folder(c.args[0])
 	}
 	return evidence.Each(fixtures.All(), func(f fixtures.Fixture) fixtures.Verified {
-		return fixtures.Verify(&source.File{Name: f.Name, Data: f.Data}, cmp.Or(rule.Set(c.flags["rules"]), f.Rules))
+		return fixtures.Verify(&source.File{
+			Name: f.Name,
+			Data: f.Data,
+		}, cmp.Or(rule.Set(c.flags["rules"]), f.Rules))
 	}), true
 }
 

@@ -125,7 +125,8 @@ func (j *foundJournals) add(name, target string) error {
 		_ = f.Close()
 		return err
 	}
-	switch l, ours := readJournal(string(data), target); {
+	l, ours := readJournal(string(data), target)
+	switch {
 	case l.RunID == "":
 		j.foreign = append(j.foreign, name)
 	case !ours:

@@ -97,7 +97,8 @@ func (c *call) asking(cacheDir string, registry *proc.Registry) (a semantic.Aski
 		}
 		return a, nil, true
 	}
-	if _, kept := c.flags["bundle"]; !kept && c.flags["level"] != "2" && c.flags["clean"] == "" && c.flags["mode"] != guard.ModePlan {
+	_, kept := c.flags["bundle"]
+	if !kept && c.flags["level"] != "2" && c.flags["clean"] == "" && c.flags["mode"] != guard.ModePlan {
 		return a, nil, c.wrong("--model: level 1 has no semantic rows: add --level 2, or --bundle to keep the answers")
 	}
 	o, ok := c.endpoint("model", model.Options{})
@@ -148,10 +149,15 @@ func (c *call) judging(a *semantic.Asking, o model.Options, cacheDir string, reg
 	if cacheDir != "" {
 		a.Cache = verdictCache(filepath.Join(cacheDir, "verdicts"))
 	}
-	switch line, program := strings.CutPrefix(who, judgeExec); {
+	line, program := strings.CutPrefix(who, judgeExec)
+	switch {
 	case program:
 		argv, _ := shellwords.Argv(line) // judgeKind has checked it
-		a.Judge = &model.Program{Argv: argv, Shown: secret.NewRedactor().String(shellwords.QuoteAll(argv)), Run: c.judgeProgram(registry)}
+		a.Judge = &model.Program{
+			Argv:  argv,
+			Shown: secret.NewRedactor().String(shellwords.QuoteAll(argv)),
+			Run:   c.judgeProgram(registry),
+		}
 	case who == judgeModel:
 		o, ok := c.endpoint("judge", o)
 		if name, given := c.flags["judge-model"]; given {
@@ -182,7 +188,13 @@ func (c *call) judgeFits(who string) bool {
 // whole environment, because it belongs to the user and may use a model itself.
 func (c *call) judgeProgram(registry *proc.Registry) func(ctx context.Context, argv []string, stdin []byte) ([]byte, error) {
 	return func(ctx context.Context, argv []string, stdin []byte) ([]byte, error) {
-		r := proc.Run(ctx, proc.Spec{Argv: argv, Env: c.Env, Stdin: bytes.NewReader(stdin), OutputLimit: 4 << 20, Registry: registry})
+		r := proc.Run(ctx, proc.Spec{
+			Argv:        argv,
+			Env:         c.Env,
+			Stdin:       bytes.NewReader(stdin),
+			OutputLimit: 4 << 20,
+			Registry:    registry,
+		})
 		if err := r.Err(); err != nil {
 			if tail := strings.Join(r.Stderr.Lines(3), "; "); tail != "" {
 				return nil, fmt.Errorf("%w: %s", err, tail)
@@ -280,7 +292,8 @@ func (c *call) judged(e *evidence.Evidence) int {
 	}
 	const tolerated = "; the exit code does not depend on it without --require-judge"
 	who := c.flags["judge"]
-	switch n := unjudged + unasked.Len(); {
+	n := unjudged + unasked.Len()
+	switch {
 	case n == 0:
 	case c.flags["require-judge"] != "":
 		return c.problem("--require-judge: %d of the semantic rows were not decided: %s", n, why)

@@ -191,7 +191,8 @@ func (c *call) writable() bool {
 
 // oneStdout reports whether at most one result goes to the standard output.
 func (c *call) oneStdout() bool {
-	if out := c.flags["output"]; c.flags["bundle"] == "-" && (out == "" || out == "-") {
+	out := c.flags["output"]
+	if c.flags["bundle"] == "-" && (out == "" || out == "-") {
 		return c.wrong("--bundle and the report cannot both go to the standard output: add --output FILE")
 	}
 	return true

@@ -76,7 +76,12 @@ func (c *call) startRecording(t *target, o guard.Options) (*cassette.Writer, boo
 	}
 	var w *cassette.Writer
 	if err == nil {
-		w, err = tape.Create(file, h, tape.About{Target: o.Target, Repeat: o.Repeat, RunID: o.RunID, Options: c.recordedOptions()}, o.Secrets)
+		w, err = tape.Create(file, h, tape.About{
+			Target:  o.Target,
+			Repeat:  o.Repeat,
+			RunID:   o.RunID,
+			Options: c.recordedOptions(),
+		}, o.Secrets)
 	}
 	var wrong *cassette.Error
 	if errors.As(err, &wrong) {
@@ -94,7 +99,8 @@ func (c *call) recordFits() bool {
 	if !given {
 		return c.none("--%s has an effect only with --record", "allow-update-in-ci")
 	}
-	switch _, model := c.flags["model"]; {
+	_, model := c.flags["model"]
+	switch {
 	case name == "-":
 		return c.wrong("--record: expected a file: the standard output is the report's")
 	case model:
@@ -169,7 +175,8 @@ func (c *call) takeOptions(rec *tape.Recording) bool {
 			had = append(had, v)
 		}
 		before, recorded := strings.Join(had, "\x00"), len(had) > 0
-		switch _, given := c.flags[flag]; {
+		_, given := c.flags[flag]
+		switch {
 		case given && slices.Contains(reportFlags, flag):
 		case given && !recorded && c.flags[flag] == shapingDefaults[flag]:
 		case given && (!recorded || c.flags[flag] != before):
@@ -191,7 +198,8 @@ var shapingDefaults = map[string]string{"mode": guard.ModeSafe, "bundle-scope": 
 // checkedOption checks a value from a file against its option.
 func checkedOption(name, value string) (string, error) {
 	options := optionsOfLive()
-	switch i := slices.IndexFunc(options, func(o option) bool { return o.long == name }); {
+	i := slices.IndexFunc(options, func(o option) bool { return o.long == name })
+	switch {
 	case i < 0:
 		return "", errors.New("no such option")
 	case options[i].value == "":

@@ -205,7 +205,12 @@ func (t *target) dial(ctx context.Context, variant string) (*mcp.Session, error)
 	} else {
 		// The process outlives ctx: a run that is ended still has to remove
 		// what it created. Closing the session ends it.
-		tr, err = wire.NewStdio(context.WithoutCancel(ctx), proc.Spec{Argv: argv, Dir: t.home, Env: env, Registry: t.registry}, wire.StdioOptions{})
+		tr, err = wire.NewStdio(context.WithoutCancel(ctx), proc.Spec{
+			Argv:     argv,
+			Dir:      t.home,
+			Env:      env,
+			Registry: t.registry,
+		}, wire.StdioOptions{})
 	}
 	if err != nil {
 		return nil, err

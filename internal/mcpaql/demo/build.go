@@ -21,7 +21,14 @@ func New(o Options) (*Adapter, error) {
 	if !slices.Contains(Modes(), o.Mode) {
 		return nil, fmt.Errorf("mode %q: expected one of %s", o.Mode, strings.Join(Modes(), ", "))
 	}
-	a := &Adapter{o: o, defects: map[string]bool{}, features: map[string]bool{}, own: session{}, items: map[string][]jsonv.Value{}, gone: map[string]jsonv.Value{}}
+	a := &Adapter{
+		o:        o,
+		defects:  map[string]bool{},
+		features: map[string]bool{},
+		own:      session{},
+		items:    map[string][]jsonv.Value{},
+		gone:     map[string]jsonv.Value{},
+	}
 	for _, f := range o.Features {
 		a.features[f] = true
 	}
@@ -97,7 +104,10 @@ func (a *Adapter) addCollection(r *resource) {
 		{Name: "get_" + r.Name, Category: "READ", Doc: "Gives one " + r.Name + ".", Params: get, Returns: t},
 		{
 			Name: "list_" + r.Plural, Category: "READ", Doc: "Lists the " + r.Plural + ", oldest first.", Params: list, hidden: hidden, Returns: t + "List",
-			example: jsonv.From(map[string]any{"request": map[string]any{"operation": "list_" + r.Plural, "params": map[string]any{"limit": 5}}, "description": "The first five."}),
+			example: jsonv.From(map[string]any{
+				"request":     map[string]any{"operation": "list_" + r.Plural, "params": map[string]any{"limit": 5}},
+				"description": "The first five.",
+			}),
 		},
 		{Name: "update_" + r.Name, Category: "UPDATE", Doc: "Changes fields of a " + r.Name + "." + note, Params: update, Returns: t},
 		{Name: "delete_" + r.Name, Category: "DELETE", Doc: "Removes a " + r.Name + " for good.", Params: named, Returns: "Removal"},
@@ -158,7 +168,14 @@ func (a *Adapter) build(n int) {
 		op.Params = append(op.Params, param{Name: "order", Type: "string", Doc: "The field to sort by.", deny: true})
 	}
 	count := func(name string, r *resource) {
-		a.operations = append(a.operations, &operation{Name: name, Category: "READ", Verb: "count", Doc: "Counts the " + r.Plural + ".", Returns: "Count", res: r})
+		a.operations = append(a.operations, &operation{
+			Name:     name,
+			Category: "READ",
+			Verb:     "count",
+			Doc:      "Counts the " + r.Plural + ".",
+			Returns:  "Count",
+			res:      r,
+		})
 	}
 	for _, d := range [][2]string{{"camel-operation", "countBooks"}, {"acts-on-read", "open_catalog"}, {"reserved-meaning", "record_execution_step"}} {
 		if a.is(d[0]) {

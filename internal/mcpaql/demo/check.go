@@ -26,7 +26,9 @@ func (a *Adapter) checkParams(op *operation, params jsonv.Value) (warnings []jso
 			warnings = append(warnings, jsonv.ObjectOf("code", "UNKNOWN_PARAM_IGNORED", "message", "The parameter '"+name+"' is ignored."))
 		default:
 			return nil, refuse("VALIDATION_UNKNOWN_PARAM", "%s takes no parameter '%s'.", op.Name, name).
-				with("operation", jsonv.String(op.Name)).with("unknown_params", jsonv.Array(jsonv.String(name))).with("valid_params", jsonv.List(op.Params, func(p param) jsonv.Value { return jsonv.String(p.Name) }))
+				with("operation", jsonv.String(op.Name)).with("unknown_params", jsonv.Array(jsonv.String(name))).with("valid_params", jsonv.List(op.Params, func(p param) jsonv.Value {
+				return jsonv.String(p.Name)
+			}))
 		}
 	}
 	for _, p := range op.Params {

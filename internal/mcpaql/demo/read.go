@@ -52,7 +52,8 @@ func (a *Adapter) byCursor(all []jsonv.Value, params jsonv.Value) (jsonv.Value, 
 		if !has(name) || a.is("cursor-ignored") {
 			continue
 		}
-		switch at := indexOf(all, params.Lookup(name).Text()); {
+		at := indexOf(all, params.Lookup(name).Text())
+		switch {
 		case at < 0:
 			return jsonv.Value{}, refuse("VALIDATION_INVALID_VALUE", "The parameter '%s' wants a cursor from a pageInfo.", name).with("param_name", jsonv.String(name))
 		case name == "after":
@@ -86,7 +87,9 @@ func cursorOf(item jsonv.Value) string {
 
 func indexOf(all []jsonv.Value, cursor string) int {
 	id, err := base64.RawURLEncoding.DecodeString(cursor)
-	return slices.IndexFunc(all, func(v jsonv.Value) bool { return err == nil && strings.EqualFold(v.Lookup("id").Text(), string(id)) })
+	return slices.IndexFunc(all, func(v jsonv.Value) bool {
+		return err == nil && strings.EqualFold(v.Lookup("id").Text(), string(id))
+	})
 }
 
 // presetsOf returns the fields that the presets of a resource contain (FS 3.1).
@@ -116,7 +119,8 @@ func (a *Adapter) selectFields(r *resource, item, fields jsonv.Value) (jsonv.Val
 		if !known || a.is("preset-refused") {
 			return jsonv.Value{}, refuse("VALIDATION_INVALID_VALUE", "The parameter 'fields' wants minimal, standard, full or a list of names, got '%s'.", fields.Text()).with("param_name", jsonv.String("fields"))
 		}
-		if names = preset; a.is("preset-smaller") && fields.Text() == "standard" {
+		names = preset
+		if a.is("preset-smaller") && fields.Text() == "standard" {
 			names = names[1:]
 		}
 	}
@@ -127,7 +131,8 @@ func (a *Adapter) selectFields(r *resource, item, fields jsonv.Value) (jsonv.Val
 		if r.field(head).Name == "" {
 			return jsonv.Value{}, refuse("VALIDATION_INVALID_VALUE", "The parameter 'fields' names '%s', which no %s has.", name, r.Name).with("param_name", jsonv.String("fields"))
 		}
-		switch v, ok := item.Get(head); {
+		v, ok := item.Get(head)
+		switch {
 		case !ok:
 		case !nested:
 			out = out.With(head, v)
@@ -202,7 +207,8 @@ func (a *Adapter) update(r *resource, i int, params jsonv.Value) (jsonv.Value, *
 }
 
 func (a *Adapter) merge(into jsonv.Value, name string, v jsonv.Value, deep bool) jsonv.Value {
-	switch old := into.Lookup(name); {
+	old := into.Lookup(name)
+	switch {
 	case v.Kind() == jsonv.KindNull && !a.is("update-keeps-null"):
 		return into.Without(name)
 	case v.Kind() == jsonv.KindObject && old.Kind() == jsonv.KindObject && deep:

@@ -40,7 +40,8 @@ func Names(s, name string) bool {
 		}
 		i += at
 		before, _ := utf8.DecodeLastRuneInString(s[:i])
-		if after, _ := utf8.DecodeRuneInString(s[i+len(name):]); !WordRune(before) && !WordRune(after) {
+		after, _ := utf8.DecodeRuneInString(s[i+len(name):])
+		if !WordRune(before) && !WordRune(after) {
 			return true
 		}
 	}
@@ -201,7 +202,8 @@ func onlyTexts(data jsonv.Value) (out []string) {
 		}
 	}
 	for _, key := range []string{"text", "message", "result", "output"} {
-		if v := data.Lookup(key); data.Len() == 1 && v.Kind() == jsonv.KindString {
+		v := data.Lookup(key)
+		if data.Len() == 1 && v.Kind() == jsonv.KindString {
 			out = append(out, v.Text())
 		}
 	}

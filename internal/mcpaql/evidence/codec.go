@@ -41,7 +41,13 @@ func membersOf(t reflect.Type) (out []member) {
 			continue
 		}
 		parts := strings.Split(tag, ",")
-		m := member{index: i, key: parts[0], need: slices.Contains(parts, "need"), omit: slices.Contains(parts, "omitempty"), text: slices.Contains(parts, "text")}
+		m := member{
+			index: i,
+			key:   parts[0],
+			need:  slices.Contains(parts, "need"),
+			omit:  slices.Contains(parts, "omitempty"),
+			text:  slices.Contains(parts, "text"),
+		}
 		if group, key, grouped := strings.Cut(m.key, "."); grouped {
 			m.group, m.key = group, key
 		}
@@ -82,7 +88,8 @@ func encode(v reflect.Value, other string) jsonv.Value {
 		var members []jsonv.Member
 		list := make([]jsonv.Value, v.Len())
 		for i := range list {
-			if e := v.Index(i); named(v.Type().Elem()) {
+			e := v.Index(i)
+			if named(v.Type().Elem()) {
 				members = append(members, jsonv.Member{Key: e.Field(0).String(), Value: encode(e.Field(1), "")})
 			} else {
 				list[i] = encode(e, other)
@@ -224,7 +231,11 @@ func (r *Reader) list(o jsonv.Value, at string, m member, f reflect.Value) {
 
 func (r *Reader) elements(list jsonv.Value, at string, f reflect.Value, other string) {
 	elem := f.Type().Elem()
-	kind := map[reflect.Kind]jsonv.Kind{reflect.String: jsonv.KindString, reflect.Slice: jsonv.KindArray, reflect.Struct: jsonv.KindObject}[elem.Kind()]
+	kind := map[reflect.Kind]jsonv.Kind{
+		reflect.String: jsonv.KindString,
+		reflect.Slice:  jsonv.KindArray,
+		reflect.Struct: jsonv.KindObject,
+	}[elem.Kind()]
 	r.Elements(list, at, kind, func(v jsonv.Value, at string) {
 		e := reflect.New(elem).Elem()
 		switch kind {

@@ -151,12 +151,14 @@ func (r *Reading) byName(list, required jsonv.Value) (out []jsonv.Value, ok bool
 // parameter reads whether a parameter is required, and its type.
 func (r *Reading) parameter(p, required jsonv.Value) jsonv.Value {
 	for _, key := range []string{"data_type", "dataType"} {
-		if t := p.Lookup(key); p.Lookup("type").IsAbsent() && t.Kind() == jsonv.KindString {
+		t := p.Lookup(key)
+		if p.Lookup("type").IsAbsent() && t.Kind() == jsonv.KindString {
 			r.deviates("the type of a parameter is %s instead of type", key)
 			p = p.Without(key).With("type", t)
 		}
 	}
-	if s := p.Lookup("schema"); p.Lookup("type").IsAbsent() && s.Kind() == jsonv.KindObject {
+	s := p.Lookup("schema")
+	if p.Lookup("type").IsAbsent() && s.Kind() == jsonv.KindObject {
 		r.deviates("the type of a parameter is a nested schema")
 		p = Merged(p.Without("schema"), s)
 	}
@@ -174,7 +176,8 @@ func (r *Reading) parameter(p, required jsonv.Value) jsonv.Value {
 	}
 	for _, key := range []string{"required", "is_required", "isRequired", "mandatory", "optional"} {
 		v := p.Lookup(key)
-		if says := strings.ToLower(v.Text()); v.Kind() == jsonv.KindBool || slices.Contains([]string{"true", "yes", "required", "false", "no", "optional"}, says) {
+		says := strings.ToLower(v.Text())
+		if v.Kind() == jsonv.KindBool || slices.Contains([]string{"true", "yes", "required", "false", "no", "optional"}, says) {
 			r.deviates("whether a parameter is required is not said by required: true or false")
 			yes := v.Bool() || says == "true" || says == "yes" || says == "required"
 			return p.Without(key).With("required", jsonv.Bool(yes == (key != "optional")))

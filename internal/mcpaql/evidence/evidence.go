@@ -245,7 +245,8 @@ func (e *Evidence) caseCall(at string, index func(int) int) int {
 	for _, m := range membersOf(v.Type()) {
 		list := v.Field(m.index)
 		path := strings.TrimPrefix(m.group+"/"+m.key, "/")
-		if i := index(1 + strings.Count(path, "/")); strings.HasPrefix(at, "/"+path+"/") && list.Kind() == reflect.Slice && i >= 0 && i < list.Len() {
+		i := index(1 + strings.Count(path, "/"))
+		if strings.HasPrefix(at, "/"+path+"/") && list.Kind() == reflect.Slice && i >= 0 && i < list.Len() {
 			if list.Type().Elem().Kind() == reflect.Struct {
 				if call := list.Index(i).FieldByName("Call"); call.IsValid() {
 					return int(call.Int())
@@ -284,7 +285,12 @@ func (e *Evidence) Exchange(n int) *Exchange {
 	if n < 1 || t.IsAbsent() {
 		return nil
 	}
-	x := &Exchange{Tool: t.Lookup("tool").Text(), Arguments: t.Lookup("arguments"), Answer: t.Lookup("answer"), MS: t.Lookup("ms").Float64()}
+	x := &Exchange{
+		Tool:      t.Lookup("tool").Text(),
+		Arguments: t.Lookup("arguments"),
+		Answer:    t.Lookup("answer"),
+		MS:        t.Lookup("ms").Float64(),
+	}
 	args := x.Arguments.String()
 	// Arguments that were not stored completely cannot be sent again.
 	incomplete := !x.Arguments.Lookup("x_bytes").IsAbsent() || strings.Contains(args, redacted)

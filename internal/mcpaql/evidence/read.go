@@ -45,7 +45,8 @@ func Read(f *source.File) (*Evidence, source.Diagnostics) {
 	r.known(root, "", keysOf(membersOf(reflect.TypeFor[Evidence]()), ""))
 	r.Object(root, "", e)
 	e.Live = r.live(root)
-	if sets := rule.Sets(); e.ExpectedRules != "" && !slices.Contains(sets, string(e.ExpectedRules)) {
+	sets := rule.Sets()
+	if e.ExpectedRules != "" && !slices.Contains(sets, string(e.ExpectedRules)) {
 		r.Errorf(root.Lookup("expected_rules"), "/expected_rules", "expected one of %s, got %s", strings.Join(sets, ", "), Quoted(display.Truncate(string(e.ExpectedRules), 40)))
 	}
 	for _, n := range notes {
@@ -234,7 +235,8 @@ func (r *Reader) records(o jsonv.Value, at, key string, texts ...string) {
 // liveTest reads the evidence of one live row.
 func (r *Reader) liveTest(t jsonv.Value, at string) {
 	id := r.Text(t, at, "id", true)
-	if test, known := rule.TestByID()[id]; id != "" && !(known && test.Live) {
+	test, known := rule.TestByID()[id]
+	if id != "" && !(known && test.Live) {
 		r.Problems.Add(source.Warnf(r.Pos(t.Lookup("id")), at+"/id", "no row of a live report is called %q: the entry is ignored", display.Truncate(id, 40)))
 	}
 	r.Integer(t, at, "cases", 0, false)
@@ -245,7 +247,8 @@ func (r *Reader) liveTest(t jsonv.Value, at string) {
 		name := r.Text(f, at, "rule", true)
 		r.Text(f, at, "says", true)
 		r.Integer(f, at, "call", 0, false)
-		if rule := rule.ByID()[name]; name != "" && (rule == nil || rule.Test != id) {
+		rule := rule.ByID()[name]
+		if name != "" && (rule == nil || rule.Test != id) {
 			r.Problems.Add(source.Warnf(r.Pos(f.Lookup("rule")), at+"/rule", "%q is not a rule of this row: the entry is ignored", display.Truncate(name, 40)))
 		}
 	})

@@ -23,7 +23,11 @@ type bundle struct{ run *guard.Run }
 func (b bundle) finish() {
 	for _, op := range b.run.Catalog.Operations {
 		accepted := slices.Compact(slices.Sorted(slices.Values(b.run.Accepted[op.Name])))
-		names := slices.DeleteFunc(evidence.Each(op.Params, func(p catalog.Parameter) string { return p.Name }), func(name string) bool { return !slices.Contains(accepted, name) })
+		names := slices.DeleteFunc(evidence.Each(op.Params, func(p catalog.Parameter) string {
+			return p.Name
+		}), func(name string) bool {
+			return !slices.Contains(accepted, name)
+		})
 		names = append(names, slices.DeleteFunc(accepted, func(name string) bool { return op.Param(name) != nil })...)
 		if len(names) > 0 || b.run.Base[op.Name].OK() {
 			b.run.Evidence.Accepted = append(b.run.Evidence.Accepted, evidence.Accepted{Operation: op.Name, Parameters: names})
@@ -257,7 +261,8 @@ func (b bundle) planValue(op *catalog.Operation, p catalog.Parameter) (jsonv.Val
 	if v, ok := b.run.Options.Given(op.Name, p.Name); ok {
 		return v, nil
 	}
-	if x := op.ExecutionParam(); x != nil && x.Name == p.Name && (b.run.Options.Mode == guard.ModeFull || op.Category != "READ") {
+	x := op.ExecutionParam()
+	if x != nil && x.Name == p.Name && (b.run.Options.Mode == guard.ModeFull || op.Category != "READ") {
 		return jsonv.String("<one that the run started>"), nil
 	}
 	if op.IsIdentifier(p) {

@@ -75,8 +75,14 @@ func (dy discovery) listTools() error {
 			return &NoAdapterError{Reason: "the response to tools/list cannot be read", Err: err}
 		}
 		for _, t := range v.Lookup("tools").Elems() {
-			info := catalog.Tool{Name: t.Lookup("name").Text(), Description: t.Lookup("description").Text(), Annotations: t.Lookup("annotations"), Schema: t.Lookup("inputSchema")}
-			if m := catalog.ToolName().FindStringSubmatch(info.Name); m != nil && (dy.run.Options.Prefix == "" || m[1] == dy.run.Options.Prefix) || info.Name == dy.run.Options.Tool && info.Name != "" {
+			info := catalog.Tool{
+				Name:        t.Lookup("name").Text(),
+				Description: t.Lookup("description").Text(),
+				Annotations: t.Lookup("annotations"),
+				Schema:      t.Lookup("inputSchema"),
+			}
+			m := catalog.ToolName().FindStringSubmatch(info.Name)
+			if m != nil && (dy.run.Options.Prefix == "" || m[1] == dy.run.Options.Prefix) || info.Name == dy.run.Options.Tool && info.Name != "" {
 				dy.run.Catalog.Tools = append(dy.run.Catalog.Tools, info)
 			}
 			names = append(names, info.Name)
@@ -313,7 +319,8 @@ func (dy discovery) findModes() {
 		if dy.run.Catalog.Single != "" && len(dy.run.Catalog.Families) > 0 || (variant == "single") == (dy.run.Catalog.Single != "") || dy.run.Caller.Dead != "" {
 			continue
 		}
-		if families, single, ok := dy.otherLaunch(variant); ok && (len(families) > 0 && dy.run.Catalog.Single != "" || single && len(dy.run.Catalog.Families) > 0) {
+		families, single, ok := dy.otherLaunch(variant)
+		if ok && (len(families) > 0 && dy.run.Catalog.Single != "" || single && len(dy.run.Catalog.Families) > 0) {
 			if single {
 				add(&dy.run.Modes, "single")
 			} else {

@@ -225,7 +225,8 @@ func Clean(ctx context.Context, o guard.Options, left []Left) (Cleaned, error) {
 				if slices.ContainsFunc(seen, t.Equal) {
 					continue
 				}
-				switch ours, gone := c.Lister.Fate(create, t, runs); {
+				ours, gone := c.Lister.Fate(create, t, runs)
+				switch {
 				case ours:
 					drop(t)
 				case !gone:
@@ -345,7 +346,8 @@ func (dy discovery) checkValues(names []string) {
 // has the parameter.
 func (dy discovery) checkEverywhere(param string, v jsonv.Value) {
 	for _, op := range dy.run.Catalog.Operations {
-		if p := op.Param(param); p != nil && dy.run.Options.Values.Lookup(op.Name, param).IsAbsent() && !dy.checkValue(op, *p, v) {
+		p := op.Param(param)
+		if p != nil && dy.run.Options.Values.Lookup(op.Name, param).IsAbsent() && !dy.checkValue(op, *p, v) {
 			return
 		}
 	}

@@ -217,7 +217,9 @@ func Contains(message jsonv.Value, part string) bool {
 	if message.Kind() == jsonv.KindString {
 		return strings.Contains(message.Text(), part)
 	}
-	return slices.ContainsFunc(message.List(), func(e jsonv.Value) bool { return e.Kind() == jsonv.KindString && e.Text() == part })
+	return slices.ContainsFunc(message.List(), func(e jsonv.Value) bool {
+		return e.Kind() == jsonv.KindString && e.Text() == part
+	})
 }
 
 // leaks are the eight patterns of the reference implementation.

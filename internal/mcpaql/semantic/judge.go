@@ -111,7 +111,15 @@ func JudgeAnswers(ctx context.Context, e *evidence.Evidence, o Asking) {
 			o.Cache.Put(key, v)
 		}
 		s.Unjudged = ""
-		s.Judge = &evidence.Judge{Kind: o.Judge.Kind(), Model: o.Judge.Model(), Verdict: v.Verdict, Reason: v.Reason, Rubric: llm.RubricVersion, Votes: v.Votes, Key: key}
+		s.Judge = &evidence.Judge{
+			Kind:    o.Judge.Kind(),
+			Model:   o.Judge.Model(),
+			Verdict: v.Verdict,
+			Reason:  v.Reason,
+			Rubric:  llm.RubricVersion,
+			Votes:   v.Votes,
+			Key:     key,
+		}
 	}
 	if e.IsLive() {
 		e.Live = e.Live.With("judge", JudgeNote(o.Judge))

@@ -241,7 +241,9 @@ func (r *Report) BadgeSVG() []byte {
 
 // runNotes returns the notes of the record: the levels, the rows, and the closing lines.
 func (r *Report) runNotes() []string {
-	levels := evidence.Each(r.levels(), func(l [2]string) string { return strings.ToLower(l[0]) + " " + l[1] })
+	levels := evidence.Each(r.levels(), func(l [2]string) string {
+		return strings.ToLower(l[0]) + " " + l[1]
+	})
 	notes := []string{"Conformance: " + strings.Join(levels, ", "), "Rows: " + r.Summary.String()}
 	return append(notes, r.closing()...)
 }
@@ -335,7 +337,11 @@ func (r *Report) asCase(c CategoryResult, t TestResult) *result.Case {
 		}
 		if x := f.Exchange; x != nil && len(k.Exchanges) < maxShownExchanges {
 			k.Exchanges = append(k.Exchanges, result.Exchange{
-				Step: f.Rule, Method: "tools/call " + x.Tool, Request: x.Arguments.String(), Response: display.Truncate(x.Answer.String(), maxShownAnswer), DurationMS: x.MS,
+				Step:       f.Rule,
+				Method:     "tools/call " + x.Tool,
+				Request:    x.Arguments.String(),
+				Response:   display.Truncate(x.Answer.String(), maxShownAnswer),
+				DurationMS: x.MS,
 			})
 			k.Repro = cmp.Or(k.Repro, x.Repeat)
 		}

@@ -75,7 +75,8 @@ func (l *Lock) run(ctx context.Context, live *surface.Surface, env Env) Verdict 
 	}
 	changes := diff.Compare(ctx, []*surface.Surface{locked}, []*surface.Surface{live}, diff.Options{Target: env.Usage})
 	bad := slices.ContainsFunc(changes, func(ch diff.Change) bool { return diff.Fails(ch.Class, l.FailOn) })
-	switch accept := "; to accept: " + command(l.File, env); {
+	accept := "; to accept: " + command(l.File, env)
+	switch {
 	case bad:
 		return Verdict{Problem: "it differs from " + shown + ": " + diff.Summary(changes) + accept, Lines: lines(changes)}
 	case len(live.Warnings) > 0:
@@ -116,7 +117,8 @@ func readLock(file string, live *surface.Surface, env Env) (locked *surface.Surf
 		shown = filepath.ToSlash(filepath.Join(env.Shown, below))
 	}
 	list, err := surface.Read(path, nil)
-	switch ds, ok := errors.AsType[source.Diagnostics](err); {
+	ds, ok := errors.AsType[source.Diagnostics](err)
+	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, shown, fmt.Sprintf("no lock of the server %q in %s: run %s and commit the file", live.Server, shown, command(file, env))
 	case ok && len(ds) > 0:
@@ -156,7 +158,8 @@ func (t *Tokens) run(live *surface.Surface, env Env) Verdict {
 		problems = append(problems, fmt.Sprintf("%s take %d tokens, more than %d", display.Count(len(tools), "tool"), total, *t.Total))
 	}
 	for _, tool := range tools {
-		if n := surface.Tokens(tool.Def); t.Tool != nil && n > *t.Tool {
+		n := surface.Tokens(tool.Def)
+		if t.Tool != nil && n > *t.Tool {
 			problems = append(problems, fmt.Sprintf("tool %s takes %d tokens, more than %d", display.Escape(tool.Name), n, *t.Tool))
 		}
 	}

@@ -61,7 +61,8 @@ func (c *Changes) compare(locks ...string) {
 		}
 	}
 	for entry, n := range seen {
-		if name, _, _ := strings.Cut(entry, "\x00"); n < len(locks) {
+		name, _, _ := strings.Cut(entry, "\x00")
+		if n < len(locks) {
 			c.Entries[name] = true
 		}
 	}

@@ -84,7 +84,13 @@ func (c *Checkout) Remove(ctx context.Context) error {
 }
 
 func (c *Checkout) run(ctx context.Context, what, dir string, argv ...string) (output string, err error) {
-	r := proc.Run(ctx, proc.Spec{Argv: argv, Dir: dir, Env: c.o.Env, Registry: c.o.Registry, OutputLimit: 64 << 20}) // many files can differ
+	r := proc.Run(ctx, proc.Spec{
+		Argv:        argv,
+		Dir:         dir,
+		Env:         c.o.Env,
+		Registry:    c.o.Registry,
+		OutputLimit: 64 << 20,
+	}) // many files can differ
 	switch {
 	case r.StartErr != nil:
 		return "", r.StartErr

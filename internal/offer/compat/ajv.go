@@ -59,7 +59,12 @@ const (
 
 // newAjv returns the compiler of a dialect: 7, 2019 or 2020.
 func newAjv(dialect int) *ajv {
-	a := &ajv{words: map[string]string{}, docs: map[string]*ajvDoc{}, parts: map[string]ajvPart{}, done: map[ajvPlace]bool{}}
+	a := &ajv{
+		words: map[string]string{},
+		docs:  map[string]*ajvDoc{},
+		parts: map[string]ajvPart{},
+		done:  map[ajvPlace]bool{},
+	}
 	text := ajvCommon
 	switch dialect {
 	case 7:
@@ -89,7 +94,8 @@ func (a *ajv) compile(schema jsonv.Value) string {
 	if !strings.HasSuffix(id.Text(), "#/") && !strings.HasSuffix(id.Text(), "#") {
 		doc.base = id.Text()
 	}
-	switch known := a.docs[doc.base]; {
+	known := a.docs[doc.base]
+	switch {
 	case badURN(doc.base):
 		return "$id " + doc.base + " is not a valid URN"
 	case known != nil && id.Kind() == jsonv.KindString, doc.base == a.meta:
@@ -148,7 +154,8 @@ func (a *ajv) scan(p ajvPart, names map[string]bool) {
 	}
 	name := func(ref string) {
 		uri := a.join(p.base, ref)
-		if other, taken := a.docs[uri]; names[uri] || taken && !jsonv.Equal(other.schema, p.schema) {
+		other, taken := a.docs[uri]
+		if names[uri] || taken && !jsonv.Equal(other.schema, p.schema) {
 			a.fail("%q names more than one schema", uri)
 		}
 		names[uri] = true
@@ -175,7 +182,8 @@ func (a *ajv) scan(p ajvPart, names map[string]bool) {
 }
 
 func (a *ajv) scanWord(key string, v jsonv.Value, p ajvPart, names map[string]bool) {
-	switch at := p.child(key); {
+	at := p.child(key)
+	switch {
 	case v.Kind() == jsonv.KindArray && slices.Contains([]string{"items", "allOf", "anyOf", "oneOf"}, key):
 		for i := range v.Len() {
 			a.scan(at.child(strconv.Itoa(i)), names)
@@ -252,7 +260,8 @@ func (a *ajv) within(p ajvPart, fragment string, depth int) (ajvPart, bool) {
 		if p = p.child(plain); p.schema.IsAbsent() {
 			return p, false
 		}
-		if id := p.schema.Lookup("$id"); truthy(id) && !slices.Contains([]string{"properties", "patternProperties", "enum", "dependencies", "definitions"}, plain) {
+		id := p.schema.Lookup("$id")
+		if truthy(id) && !slices.Contains([]string{"properties", "patternProperties", "enum", "dependencies", "definitions"}, plain) {
 			p.base = a.join(p.base, a.uri("$id", id))
 		}
 	}

@@ -73,7 +73,8 @@ func (a *ajv) ref(p ajvPart, ref jsonv.Value) {
 
 // word compiles the value of one keyword.
 func (a *ajv) word(p ajvPart, key string, v jsonv.Value) {
-	switch s := p.schema; key {
+	s := p.schema
+	switch key {
 	case "id":
 		a.fail("the keyword id, which is $id since draft 06")
 	case "$ref":
@@ -201,7 +202,8 @@ func (a *ajv) patternProperties(p ajvPart, needed bool) {
 
 // formatLimit checks a keyword of ajv-formats that compares dates.
 func (a *ajv) formatLimit(key string, format jsonv.Value) {
-	switch name := format.Text(); {
+	name := format.Text()
+	switch {
 	case format.Kind() != jsonv.KindString:
 		a.fail("%s without format", key)
 	case slices.Contains(ajvFormats, name):

@@ -170,9 +170,19 @@ func (r Report) Accept(b *gate.Baseline, rules Rules) Report {
 			where += " " + e.Path
 		}
 		r.Findings = append(r.Findings, Finding{
-			Rule: gate.StaleBaseline, Profile: "baseline", Effect: Advice, Level: LevelError, Server: e.Server, Tool: e.Tool, Subject: e.Subject, Pointer: e.Path,
-			Message: fmt.Sprintf("line %d of the baseline accepts %s in %s, which is no longer found", e.Pos.Line, e.Rule, where),
-			Fix:     "remove the entry", Evidence: e.Pos.String(), File: e.Pos.File.Name, Line: e.Pos.Line,
+			Rule:     gate.StaleBaseline,
+			Profile:  "baseline",
+			Effect:   Advice,
+			Level:    LevelError,
+			Server:   e.Server,
+			Tool:     e.Tool,
+			Subject:  e.Subject,
+			Pointer:  e.Path,
+			Message:  fmt.Sprintf("line %d of the baseline accepts %s in %s, which is no longer found", e.Pos.Line, e.Rule, where),
+			Fix:      "remove the entry",
+			Evidence: e.Pos.String(),
+			File:     e.Pos.File.Name,
+			Line:     e.Pos.Line,
 		})
 	}
 	return r
@@ -275,9 +285,23 @@ func (r *Rule) findings(hits []place, l List, today time.Time) []Finding {
 	var out []Finding
 	for _, at := range hits {
 		f := Finding{
-			Rule: r.ID, Profile: r.Profile, Effect: r.Effect, Level: r.Level, Server: l.Server, Tool: at.tool, Subject: at.subject, Pointer: at.pointer,
-			Message: r.fill(r.Message, at, l), Fix: r.fill(r.Fix, at, l), Basis: r.Basis, Source: r.Source, Seen: r.Seen,
-			Evidence: r.evidence(today), File: l.File, Line: cmp.Or(l.Lines[at.tool], l.Line), declared: r.declared,
+			Rule:     r.ID,
+			Profile:  r.Profile,
+			Effect:   r.Effect,
+			Level:    r.Level,
+			Server:   l.Server,
+			Tool:     at.tool,
+			Subject:  at.subject,
+			Pointer:  at.pointer,
+			Message:  r.fill(r.Message, at, l),
+			Fix:      r.fill(r.Fix, at, l),
+			Basis:    r.Basis,
+			Source:   r.Source,
+			Seen:     r.Seen,
+			Evidence: r.evidence(today),
+			File:     l.File,
+			Line:     cmp.Or(l.Lines[at.tool], l.Line),
+			declared: r.declared,
 		}
 		if l.Mask != nil {
 			f.Tool, f.Subject, f.Pointer, f.Message, f.Fix = l.Mask(f.Tool), l.Mask(f.Subject), l.Mask(f.Pointer), l.Mask(f.Message), l.Mask(f.Fix)
@@ -326,7 +350,8 @@ func verdicts(profiles []Profile, findings []Finding) []Verdict {
 		}
 		worst := len(Effects())
 		for _, f := range findings {
-			if level := cmp.Or(f.declared, f.Level); f.Profile == p.Name && level != LevelAdvice {
+			level := cmp.Or(f.declared, f.Level)
+			if f.Profile == p.Name && level != LevelAdvice {
 				effect := slices.Index(Effects(), f.Effect)
 				if level == LevelWarning {
 					effect = max(effect, slices.Index(Effects(), Degraded))

@@ -89,7 +89,8 @@ func DecodeChoice(n *source.Node, path string, d *source.Decoder, opened func(na
 		}
 	}
 	for i, name := range c.For {
-		if p, ok := rules.profile(name); name != "all" && (!ok || !p.chosenByFor()) {
+		p, ok := rules.profile(name)
+		if name != "all" && (!ok || !p.chosenByFor()) {
 			item := n.Get("for").Items[i]
 			d.Errorf(item, source.PathIndex(path+".for", i), "unknown client or directory %q", name).Hint = source.DidYouMean(name, rules.Clients())
 		}
@@ -134,7 +135,8 @@ func (c *Choice) Run(ctx context.Context, offer jsonv.Value, ask func(context.Co
 	}
 	for _, name := range c.InstalledWith {
 		other := Offered(others[name])
-		if other.Server = name; name == main.Server {
+		other.Server = name
+		if name == main.Server {
 			other.Server += " (of the suite)"
 		}
 		lists = append(lists, other)

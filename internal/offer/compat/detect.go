@@ -72,7 +72,8 @@ func hiddenCharacters(l List) []place {
 func hiddenIn(text string) string {
 	var before rune
 	for i, r := range text {
-		switch _, n := utf8.DecodeRuneInString(text[i:]); {
+		_, n := utf8.DecodeRuneInString(text[i:])
+		switch {
 		case r == utf8.RuneError && n == 1: // half of a surrogate pair
 			escape, _ := display.AppendInvalid(nil, text[i:])
 			return string(escape)
@@ -283,10 +284,15 @@ func lockDrift(l List) []place {
 	for _, t := range l.Masked {
 		old, ok := locked[toolName(t)]
 		delete(locked, toolName(t))
-		if changes := jsonv.Diff(old, t); !ok {
+		changes := jsonv.Diff(old, t)
+		if !ok {
 			out = append(out, place{tool: toolName(t), pointer: "", value: jsonv.String("the tool is new")})
 		} else if len(changes) > 0 {
-			out = append(out, place{tool: toolName(t), pointer: "", value: jsonv.String(changes[0].Path + " " + changes[0].Kind.String())})
+			out = append(out, place{
+				tool:    toolName(t),
+				pointer: "",
+				value:   jsonv.String(changes[0].Path + " " + changes[0].Kind.String()),
+			})
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(locked)) {
@@ -308,7 +314,11 @@ func errorContents(l List) []place {
 			}
 			broken, err := schema.Validate(context.Background(), content) // bounded by its own limits
 			if err == nil && len(broken) > 0 {
-				out = append(out, place{tool: r.Tool, pointer: "/outputSchema", value: jsonv.String(strings.TrimPrefix(broken[0].InstancePath+": ", ": ") + broken[0].Msg)})
+				out = append(out, place{
+					tool:    r.Tool,
+					pointer: "/outputSchema",
+					value:   jsonv.String(strings.TrimPrefix(broken[0].InstancePath+": ", ": ") + broken[0].Msg),
+				})
 			}
 		}
 	}
@@ -344,7 +354,11 @@ func undefinedRequired(l List) []place {
 		}
 		for i, name := range p.value.Lookup("required").Elems() {
 			if properties.Lookup(name.Text()).IsAbsent() {
-				out = append(out, place{tool: p.tool, pointer: jsonv.AppendPointer(jsonv.AppendPointer(p.pointer, "required"), strconv.Itoa(i)), value: name})
+				out = append(out, place{
+					tool:    p.tool,
+					pointer: jsonv.AppendPointer(jsonv.AppendPointer(p.pointer, "required"), strconv.Itoa(i)),
+					value:   name,
+				})
 			}
 		}
 	}
@@ -357,7 +371,8 @@ func undescribedRequired(l List) []place {
 	return l.each("/inputSchema/required", func(t jsonv.Value) jsonv.Value {
 		var names []string
 		for _, name := range t.Lookup("inputSchema", "required").Elems() {
-			if def := t.Lookup("inputSchema", "properties", name.Text()); def.Kind() == jsonv.KindObject && def.Lookup("description").Len() == 0 && def.Lookup("$ref").IsAbsent() {
+			def := t.Lookup("inputSchema", "properties", name.Text())
+			if def.Kind() == jsonv.KindObject && def.Lookup("description").Len() == 0 && def.Lookup("$ref").IsAbsent() {
 				names = append(names, name.Text())
 			}
 		}

@@ -18,7 +18,10 @@ var marks = map[string]struct {
 	mark  string
 	style term.Style
 }{
-	"ok": {"✓", term.Good}, string(Degraded): {"!", term.Warn}, string(ToolLost): {"✗", term.Bad}, string(SessionLost): {"✗", term.Bad},
+	"ok":                {"✓", term.Good},
+	string(Degraded):    {"!", term.Warn},
+	string(ToolLost):    {"✗", term.Bad},
+	string(SessionLost): {"✗", term.Bad},
 }
 
 // Document returns a report in every format.
@@ -136,7 +139,11 @@ func (r Report) json(b *strings.Builder) {
 	for _, v := range r.Verdicts {
 		clients[v.Profile] = v.Effect
 	}
-	_ = gate.WriteJSON(b, map[string]any{"clients": clients, "findings": append([]Finding{}, r.Findings...), "notes": append([]string{}, r.Notes...)}) // a strings.Builder does not fail
+	_ = gate.WriteJSON(b, map[string]any{
+		"clients":  clients,
+		"findings": append([]Finding{}, r.Findings...),
+		"notes":    append([]string{}, r.Notes...),
+	}) // a strings.Builder does not fail
 }
 
 // markdown writes a report as tables.

@@ -42,7 +42,8 @@ func (r Rules) checkFields(more Rules, n *source.Node, d *source.Decoder) {
 		if _, err := regexp.Compile(p.Installs); err != nil {
 			report("profiles", i, "server_name", "%v", err)
 		}
-		switch _, taken := r.profile(p.Name); {
+		_, taken := r.profile(p.Name)
+		switch {
 		case p.Name == "all" || p.Name == "baseline":
 			report("profiles", i, "name", "%q cannot be the name of a profile: it has another meaning", p.Name)
 		case taken || slices.ContainsFunc(more.Profiles[:i], func(q Profile) bool { return q.Name == p.Name }):
@@ -59,7 +60,10 @@ func (r Rules) checkFields(more Rules, n *source.Node, d *source.Decoder) {
 			report("rules", i, "source", "expected a URL that begins with https:// or http://, got %q", display.Truncate(rule.Source, 80))
 		}
 		_, taken := r.Rule(rule.ID)
-		if taken || rule.ID == gate.StaleBaseline || slices.ContainsFunc(more.Rules[:i], func(q Rule) bool { return q.ID == rule.ID }) {
+		hasID := func(q Rule) bool {
+			return q.ID == rule.ID
+		}
+		if taken || rule.ID == gate.StaleBaseline || slices.ContainsFunc(more.Rules[:i], hasID) {
 			report("rules", i, "id", "duplicate rule %q", rule.ID).Hint = "choose another id; a baseline accepts findings of a rule"
 		}
 	}

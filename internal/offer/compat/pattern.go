@@ -30,7 +30,8 @@ func notUnicodePattern(p string) string {
 	repeatable := false
 	for p != "" {
 		length := 1
-		switch c := p[0]; {
+		c := p[0]
+		switch {
 		case assertion().MatchString(p):
 			length, repeatable = len(assertion().FindString(p)), false
 		case c == '\\':
@@ -74,10 +75,12 @@ func wrongReference(p string) string {
 	groups, names, wanted := 0, map[string]bool{}, []string{}
 	for p != "" {
 		length := 1
-		switch head := group().FindString(p); {
+		head := group().FindString(p)
+		switch {
 		case p[0] == '\\':
 			escape := reference().FindString(p)
-			if length = max(2, len(escape)); escape != "" {
+			length = max(2, len(escape))
+			if escape != "" {
 				wanted = append(wanted, escape)
 			}
 		case p[0] == '[':

@@ -47,7 +47,8 @@ func (r *Report) addQualified(ctx context.Context, rule *Rule, p Profile, l List
 				r.places = append(r.places, rule.onlyUnder(length, tool, l, today))
 			}
 		}
-		if lost = still; length == 1 {
+		lost = still
+		if length == 1 {
 			findings := rule.findings(hits, l, today)
 			for i := range findings {
 				findings[i].Message = "with any name of the server: " + findings[i].Message

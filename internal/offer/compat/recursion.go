@@ -56,7 +56,8 @@ func (a *ajv) endless(p, function ajvPart, above []ajvPlace) string {
 		}
 	}
 	for _, word := range []string{"$dynamicRef", "$recursiveRef"} {
-		if ref := p.schema.Lookup(word); a.later && ref.Kind() == jsonv.KindString && a.meansItself(ref.Text(), function) {
+		ref := p.schema.Lookup(word)
+		if a.later && ref.Kind() == jsonv.KindString && a.meansItself(ref.Text(), function) {
 			if why := a.endless(function, function, above); why != "" {
 				return why
 			}
@@ -104,7 +105,8 @@ func (a *ajv) always(p ajvPart) (out []ajvPart) {
 			out = append(out, p.child(key))
 		}
 	}
-	switch condition := p.schema.Lookup("if"); {
+	condition := p.schema.Lookup("if")
+	switch {
 	case condition.IsAbsent():
 	case a.trivial(condition):
 		out = append(out, p.child("then"))

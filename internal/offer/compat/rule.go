@@ -188,8 +188,12 @@ func (r Rule) verify(all Rules) error {
 		return fmt.Errorf("seen: %s is in the future", r.Seen)
 	}
 	for i, v := range []jsonv.Value{r.Fails, r.Passes} {
-		rep, err := Check(context.Background(), example(v), Rules{Profiles: all.Profiles, Rules: []Rule{r}}, time.Time{})
-		switch broken := len(rep.Findings) > 0; {
+		rep, err := Check(context.Background(), example(v), Rules{
+			Profiles: all.Profiles,
+			Rules:    []Rule{r},
+		}, time.Time{})
+		broken := len(rep.Findings) > 0
+		switch {
 		case err != nil:
 			return err
 		case i == 0 && !broken:
@@ -284,7 +288,8 @@ func (r Rules) Choose(profiles, groups []string, lock bool) (Rules, error) {
 		return slices.ContainsFunc(out.Rules, func(rule Rule) bool { return rule.Profile == name })
 	}
 	for _, name := range profiles {
-		switch p, known := r.profile(name); {
+		p, known := r.profile(name)
+		switch {
 		case known && len(groups) > 0 && !slices.Contains(groups, p.Group):
 			return out, fmt.Errorf("%q is in the group %s, which is not among the chosen groups (%s)", name, p.Group, strings.Join(groups, ", "))
 		case known && !about(name):

@@ -117,7 +117,8 @@ func headers(schema jsonv.Value, path string, seen map[string]bool, fault *strin
 	for name, prop := range props.Effective {
 		header := prop.Lookup("x-mcp-header")
 		lower := strings.ToLower(header.Text())
-		switch at := path + name; {
+		at := path + name
+		switch {
 		case header.IsAbsent():
 		case !slices.Contains([]string{"string", "integer", "boolean"}, prop.Lookup("type").Text()):
 			*fault = at + " has x-mcp-header, and its type is not string, integer or boolean"

@@ -77,7 +77,11 @@ func (g *arrayGoal) violated(broken []*atom, demands []demand) answer {
 	}
 	a, best := broken[0], answer{}
 	for i, n := range a.nodes {
-		best = better(best, g.violated(broken[1:], append(slices.Clone(demands), demand{l: neg(n), from: i, to: i})))
+		best = better(best, g.violated(broken[1:], append(slices.Clone(demands), demand{
+			l:    neg(n),
+			from: i,
+			to:   i,
+		})))
 		if best.st == found {
 			return best
 		}
@@ -94,7 +98,8 @@ func (g *arrayGoal) place(demands []demand, at []int) answer {
 	if len(at) == len(demands) {
 		return g.build(demands, at)
 	}
-	if g.b.s.steps++; g.b.s.steps > g.b.s.limit {
+	g.b.s.steps++
+	if g.b.s.steps > g.b.s.limit {
 		return answer{st: unknown}
 	}
 	d, best := demands[len(at)], answer{}
@@ -144,7 +149,10 @@ func (g *arrayGoal) build(demands []demand, at []int) answer {
 			}
 		}
 		if g.unique && len(out) > 0 {
-			goal = append(goal, lit{a: &atom{id: g.b.s.newID(), op: opEnum, on: tAll, values: slices.Clone(out)}, neg: true})
+			goal = append(goal, lit{
+				a:   &atom{id: g.b.s.newID(), op: opEnum, on: tAll, values: slices.Clone(out)},
+				neg: true,
+			})
 		}
 		got := g.b.s.solve(goal, g.b.depth+1)
 		if got.st == unknown || got.st == empty && g.unique && len(out) > 0 && (g.prefix > 0 || len(demands) > 0) {

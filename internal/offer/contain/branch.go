@@ -30,7 +30,8 @@ func (b *branch) clone() *branch {
 
 // expand adds literals, then resolves the alternatives.
 func (b *branch) expand(work []lit) answer {
-	if b.s.steps++; b.s.steps > b.s.limit {
+	b.s.steps++
+	if b.s.steps > b.s.limit {
 		return answer{st: unknown}
 	}
 	b.add(work)
@@ -169,7 +170,9 @@ func (b *branch) addAtom(l lit, work []lit) []lit {
 		if l.neg {
 			return append(work, lists.Map(a.nodes, neg)...)
 		}
-		b.either = append(b.either, lists.Map(a.nodes, func(n *node) []lit { return []lit{pos(n)} }))
+		b.either = append(b.either, lists.Map(a.nodes, func(n *node) []lit {
+			return []lit{pos(n)}
+		}))
 	case opOne:
 		b.either = append(b.either, oneOf(a.nodes, l.neg))
 	default:

@@ -102,7 +102,9 @@ func (c *compiler) node(v jsonv.Value, ptr string) *node {
 	return n
 }
 
-func (c *compiler) atom(o op, on types) *atom { return &atom{id: c.s.newID(), op: o, on: on} }
+func (c *compiler) atom(o op, on types) *atom {
+	return &atom{id: c.s.newID(), op: o, on: on}
+}
 
 // reader reads the keywords of one schema object.
 type reader struct {

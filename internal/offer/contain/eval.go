@@ -34,7 +34,8 @@ func (s *solver) holds(goal []lit, v jsonv.Value, depth int) truth {
 	all := yes
 	for _, l := range goal {
 		t := unsure
-		if s.steps++; l.n != nil {
+		s.steps++
+		if l.n != nil {
 			t = s.node(l.n, v, depth)
 		} else {
 			t = s.atom(l.a, v, depth)
@@ -207,7 +208,8 @@ func (s *solver) objectHolds(a *atom, v jsonv.Value, depth int) truth {
 	}
 	all := yes
 	for _, k := range keys {
-		switch e, _ := v.Get(k); {
+		e, _ := v.Get(k)
+		switch {
 		case a.op == opNames:
 			all = min(all, s.node(a.rest, jsonv.String(k), depth+1))
 		case a.covers(k):

@@ -40,7 +40,8 @@ func (s *solver) nodeKey(n *node, above []*node) string {
 		s.backs++
 		return "^" + strconv.Itoa(i)
 	}
-	if s.keyWork++; s.keyWork > maxKeyWork || len(above) > 200 {
+	s.keyWork++
+	if s.keyWork > maxKeyWork || len(above) > 200 {
 		return "#" + strconv.Itoa(n.id)
 	}
 	before := s.backs

@@ -114,7 +114,11 @@ func (g *objectGoal) wishes() []memberWish {
 				w.names = append(w.names, n)
 			}
 		}
-		goal := append([]lit{bad, {a: &atom{id: g.b.s.newID(), op: opTypes, on: tString}}}, g.keys...)
+		goal := append([]lit{bad, {a: &atom{
+			id: g.b.s.newID(),
+			op: opTypes,
+			on: tString,
+		}}}, g.keys...)
 		switch other := g.b.s.solve(goal, g.b.depth+1); other.st {
 		case empty:
 		case unknown:
@@ -153,8 +157,13 @@ func (g *objectGoal) fresh(i int) []string {
 		g.incomplete = true
 	}
 	if len(g.keys) > 0 {
-		goal := append([]lit{{a: &atom{id: g.b.s.newID(), op: opTypes, on: tString}}}, g.keys...)
-		if got := g.b.s.solve(goal, g.b.depth+1); got.st >= maybe && !slices.Contains(g.names, got.v.Text()) {
+		goal := append([]lit{{a: &atom{
+			id: g.b.s.newID(),
+			op: opTypes,
+			on: tString,
+		}}}, g.keys...)
+		got := g.b.s.solve(goal, g.b.depth+1)
+		if got.st >= maybe && !slices.Contains(g.names, got.v.Text()) {
 			out = append(out, got.v.Text())
 		}
 	}
@@ -249,7 +258,9 @@ func (g *objectGoal) build(members map[string][]lit) answer {
 			return answer{st: unknown}
 		}
 	}
-	out := lists.Map(slices.Sorted(maps.Keys(values)), func(k string) jsonv.Member { return jsonv.Member{Key: k, Value: values[k]} })
+	out := lists.Map(slices.Sorted(maps.Keys(values)), func(k string) jsonv.Member {
+		return jsonv.Member{Key: k, Value: values[k]}
+	})
 	if got := g.b.try(jsonv.Object(out...)); got.st != empty {
 		return got
 	}

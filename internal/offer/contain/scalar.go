@@ -83,7 +83,8 @@ func (b *branch) number() answer {
 	}
 	for _, x := range list {
 		if d := b.doubt(x); d < least && b.fitsNumber(x) {
-			if best, least = (answer{found, numberOf(x)}), d; d == 0 {
+			best, least = (answer{found, numberOf(x)}), d
+			if d == 0 {
 				break
 			}
 		}
@@ -130,7 +131,8 @@ func (r *bounds) multiples(step *big.Rat) (list []*big.Rat, complete bool) {
 	var lo, hi *big.Int
 	if r.lo != nil {
 		lo = floor(new(big.Rat).Quo(r.lo, step))
-		if c := new(big.Rat).Mul(new(big.Rat).SetInt(lo), step).Cmp(r.lo); c < 0 || c == 0 && r.loStrict {
+		c := new(big.Rat).Mul(new(big.Rat).SetInt(lo), step).Cmp(r.lo)
+		if c < 0 || c == 0 && r.loStrict {
 			lo.Add(lo, big.NewInt(1))
 		}
 	}
@@ -173,13 +175,15 @@ func (r *bounds) fractions() (list []*big.Rat, complete bool) {
 	lo, hi, most := r.lo, r.hi, big.NewRat(64, 1)
 	switch {
 	case hi != nil && hi.Sign() <= 0:
-		if least := new(big.Rat).Sub(hi, most); lo == nil || lo.Cmp(least) < 0 {
+		least := new(big.Rat).Sub(hi, most)
+		if lo == nil || lo.Cmp(least) < 0 {
 			lo = least
 		}
 	case lo == nil || lo.Sign() < 0:
 		lo = new(big.Rat)
 	}
-	if end := new(big.Rat).Add(lo, most); hi == nil || hi.Cmp(end) > 0 {
+	end := new(big.Rat).Add(lo, most)
+	if hi == nil || hi.Cmp(end) > 0 {
 		hi = end
 	}
 	inside := bounds{lo: lo, hi: hi, loStrict: r.loStrict, hiStrict: r.hiStrict}

@@ -65,7 +65,8 @@ func search(a, b jsonv.Value, o Options) answer {
 	if o.Declared {
 		goal = append(goal, lit{a: &atom{id: s.newID(), op: opTypes, on: tObject}})
 	}
-	if names, declares, open := s.declared(goal); o.Declared && !declares && !open {
+	names, declares, open := s.declared(goal)
+	if o.Declared && !declares && !open {
 		goal = append(goal, lit{a: s.forbidOthers(names)}) // the arguments of a tool that declares none
 	}
 	return s.solve(goal, 0)
@@ -106,7 +107,13 @@ type solver struct {
 }
 
 func newSolver() *solver {
-	s := &solver{limit: MaxSteps, active: map[string]bool{}, memo: map[string]answer{}, hash: jsonv.NewHasher(), enums: map[*atom]map[uint64]bool{}}
+	s := &solver{
+		limit:  MaxSteps,
+		active: map[string]bool{},
+		memo:   map[string]answer{},
+		hash:   jsonv.NewHasher(),
+		enums:  map[*atom]map[uint64]bool{},
+	}
 	s.anything = &node{id: s.newID()}
 	s.nothing = &node{id: s.newID(), atoms: []*atom{{id: s.newID(), op: opTypes}}}
 	return s
@@ -119,7 +126,8 @@ func (s *solver) newID() int { s.ids++; return s.ids }
 // If a goal leads to itself one level deeper, this way has no value: among all values
 // of the goal, one with the least nesting does not contain another one.
 func (s *solver) solve(goal []lit, depth int) answer {
-	if s.steps++; s.steps > s.limit || depth > maxDepth {
+	s.steps++
+	if s.steps > s.limit || depth > maxDepth {
 		return answer{st: unknown}
 	}
 	key := goalKey(goal)
@@ -132,7 +140,14 @@ func (s *solver) solve(goal []lit, depth int) answer {
 	}
 	s.active[key] = true
 	before := s.reentered
-	b := &branch{s: s, goal: goal, depth: depth, types: tAll, has: map[int]bool{}, keys: map[string]bool{}}
+	b := &branch{
+		s:     s,
+		goal:  goal,
+		depth: depth,
+		types: tAll,
+		has:   map[int]bool{},
+		keys:  map[string]bool{},
+	}
 	if names, declares, open := s.declared(goal); declares && !open {
 		b.goal = append(slices.Clone(goal), lit{a: s.forbidOthers(names)})
 	}

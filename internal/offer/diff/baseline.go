@@ -24,7 +24,8 @@ func Accept(changes []Change, b *gate.Baseline) []Change {
 	places := make([]gate.Place, len(changes))
 	for i, ch := range changes {
 		places[i] = gate.Place{Rule: string(ch.Class), Server: ch.Server, Path: ch.Pointer}
-		if places[i].Tool = ch.Name; ch.Kind != surface.Tool {
+		places[i].Tool = ch.Name
+		if ch.Kind != surface.Tool {
 			places[i].Tool, places[i].Subject = "", strings.TrimSpace(ch.Kind.Noun()+" "+ch.Name)
 		}
 	}

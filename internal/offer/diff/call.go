@@ -39,7 +39,8 @@ func filled(template string) string {
 	for {
 		before, rest, ok := strings.Cut(template, "{")
 		_, after, closed := strings.Cut(rest, "}")
-		if b.WriteString(before); !ok || !closed {
+		b.WriteString(before)
+		if !ok || !closed {
 			return b.String()
 		}
 		b.WriteByte('x')

@@ -32,7 +32,8 @@ func Compare(ctx context.Context, old, new []*surface.Surface, o Options) []Chan
 			c.surfaces(s, other)
 		}
 		for _, s := range new {
-			if c.of = s.Server; find(old, s.Server) == nil {
+			c.of = s.Server
+			if find(old, s.Server) == nil {
 				c.report(Change{Class: Safe, Kind: surface.Server, Name: s.Server, Message: "missing on the old side: all its definitions are new", File: s.Source})
 				c.surfaces(&surface.Surface{Server: s.Server, Info: s.Info}, s)
 			}
@@ -76,7 +77,8 @@ func (c *comparer) surfaces(old, new *surface.Surface) {
 			continue
 		}
 		if !jsonv.Equal(it.Def, other.Def) {
-			if c.look(old, it); c.o.InNew {
+			c.look(old, it)
+			if c.o.InNew {
 				c.look(new, other)
 			}
 			c.definition(it, other)
@@ -91,7 +93,8 @@ func (c *comparer) surfaces(old, new *surface.Surface) {
 	for _, it := range gone {
 		c.look(old, it)
 		note := ""
-		if i := slices.IndexFunc(fresh, func(f surface.Item) bool { return renamed[id(f)] == "" && sameButName(it, f) }); i >= 0 {
+		i := slices.IndexFunc(fresh, func(f surface.Item) bool { return renamed[id(f)] == "" && sameButName(it, f) })
+		if i >= 0 {
 			renamed[id(fresh[i])] = it.Name
 			note = fmt.Sprintf("; %q has the same definition", fresh[i].Name)
 		}
@@ -165,7 +168,8 @@ func (c *comparer) definition(old, new surface.Item) {
 		if jsonv.Equal(a, b) || slices.Contains(rejected, k) {
 			continue
 		}
-		switch ptr := jsonv.AppendPointer("", k); {
+		ptr := jsonv.AppendPointer("", k)
+		switch {
 		case old.Kind == surface.Tool && k == "inputSchema":
 			c.schema(old.Name, ptr, a, b, false, flagged)
 		case old.Kind == surface.Tool && k == "outputSchema":

@@ -121,7 +121,13 @@ func findings(changes []Change) (rules []gate.Rule, out []gate.Finding) {
 			text += "; for example " + ch.shownWitness()
 		}
 		out = append(out, gate.Finding{
-			Rule: "surface/" + string(ch.Class), Level: levels[ch.Class], Subject: ch.subject(), Pointer: ch.Pointer, Message: text, File: ch.File, Line: ch.Line,
+			Rule:    "surface/" + string(ch.Class),
+			Level:   levels[ch.Class],
+			Subject: ch.subject(),
+			Pointer: ch.Pointer,
+			Message: text,
+			File:    ch.File,
+			Line:    ch.Line,
 		})
 	}
 	return rules, out

@@ -41,7 +41,8 @@ func (c *comparer) annotations(ptr string, a, b jsonv.Value, flagged map[string]
 			}
 			return h.missing
 		}
-		switch was, is, at := value(a), value(b), jsonv.AppendPointer(ptr, h.key); {
+		was, is, at := value(a), value(b), jsonv.AppendPointer(ptr, h.key)
+		switch {
 		case was != is && was == h.promise:
 			c.add(h.relaxed, at, "", "%s changed from %t to %t: the tool promises less than before", h.key, was, is)
 		case was != is:
@@ -66,7 +67,8 @@ func (c *comparer) promptArguments(it surface.Item, a, b jsonv.Value) {
 		ptr := jsonv.AppendPointer("/arguments", fmt.Sprint(i))
 		name := e.Lookup("name").Text()
 		was := find(a, name)
-		switch required := e.Lookup("required").Bool(); {
+		required := e.Lookup("required").Bool()
+		switch {
 		case required && was.IsAbsent():
 			c.add(Breaking, ptr, c.use(it), "new required argument %q", name)
 		case was.IsAbsent():
@@ -107,7 +109,8 @@ func flaws(def jsonv.Value) []flaw {
 		if v.IsAbsent() && k == "outputSchema" {
 			continue
 		}
-		switch _, err := contain.Compile(v); {
+		_, err := contain.Compile(v)
+		switch {
 		case v.IsAbsent():
 			add(k, "is missing")
 		case v.Kind() != jsonv.KindObject:
@@ -153,7 +156,8 @@ func (c *comparer) rejected(old, new surface.Item) []string {
 func doubt(it surface.Item) string {
 	lists := surface.Lists()
 	key := lists[slices.IndexFunc(lists, func(l surface.List) bool { return l.Kind == it.Kind })].Key
-	switch name := it.Def.Lookup(key).Text(); {
+	name := it.Def.Lookup(key).Text()
+	switch {
 	case name == "":
 		return "the " + key + " is missing"
 	case name != it.Name:

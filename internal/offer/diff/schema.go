@@ -37,7 +37,17 @@ type schemaPair struct {
 
 // schema compares two schemas: each edit, and as a whole.
 func (c *comparer) schema(tool, ptr string, old, new jsonv.Value, output bool, flagged map[string]bool) {
-	p := &schemaPair{c: c, ctx: c.ctx, tool: tool, root: ptr, output: output, old: ofObjects(old, output), new: ofObjects(new, output), worst: Safe, steps: maxSteps}
+	p := &schemaPair{
+		c:      c,
+		ctx:    c.ctx,
+		tool:   tool,
+		root:   ptr,
+		output: output,
+		old:    ofObjects(old, output),
+		new:    ofObjects(new, output),
+		worst:  Safe,
+		steps:  maxSteps,
+	}
 	w := &walker{noun: p.noun(), root: ptr}
 	w.walk(old, new, "")
 	for _, n := range w.notes {
@@ -174,7 +184,8 @@ func (p *schemaPair) edit(e edit, whole contain.Verdict) {
 	if whole != contain.Contained {
 		class, note = Review, "; "+p.unproved()+e.indistinct(p.old)
 		if single, err := p.single(e); err == nil {
-			switch verdict, v := p.check(p.oldS, single); {
+			verdict, v := p.check(p.oldS, single)
+			switch {
 			case verdict == contain.Contained:
 				class, note = Safe, ""
 			case verdict == contain.Escapes && e.bound() && beyondSafe(v):
@@ -186,7 +197,8 @@ func (p *schemaPair) edit(e edit, whole contain.Verdict) {
 	}
 	if class == Safe && e.lost {
 		class = Review
-		if note = ": calls that pass it are still accepted, but it has no documented effect"; p.output {
+		note = ": calls that pass it are still accepted, but it has no documented effect"
+		if p.output {
 			note = ": clients that read it no longer find it"
 		}
 	}
@@ -212,7 +224,8 @@ func (p *schemaPair) reservation(e edit) string {
 	if e.at == "/properties" && !p.output && p.new.Lookup("properties").IsAbsent() {
 		return ": some clients refuse an inputSchema without it (mcptest check names them)"
 	}
-	if keyword := strings.TrimPrefix(e.at, "/"); !p.output && closing(keyword) && p.old.Lookup(keyword).IsAbsent() {
+	keyword := strings.TrimPrefix(e.at, "/")
+	if !p.output && closing(keyword) && p.old.Lookup(keyword).IsAbsent() {
 		single, err := contain.Compile(e.apply(p.old))
 		if err != nil {
 			return ""

@@ -122,7 +122,8 @@ func (w *walker) walk(old, new jsonv.Value, at string) {
 		}
 		before := len(w.edits) + len(w.notes)
 		here := jsonv.AppendPointer(at, k)
-		switch holds := jsonschema.HoldsOf(k); {
+		holds := jsonschema.HoldsOf(k)
+		switch {
 		case k == "properties":
 			w.properties(old, new, at)
 		case k == "required":
@@ -177,7 +178,11 @@ func closing(keyword string) bool {
 
 func (w *walker) edit(at string, to jsonv.Value, format string, args ...any) *edit {
 	tokens, _ := jsonv.ParsePointer(at)
-	w.edits = append(w.edits, edit{at: at, message: fmt.Sprintf(format, args...), sets: []set{{tokens, to}}})
+	w.edits = append(w.edits, edit{
+		at:      at,
+		message: fmt.Sprintf(format, args...),
+		sets:    []set{{tokens, to}},
+	})
 	return &w.edits[len(w.edits)-1]
 }
 
@@ -243,7 +248,8 @@ func (w *walker) subject(at string) string {
 	tokens, _ := jsonv.ParsePointer(at)
 	path, noun := "", w.noun+" "
 	for i := 0; i < len(tokens); i++ {
-		switch t := tokens[i]; {
+		t := tokens[i]
+		switch {
 		case t == "properties" && i+1 < len(tokens):
 			i++
 			path = jsonv.JoinKey(path, tokens[i])

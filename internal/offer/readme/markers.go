@@ -77,14 +77,21 @@ func scan(f *source.File) (out []Block, diags source.Diagnostics) {
 		if m == nil || code != "" {
 			continue
 		}
-		switch attr := attribute().FindStringSubmatch(m[2]); {
+		attr := attribute().FindStringSubmatch(m[2])
+		switch {
 		case attr == nil || m[1] != "" && strings.TrimSpace(m[2]) != "":
 			report(line, "this marker can't be read: expected %s, or <!-- mcptest:tools server=NAME -->", markers)
 		case m[1] == "" && open != nil:
 			report(line, "this table begins inside the one of line %d: <!-- /mcptest:tools --> is missing before it", open.line)
 			open = nil
 		case m[1] == "":
-			open = &Block{file: f, server: cmp.Or(attr[1], attr[2]), line: line, start: offset, newline: string(raw[len(text):])}
+			open = &Block{
+				file:    f,
+				server:  cmp.Or(attr[1], attr[2]),
+				line:    line,
+				start:   offset,
+				newline: string(raw[len(text):]),
+			}
 			if i := slices.IndexFunc(out, func(b Block) bool { return b.server == open.server }); i >= 0 {
 				report(line, "these are the second markers for the table: the first ones begin in line %d", out[i].line)
 			}

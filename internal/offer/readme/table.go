@@ -58,7 +58,8 @@ func arguments(schema jsonv.Value) string {
 	required := schema.Lookup("required").Texts()
 	var must, may []string
 	for key := range schema.Lookup("properties").Members() {
-		if code := display.MarkdownCode(key); slices.Contains(required, key) {
+		code := display.MarkdownCode(key)
+		if slices.Contains(required, key) {
 			must = append(must, "**"+code+"**")
 		} else {
 			may = append(may, code)

@@ -70,15 +70,20 @@ func (k *ProbeKeys) Check(n *source.Node, path string, d *source.Decoder) {
 		}
 	}
 	for i, r := range k.Retry {
-		if at := source.PathIndex(path+".retry", i); r != nil && (r.Effects.Upstream == "") == (r.Effects.Tool == "" || r.Effects.Count == "") {
+		at := source.PathIndex(path+".retry", i)
+		if r != nil && (r.Effects.Upstream == "") == (r.Effects.Tool == "" || r.Effects.Count == "") {
 			d.Errorf(n.Get("retry").Items[i], at+".effects", "effects: counts either with tool: and count:, or with upstream:")
 		}
 	}
 	if len(k.Retry) > 0 && len(k.Only) > 0 && !slices.Contains(k.Only, "retry") && !slices.Contains(k.Only, "retry-once") {
 		d.Errorf(n.Get("retry"), path+".retry", "retry: has no effect, because only: leaves out the rule retry-once").Hint = "add retry to only:"
 	}
-	if k.base = new(gate.Baseline); k.Baseline != "" {
-		if f := d.ReadBeside(n.Get("baseline"), path+".baseline", k.Baseline, func(name string) { k.read = append(k.read, name) }); f != nil {
+	k.base = new(gate.Baseline)
+	if k.Baseline != "" {
+		f := d.ReadBeside(n.Get("baseline"), path+".baseline", k.Baseline, func(name string) {
+			k.read = append(k.read, name)
+		})
+		if f != nil {
 			base, ds := gate.LoadBaseline(f, rules.Unknown, rules.Revisions()...)
 			d.Add(ds...)
 			k.base = base

@@ -47,7 +47,8 @@ func Fetch(ctx context.Context, handshake jsonv.Value, limits Limits, request Re
 			}
 			return res, err
 		})
-		switch refused, ok := errors.AsType[*protocol.RPCError](err); {
+		refused, ok := errors.AsType[*protocol.RPCError](err)
+		switch {
 		case err == nil:
 			o.Lists[l.Kind] = items
 		case ok && refused.Code == protocol.CodeMethodNotFound && l.Kind != Tool:
@@ -81,7 +82,8 @@ func Pages(ctx context.Context, method, member string, limits Limits, request Re
 		}
 		out = append(out, page.List()...)
 		cursor := res.Lookup("nextCursor")
-		switch more := cursor.Kind() == jsonv.KindString; {
+		more := cursor.Kind() == jsonv.KindString
+		switch {
 		case len(out) > limits.Items:
 			return nil, tooLong("")
 		case !more:
@@ -102,6 +104,8 @@ func Pages(ctx context.Context, method, member string, limits Limits, request Re
 // Value returns the offer as one JSON value: the lists by their member in MCP, and
 // the handshake as server. A list without capability is empty.
 func (o *Offer) Value() jsonv.Value {
-	out := lists.Map(Lists(), func(l List) jsonv.Member { return jsonv.Member{Key: l.Member, Value: jsonv.Array(o.Lists[l.Kind]...)} })
+	out := lists.Map(Lists(), func(l List) jsonv.Member {
+		return jsonv.Member{Key: l.Member, Value: jsonv.Array(o.Lists[l.Kind]...)}
+	})
 	return jsonv.Object(append(out, jsonv.Member{Key: "server", Value: o.Handshake})...)
 }

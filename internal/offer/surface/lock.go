@@ -87,7 +87,8 @@ func Write(path string, data []byte) error {
 // LockPath returns the path of a server's lock file: out itself, or a file in it if
 // out is a folder or ends with a slash.
 func LockPath(out, server string) string {
-	if st, err := os.Stat(out); !strings.HasSuffix(out, "/") && (err != nil || !st.IsDir()) {
+	st, err := os.Stat(out)
+	if !strings.HasSuffix(out, "/") && (err != nil || !st.IsDir()) {
 		return out
 	}
 	name := strings.Map(func(r rune) rune {
@@ -177,7 +178,8 @@ func cutOff(f *source.File) source.Diagnostic {
 
 func readRoot(d *source.Decoder, f *source.File, root *source.Node, whole bool) *Surface {
 	version := root.Get("mcptest_lock")
-	switch n, err := 0, error(nil); {
+	n, err := 0, error(nil)
+	switch {
 	case version == nil:
 		d.Errorf(root, "", "not a lock file of mcptest: it has no mcptest_lock")
 		return nil
@@ -236,7 +238,12 @@ func readSection(d *source.Decoder, kind Kind, path string, n *source.Node) []It
 			d.Errorf(field.Key, at, "the block has no definition")
 			continue
 		}
-		item := Item{Kind: kind, Name: field.Key.Text, Def: new(canon).value(def.JSON()), Line: field.Key.Pos.Line}
+		item := Item{
+			Kind: kind,
+			Name: field.Key.Text,
+			Def:  new(canon).value(def.JSON()),
+			Line: field.Key.Pos.Line,
+		}
 		verify(d, field.Value.Get("checksum"), field.Key, at, checksum(item.Name, item.Def))
 		out = append(out, item)
 	}

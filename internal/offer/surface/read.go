@@ -261,7 +261,8 @@ func recordLists(run jsonv.Value) (document, error) {
 			first := l.Method + "\x00"
 			page := first + request.Lookup("params", "cursor").Text()
 			list := result.Lookup(l.Member)
-			if _, follows := wanted[page]; list.Kind() != jsonv.KindArray || seen[page] || page != first && seen[first] && !follows {
+			_, follows := wanted[page]
+			if list.Kind() != jsonv.KindArray || seen[page] || page != first && seen[first] && !follows {
 				continue // of another session
 			}
 			seen[page], found, doc.server = true, true, test.Lookup("server").Text()
@@ -279,7 +280,8 @@ func recordLists(run jsonv.Value) (document, error) {
 		return doc, errors.New("no test of this record requested tools/list, resources/list or prompts/list")
 	}
 	for _, page := range slices.Sorted(maps.Keys(wanted)) {
-		if l := wanted[page]; !seen[page] {
+		l := wanted[page]
+		if !seen[page] {
 			return doc, fmt.Errorf("this record has a part of %s only, not all of its pages; write the list with `mcptest %s --json`", l.Method, l.Member)
 		}
 	}
@@ -297,7 +299,8 @@ func recordCalls(run jsonv.Value, server string) []Call {
 			}
 			request, err1 := jsonv.Parse([]byte(x.Lookup("request").Text()))
 			response, err2 := jsonv.Parse([]byte(x.Lookup("response").Text()))
-			if result := response.Lookup("result"); err1 == nil && err2 == nil && result.Kind() == jsonv.KindObject {
+			result := response.Lookup("result")
+			if err1 == nil && err2 == nil && result.Kind() == jsonv.KindObject {
 				out = append(out, Call{Tool: request.Lookup("params", "name").Text(), Result: result})
 			}
 		}

@@ -139,7 +139,8 @@ func New(server string, handshake jsonv.Value, lists map[Kind][]jsonv.Value, mas
 				s.Warnings = append(s.Warnings, fmt.Sprintf("%s: element %d has no %s", l.Method, i, l.Key))
 				name = fmt.Sprintf("(element %d)", i)
 			}
-			if seen[name]++; seen[name] > 1 {
+			seen[name]++
+			if seen[name] > 1 {
 				s.Warnings = append(s.Warnings, fmt.Sprintf("%s: %q is listed %d times", l.Method, name, seen[name]))
 				name = fmt.Sprintf("%s (%d)", name, seen[name])
 			}
@@ -215,7 +216,9 @@ func (c *canon) value(v jsonv.Value) jsonv.Value {
 			}
 			last[k] = e
 		}
-		out := lists.Map(slices.Sorted(maps.Keys(last)), func(k string) jsonv.Member { return jsonv.Member{Key: k, Value: c.member(k, last[k])} })
+		out := lists.Map(slices.Sorted(maps.Keys(last)), func(k string) jsonv.Member {
+			return jsonv.Member{Key: k, Value: c.member(k, last[k])}
+		})
 		return jsonv.Object(out...)
 	}
 	return v

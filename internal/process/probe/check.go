@@ -60,7 +60,8 @@ func (p Probe) checkHTTP(ctx context.Context) (net.Addr, error) {
 		return nil, err
 	}
 	res.Body.Close()
-	switch status := res.StatusCode; {
+	status := res.StatusCode
+	switch {
 	case p.ofServer && status < http.StatusInternalServerError:
 	case p.ofServer:
 		return nil, fmt.Errorf("it responds with HTTP %s; any status below 500 would do, because it is the address of a server", res.Status)

@@ -143,7 +143,8 @@ func sameAddress(a, b string) bool {
 }
 
 func portOf(u *url.URL) string {
-	switch port := u.Port(); {
+	port := u.Port()
+	switch {
 	case port != "":
 		return port
 	case u.Scheme == "https":

@@ -75,7 +75,9 @@ func endGroups(ctx context.Context, refs []Ref, term time.Duration) []Ended {
 	if len(refs) == 0 {
 		return nil // reading the process table is expensive
 	}
-	groups := lists.Map(refs, func(ref Ref) *ending { return &ending{Ended: Ended{Ref: ref}, known: map[int]procInfo{}} })
+	groups := lists.Map(refs, func(ref Ref) *ending {
+		return &ending{Ended: Ended{Ref: ref}, known: map[int]procInfo{}}
+	})
 	open := livingGroups(groups)
 	if term > 0 && ctx.Err() == nil {
 		for _, g := range open {

@@ -73,7 +73,13 @@ func command(s Spec) (*exec.Cmd, error) {
 	if path == "" {
 		return nil, fail
 	}
-	cmd := &exec.Cmd{Path: path, Args: slices.Clone(s.Argv), Dir: dir, Env: withPWD(env, dir), SysProcAttr: sessionAttr()}
+	cmd := &exec.Cmd{
+		Path:        path,
+		Args:        slices.Clone(s.Argv),
+		Dir:         dir,
+		Env:         withPWD(env, dir),
+		SysProcAttr: sessionAttr(),
+	}
 	if s.Change != nil {
 		s.Change(cmd)
 	}
@@ -217,7 +223,8 @@ func hintFor(program, dir string) string {
 
 // whyNot explains why the file at path cannot be executed.
 func whyNot(path string) (msg, hint string) {
-	switch st, err := os.Stat(path); {
+	st, err := os.Stat(path)
+	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return "there is no file " + path, ""
 	case err != nil:

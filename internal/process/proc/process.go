@@ -60,7 +60,13 @@ func Start(ctx context.Context, s Spec) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Process{spec: s, cmd: cmd, exited: make(chan struct{}), done: make(chan struct{}), stopping: make(chan struct{})}
+	p := &Process{
+		spec:     s,
+		cmd:      cmd,
+		exited:   make(chan struct{}),
+		done:     make(chan struct{}),
+		stopping: make(chan struct{}),
+	}
 	var files startFiles
 	if err := p.open(&files); err != nil {
 		files.closeAll()
@@ -78,7 +84,13 @@ func Start(ctx context.Context, s Spec) (*Process, error) {
 		return nil, spawnError(s, cmd, err)
 	}
 	files.closeChild()
-	p.ref = Ref{Name: s.Name, Pid: cmd.Process.Pid, Start: startTime(cmd.Process.Pid), Argv: s.Argv, LogFile: s.LogFile}
+	p.ref = Ref{
+		Name:    s.Name,
+		Pid:     cmd.Process.Pid,
+		Start:   startTime(cmd.Process.Pid),
+		Argv:    s.Argv,
+		LogFile: s.LogFile,
+	}
 	p.group = newGroup(cmd, p.ref)
 	s.Registry.add(p.ref)
 	for _, st := range p.streams {

@@ -47,9 +47,14 @@ func Adopt() (*Reaper, error) {
 		return nil, fmt.Errorf("read the session id: %w", err)
 	}
 	r := &Reaper{
-		session: session, before: map[int]string{},
-		owned: map[int]string{}, ended: map[int]string{}, dead: map[int]bool{}, let: map[int]bool{},
-		stop: make(chan struct{}), gone: make(chan struct{}),
+		session: session,
+		before:  map[int]string{},
+		owned:   map[int]string{},
+		ended:   map[int]string{},
+		dead:    map[int]bool{},
+		let:     map[int]bool{},
+		stop:    make(chan struct{}),
+		gone:    make(chan struct{}),
 	}
 	for _, p := range children() {
 		r.before[p.Pid] = p.Start

@@ -41,7 +41,14 @@ func StartWatchdog(exe string, args ...string) (*Watchdog, error) {
 	if runtime.GOOS == "linux" {
 		path = "/proc/self/exe" // changes the process name, so that killall does not match it
 	}
-	cmd := &exec.Cmd{Path: path, Args: append([]string{exe}, args...), Dir: "/", Env: []string{"GOMAXPROCS=1"}, Stdin: r, SysProcAttr: sessionAttr()}
+	cmd := &exec.Cmd{
+		Path:        path,
+		Args:        append([]string{exe}, args...),
+		Dir:         "/",
+		Env:         []string{"GOMAXPROCS=1"},
+		Stdin:       r,
+		SysProcAttr: sessionAttr(),
+	}
 	if err := cmd.Start(); err != nil {
 		w.Close()
 		return nil, fmt.Errorf("start the watchdog: %w", err)
@@ -124,7 +131,8 @@ func WatchdogMain(r io.Reader) {
 	for in.Scan() {
 		verb, rest, _ := strings.Cut(in.Text(), " ")
 		num, start, _ := strings.Cut(rest, " ")
-		switch pid, err := strconv.Atoi(num); {
+		pid, err := strconv.Atoi(num)
+		switch {
 		case verb == "bye":
 			return
 		case verb == "mark":

@@ -135,7 +135,8 @@ func causeAt(lines []string) int {
 		}
 		head = strings.TrimPrefix(head, "Uncaught ")
 		name, _, _ := strings.Cut(head, " [") // TypeError [ERR_INVALID_ARG_TYPE]: …
-		switch lower := strings.ToLower(head); {
+		lower := strings.ToLower(head)
+		switch {
 		case lower == "panic", lower == "fatal", lower == "fatal error", lower == "error":
 			return i
 		case strings.ContainsAny(name, " \t"):

@@ -71,7 +71,8 @@ type gitlab struct {
 // report format"); its severity is info, minor, major, critical or blocker. GitLab recognizes known issues by their fingerprint, so
 // it depends on the identity of the test and not on its line.
 func (g *gitlab) entry(check, text, severity, file string, line int, identity string) {
-	if g.seen[identity]++; g.seen[identity] > 1 {
+	g.seen[identity]++
+	if g.seen[identity] > 1 {
 		identity += fmt.Sprintf("\x00%d", g.seen[identity])
 	}
 	g.w.Item(jsonv.ObjectOf("description", render.OneLine(text, render.LongestLine), "check_name", term.Escape(check), "fingerprint", gate.Fingerprint(check, identity),

@@ -125,7 +125,8 @@ func (j *junit) properties(indent string, props [][2]string) {
 	seen := map[string]int{}
 	for _, p := range props {
 		// Readers keep properties by name. Tags and warnings are lists.
-		if seen[p[0]]++; seen[p[0]] > 1 && strings.HasPrefix(p[0], "phase:") {
+		seen[p[0]]++
+		if seen[p[0]] > 1 && strings.HasPrefix(p[0], "phase:") {
 			p[0] = fmt.Sprintf("%s #%d", p[0], seen[p[0]])
 		}
 		j.Put(indent, `  <property name="`, attr(p[0]), `" value="`, attr(p[1]), "\"/>\n")

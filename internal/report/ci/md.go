@@ -31,7 +31,12 @@ func WriteMarkdown(w io.Writer, r *result.Run, o render.Options) error {
 	if err != nil {
 		return err
 	}
-	m := &markdown{Out: render.NewOut(w), run: r, Options: o, x: explain.NewExplainer(r, render.Options{Headlined: true})}
+	m := &markdown{
+		Out:     render.NewOut(w),
+		run:     r,
+		Options: o,
+		x:       explain.NewExplainer(r, render.Options{Headlined: true}),
+	}
 	m.head()
 	if err := m.failures(); err != nil {
 		return err
@@ -102,7 +107,13 @@ func fenced(text string) string {
 	return fence + "text\n" + text + "\n" + fence + "\n"
 }
 
-var statusIcon = map[result.Status]string{result.Pass: "✅", result.Fail: "❌", result.Error: "💥", result.Skip: "⚪", result.Inconclusive: "❔"}
+var statusIcon = map[result.Status]string{
+	result.Pass:         "✅",
+	result.Fail:         "❌",
+	result.Error:        "💥",
+	result.Skip:         "⚪",
+	result.Inconclusive: "❔",
+}
 
 func (m *markdown) head() {
 	word, _ := explain.Verdict(m.run)
@@ -182,7 +193,8 @@ func (m *markdown) failures() error {
 			continue
 		}
 		shown[why] = true
-		if n++; n == 1 {
+		n++
+		if n == 1 {
 			m.Put("### Failures\n\n")
 		}
 		m.failure(c)

@@ -25,7 +25,8 @@ func (m *markdown) tests(all []*explain.Section) error {
 		if err != nil {
 			return err
 		}
-		if n++; n > mdTests && !m.Verbose {
+		n++
+		if n > mdTests && !m.Verbose {
 			break
 		}
 		if len(c.Upstream) > 0 && len(asked) < mdAsked {

@@ -28,7 +28,11 @@ func WriteSARIF(w io.Writer, r *result.Run, _ render.Options) error {
 	}
 	s.dry = false
 	s.w.Put("{\n\"$schema\": \"https://json.schemastore.org/sarif-2.1.0.json\",\n\"version\": \"2.1.0\",\n\"runs\": [{\n\"tool\": {\"driver\": ")
-	s.w.Value(map[string]any{"name": term.Escape(cmp.Or(r.Tool.Name, "mcptest")), "version": term.Escape(cmp.Or(r.Tool.Version, "0")), "rules": jsonv.Array(s.list...)})
+	s.w.Value(map[string]any{
+		"name":    term.Escape(cmp.Or(r.Tool.Name, "mcptest")),
+		"version": term.Escape(cmp.Or(r.Tool.Version, "0")),
+		"rules":   jsonv.Array(s.list...),
+	})
 	s.w.Put("},\n\"columnKind\": \"unicodeCodePoints\",\n\"invocations\": [")
 	list, err := explain.Warnings(r)
 	if err != nil {
@@ -54,8 +58,14 @@ type sarif struct {
 func (s *sarif) results(r *result.Run, x *explain.Explainer) error {
 	for _, e := range explain.PseudoTests(r, x) {
 		s.result(sarifFailure{
-			rule: e.Kind, ruleText: e.Kind, level: level(e.Status), message: e.MessageLine() + " (" + e.Name + ")", file: e.File, line: e.Line,
-			identity: e.Kind + "\x00" + e.Name + "\x00" + e.Server, props: map[string]any{"server": term.Escape(e.Server)},
+			rule:     e.Kind,
+			ruleText: e.Kind,
+			level:    level(e.Status),
+			message:  e.MessageLine() + " (" + e.Name + ")",
+			file:     e.File,
+			line:     e.Line,
+			identity: e.Kind + "\x00" + e.Name + "\x00" + e.Server,
+			props:    map[string]any{"server": term.Escape(e.Server)},
 		})
 	}
 	for c, err := range r.Cases.NotPassed() {
@@ -79,7 +89,15 @@ func (s *sarif) testCase(c *result.Case) {
 	if c.Row != nil {
 		name += " (row " + explain.Row(c) + ")"
 	}
-	base := sarifFailure{level: level(c.Status), file: c.File, line: c.Line, column: c.Column, source: c.Source, identity: identity, props: props}
+	base := sarifFailure{
+		level:    level(c.Status),
+		file:     c.File,
+		line:     c.Line,
+		column:   c.Column,
+		source:   c.Source,
+		identity: identity,
+		props:    props,
+	}
 	explained := false
 	for _, a := range explain.Failing(c.Assertions) {
 		explained = true

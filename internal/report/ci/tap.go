@@ -197,7 +197,8 @@ func numbered(facts []fact) []fact {
 	seen := map[string]int{}
 	for i := range facts {
 		name := facts[i].name
-		if seen[name]++; seen[name] > 1 {
+		seen[name]++
+		if seen[name] > 1 {
 			facts[i].name = fmt.Sprintf("%s_%d", name, seen[name])
 		}
 	}
@@ -210,7 +211,10 @@ func texts(lines []string) jsonv.Value {
 
 func (t *tap) runLevel(e explain.PseudoTest) {
 	t.point(false, e.Title(), "")
-	facts := []fact{{"message", jsonv.String(render.OneLine(e.Message, render.LongestLine))}, {"severity", jsonv.String(string(e.Status))}}
+	facts := []fact{
+		{"message", jsonv.String(render.OneLine(e.Message, render.LongestLine))},
+		{"severity", jsonv.String(string(e.Status))},
+	}
 	if e.File != "" {
 		facts = append(facts, fact{"at", jsonv.String(render.Place(e.File, e.Line, 0))})
 	}

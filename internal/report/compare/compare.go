@@ -95,13 +95,29 @@ type testKey struct {
 	n          int
 }
 
+// newComparison returns a comparison that found nothing. Its lists are not null in JSON.
+func newComparison() *Comparison {
+	return &Comparison{
+		Schema:       "mcptest.comparison/v1",
+		NewlyFailing: []Change{},
+		Fixed:        []Change{},
+		StillFailing: []Change{},
+		Slower:       []Change{},
+		Faster:       []Change{},
+		Scores:       []Change{},
+		Skipped:      []Change{},
+		Added:        []Change{},
+		Removed:      []Change{},
+		RunFailures:  []RunFailure{},
+		Metrics:      []MetricChange{},
+		marks:        map[int]string{},
+	}
+}
+
 // Runs compares two runs.
 func Runs(before, after *result.Run, o Options) (*Comparison, error) {
 	o.Slower, o.MS, o.Score = cmp.Or(o.Slower, 1.5), cmp.Or(o.MS, 50), cmp.Or(o.Score, 0.01)
-	c := &Comparison{Schema: "mcptest.comparison/v1", RunFailures: []RunFailure{}, Metrics: []MetricChange{}, marks: map[int]string{}}
-	for _, list := range []*[]Change{&c.NewlyFailing, &c.Fixed, &c.StillFailing, &c.Slower, &c.Faster, &c.Scores, &c.Skipped, &c.Added, &c.Removed} {
-		*list = []Change{}
-	}
+	c := newComparison()
 	old := map[testKey]*earlier{}
 	var order []testKey
 	count := map[[2]string]int{}
@@ -116,7 +132,14 @@ func Runs(before, after *result.Run, o Options) (*Comparison, error) {
 		c.Before.Add(t)
 		count[[2]string{t.File, name}]++
 		k := testKey{t.File, name, count[[2]string{t.File, name}]}
-		old[k] = &earlier{status: t.Status, violations: violated(t), ms: t.DurationMS, score: t.Score, trials: outcomes(t), change: Change{Name: t.Name, File: t.File, Before: t.Status, BeforeMS: t.DurationMS}}
+		old[k] = &earlier{
+			status:     t.Status,
+			violations: violated(t),
+			ms:         t.DurationMS,
+			score:      t.Score,
+			trials:     outcomes(t),
+			change:     Change{Name: t.Name, File: t.File, Before: t.Status, BeforeMS: t.DurationMS},
+		}
 		order = append(order, k)
 	}
 	clear(count)
@@ -182,7 +205,8 @@ func (c *Comparison) test(was *earlier, t *result.Case, o Options) {
 		c.Skipped = append(c.Skipped, ch)
 	}
 	if t.Status == result.Pass && was.status == result.Pass {
-		switch d := t.DurationMS - was.ms; {
+		d := t.DurationMS - was.ms
+		switch {
 		case d >= o.MS && t.DurationMS >= o.Slower*was.ms:
 			c.Slower = append(c.Slower, ch)
 			c.marks[t.Index] = times(&ch)

@@ -30,7 +30,13 @@ type RunFailure struct {
 func runFailures(r *result.Run) (out []RunFailure) {
 	for i := range r.Phases {
 		if ph := &r.Phases[i]; explain.Failed(ph.Status) && explain.BeforeTests(ph) {
-			out = append(out, RunFailure{Kind: ph.Phase, Name: ph.Name, Message: cmp.Or(ph.Message, "failed"), File: ph.File, Line: ph.Line})
+			out = append(out, RunFailure{
+				Kind:    ph.Phase,
+				Name:    ph.Name,
+				Message: cmp.Or(ph.Message, "failed"),
+				File:    ph.File,
+				Line:    ph.Line,
+			})
 		}
 	}
 	for _, f := range r.Findings {
@@ -96,7 +102,8 @@ func renamed(before, after *result.Run) map[string]string {
 		for _, now := range after.Suites {
 			best, most, tie := "", 0, out[now.File] != ""
 			for _, was := range before.Suites {
-				switch n := alike(was, now); {
+				n := alike(was, now)
+				switch {
 				case taken[was.File] || n < max(most, least):
 				case n == most:
 					tie = true

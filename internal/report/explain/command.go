@@ -72,7 +72,8 @@ func Command(r *result.Run, c *result.Case, x *result.Exchange) string {
 	words = append(words, "--server", c.Server, "--config", SuiteFile(c, r.Suites))
 	run, _ := shellwords.Argv(r.Command) // what it set is needed again
 	for i, w := range run {
-		switch flag, _, whole := strings.Cut(w, "="); {
+		flag, _, whole := strings.Cut(w, "=")
+		switch {
 		case flag != "--var" && flag != "--env-file":
 		case whole:
 			words = append(words, w)

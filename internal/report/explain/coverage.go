@@ -90,7 +90,8 @@ func skeleton(s *result.ServerCoverage, verbose bool) string {
 	var b strings.Builder
 	n, block := 0, ""
 	for _, k := range s.Skeletons {
-		if n++; n > mostSkeletons && !verbose {
+		n++
+		if n > mostSkeletons && !verbose {
 			fmt.Fprintf(&b, "# and %s\n", display.Count(len(s.Skeletons)-mostSkeletons, "more draft"))
 			break
 		}

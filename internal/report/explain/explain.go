@@ -74,7 +74,16 @@ type PseudoTest struct {
 func PseudoTests(r *result.Run, x *Explainer) (out []PseudoTest) {
 	for i := range r.Phases {
 		if ph := &r.Phases[i]; Failed(ph.Status) && BeforeTests(ph) {
-			out = append(out, PseudoTest{Kind: ph.Phase, Name: ph.Name, Status: ph.Status, Message: ph.Message, Text: x.Phase(ph), File: ph.File, Line: ph.Line, MS: ph.DurationMS})
+			out = append(out, PseudoTest{
+				Kind:    ph.Phase,
+				Name:    ph.Name,
+				Status:  ph.Status,
+				Message: ph.Message,
+				Text:    x.Phase(ph),
+				File:    ph.File,
+				Line:    ph.Line,
+				MS:      ph.DurationMS,
+			})
 		}
 	}
 	for _, f := range Folded(r.Findings) {
@@ -85,7 +94,17 @@ func PseudoTests(r *result.Run, x *Explainer) (out []PseudoTest) {
 		if f.Excerpt != "" {
 			text += "\n" + "│ " + render.OneLine(f.Excerpt, render.LongestExcerpt)
 		}
-		e := PseudoTest{Kind: f.Kind, Name: f.Kind, Status: result.Fail, Message: f.Message, excerpt: f.Excerpt, Text: text, Server: f.Server, File: f.File, Line: f.Line}
+		e := PseudoTest{
+			Kind:    f.Kind,
+			Name:    f.Kind,
+			Status:  result.Fail,
+			Message: f.Message,
+			excerpt: f.Excerpt,
+			Text:    text,
+			Server:  f.Server,
+			File:    f.File,
+			Line:    f.Line,
+		}
 		if e.File == "" && len(r.Suites) > 0 { // formats for code hosts require a location
 			e.File = r.Suites[0].File
 		}

@@ -57,7 +57,8 @@ func Case(p *render.Printer, c *result.Case) {
 	}
 	writeScores(p, c)
 	otherAssertions(p, c, len(failed))
-	if step, text := LastCall(c); c.Status == result.Fail && !p.Verbose {
+	step, text := LastCall(c)
+	if c.Status == result.Fail && !p.Verbose {
 		p.Value(3, cmp.Or(term.Escape(step), "call")+"  ", term.Plain, text)
 	}
 	if text, kind := UnseenResponse(p, c, failed); text != "" {
@@ -157,7 +158,8 @@ func assertion(p *render.Printer, indent int, c *result.Case, a *result.Assertio
 	for _, n := range a.Notes {
 		p.Line(indent, p.Faint("note: "), render.OneLine(n, render.LongestLine))
 	}
-	if file := cmp.Or(a.File, c.File); a.Line > 0 {
+	file := cmp.Or(a.File, c.File)
+	if a.Line > 0 {
 		sourceLine(p, indent, file, a.Line, a.Column, a.Source)
 	}
 	for _, inner := range a.Assertions {

@@ -29,7 +29,8 @@ func Headline(c *result.Case, failed []result.Assertion) string {
 func UnseenResponse(p *render.Printer, c *result.Case, failed []result.Assertion) (text, kind string) {
 	text, kind = lastResponse(c)
 	quoted := text
-	if problem := (struct{ Message, Data json.RawMessage }{}); kind == errorKind && json.Unmarshal([]byte(text), &problem) == nil && problem.Data == nil {
+	problem := (struct{ Message, Data json.RawMessage }{})
+	if kind == errorKind && json.Unmarshal([]byte(text), &problem) == nil && problem.Data == nil {
 		quoted = string(problem.Message)
 	}
 	if p.Verbose || c.Status != result.Fail || strings.Contains(explained(c.Message, failed), quoted) {

@@ -179,7 +179,8 @@ func SplitVariant(name string) (server, variant string) {
 func Modeled(c *result.Case) (name, model string) {
 	name = strings.TrimSuffix(c.Name, " @"+c.Server)
 	model, ok := strings.CutPrefix(c.Call, "model ")
-	if short, several := strings.CutSuffix(name, " ("+model+")"); ok && several && c.Block == "agents" {
+	short, several := strings.CutSuffix(name, " ("+model+")")
+	if ok && several && c.Block == "agents" {
 		return short, model
 	}
 	return name, ""

@@ -97,7 +97,8 @@ func NotPassed(p term.Palette, s result.Summary) (parts []string) {
 func findingsFail(r *result.Run, n int) string {
 	var kinds []string
 	for _, f := range r.Findings {
-		if kind := term.Escape(f.Kind); f.Severity == "error" && !slices.Contains(kinds, kind) {
+		kind := term.Escape(f.Kind)
+		if f.Severity == "error" && !slices.Contains(kinds, kind) {
 			kinds = append(kinds, kind)
 		}
 	}

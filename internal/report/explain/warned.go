@@ -222,7 +222,8 @@ func (s Passes) String() string {
 
 // ShareOf returns the share of a case with trials or repeat.
 func ShareOf(c *result.Case) (s Passes, ok bool) {
-	switch t, r := c.Trials, c.Repeat; {
+	t, r := c.Trials, c.Repeat
+	switch {
 	case t != nil && t.Passed+t.Failed > 0:
 		return Passes{t.Passed, t.Passed + t.Failed, t.Low, t.High}, true
 	case r != nil && r.High > 0:
@@ -253,7 +254,8 @@ func Repeated(c *result.Case) (out []string) {
 		if t.CostUSD > 0 {
 			text += ", " + render.USD(t.CostUSD)
 		}
-		if out = append(out, text); n >= streak {
+		out = append(out, text)
+		if n >= streak {
 			out = append(out, fmt.Sprintf("all of %d pass: %.2f (n = %d, %.2f to %.2f)", streak, stats.AllPass(t.Passed, n, streak), n, math.Pow(t.Low, streak), math.Pow(t.High, streak)))
 		}
 	}

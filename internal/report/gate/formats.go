@@ -35,7 +35,8 @@ const NoFile = "mcp-server"
 func SARIFFile(file string) jsonv.Value {
 	name := display.Escape(filepath.ToSlash(cmp.Or(file, NoFile)))
 	u := url.URL{Path: name}
-	switch drive := len(name) > 2 && name[1] == ':' && name[2] == '/'; {
+	drive := len(name) > 2 && name[1] == ':' && name[2] == '/'
+	switch {
 	case drive:
 		u.Scheme, u.Path = "file", "/"+name
 	case strings.HasPrefix(name, "/"):
@@ -71,7 +72,8 @@ func GitHubCommand(level, title, file string, line, column int, text string) str
 			properties = append(properties, name+"="+githubProperty.Replace(value))
 		}
 	}
-	if add("file", file); file != "" {
+	add("file", file)
+	if file != "" {
 		add("line", strconv.Itoa(line))
 		add("col", strconv.Itoa(column))
 	}

@@ -6,8 +6,9 @@ import (
 	"crypto/sha256"
 	_ "embed" // of style and script
 	"encoding/base64"
+	"fmt"
 	"io"
-	"slices"
+	"net/url"
 	"strings"
 
 	"mcptest/internal/base/display"
@@ -43,7 +44,7 @@ func Write(w io.Writer, r *result.Run, o render.Options) error {
 	}
 	p := &htmlPage{
 		Run: r, Variants: variants, HasCharts: len(st.metrics) > 0 || len(st.bars) > 0 && r.Summary.Total >= chartsFrom,
-		stats: st, printer: render.NewPrinter(nil, r, render.Options{}), Changed: o.Changed, Changes: o.Changes,
+		stats: st, printer: render.NewPrinter(nil, r, render.Options{}), Earlier: cmp.Or(o.Earlier, "the earlier record"), Changed: o.Changed, Changes: o.Changes,
 	}
 	bw := bufio.NewWriterSize(w, 64<<10)
 	writetop(bw, p)
@@ -107,7 +108,8 @@ func hash(s string) string {
 
 // Title returns the name of what was tested.
 func (p *htmlPage) Title() string {
-	switch n := len(p.Run.Suites); {
+	n := len(p.Run.Suites)
+	switch {
 	case n == 1:
 		return cmp.Or(p.Run.Suites[0].Name, p.Run.Suites[0].File)
 	case n > 1:
@@ -134,9 +136,82 @@ func (p *htmlPage) Tool() string {
 }
 
 // HasFailures reports whether the section "What failed" says more than the list of
-// tests, which begins with those that failed.
+// tests, which begins with those that failed, the first one open.
 func (p *htmlPage) HasFailures() bool {
-	return explain.FailedPhases(p.Run) > 0 || slices.ContainsFunc(p.stats.failures, func(f failureLink) bool { return f.Others > 0 })
+	failed := 0
+	for _, f := range p.stats.failures {
+		failed += 1 + f.Others
+	}
+	return explain.FailedPhases(p.Run) > 0 || failed > 1
+}
+
+// NotPassed counts the tests that did not pass as the text report does.
+func (p *htmlPage) NotPassed() string {
+	return strings.Join(explain.NotPassed(term.Palette{}, p.Run.Summary), ", ")
+}
+
+// Broken counts the tests of the list of failures by their status.
+func (p *htmlPage) Broken() string {
+	s := p.Run.Summary
+	s.Skipped = 0
+	return strings.Join(explain.NotPassed(term.Palette{}, s), ", ")
+}
+
+// shortCommit is the length of a commit's name that people recognize.
+const shortCommit = 12
+
+// Commit returns the commit that was tested, shortened, and its branch.
+func (p *htmlPage) Commit() string {
+	o := p.Run.Origin
+	if o == nil {
+		return ""
+	}
+	commit := display.Truncate(o.Commit, shortCommit)
+	if len(o.Commit) > shortCommit && strings.Trim(o.Commit, "0123456789abcdef") == "" {
+		commit = o.Commit[:shortCommit]
+	}
+	switch {
+	case commit == "" && o.Branch == "":
+		return ""
+	case commit == "":
+		return "branch " + o.Branch
+	case o.Branch == "":
+		return "commit " + commit
+	}
+	return "commit " + commit + " on " + o.Branch
+}
+
+// JobURL returns the address of the CI job, or "" if it is not one that a page may link to.
+func (p *htmlPage) JobURL() string {
+	if p.Run.Origin == nil {
+		return ""
+	}
+	u, err := url.Parse(p.Run.Origin.URL)
+	if err != nil || u.Host == "" || u.User != nil || u.Scheme != "https" && u.Scheme != "http" {
+		return ""
+	}
+	return u.String()
+}
+
+// namedMost limits the servers that the top of the page names.
+const namedMost = 6
+
+// Tested names the servers with what they say of themselves.
+func (p *htmlPage) Tested() string {
+	var names []string
+	for i := range p.Run.Servers {
+		s := &p.Run.Servers[i]
+		if i == namedMost {
+			names = append(names, fmt.Sprintf("%d more", len(p.Run.Servers)-i))
+			break
+		}
+		name := s.Name
+		if info := s.ServerInfo; info != nil {
+			name += " (" + strings.TrimSpace(info.Name+" "+info.Version) + ")"
+		}
+		names = append(names, name)
+	}
+	return strings.Join(names, ", ")
 }
 
 // NotesLast reports whether the notes follow the tests: there are so many that the figures

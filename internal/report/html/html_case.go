@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	openMost   = 30  // failures that are shown expanded
+	openMost   = 1   // failures that are shown expanded
 	listedMost = 100 // failures of a large run that are shown at once
 )
 
@@ -88,7 +88,16 @@ func scrolls(text string) bool { return len(text) > 1000 || strings.Count(text, 
 // Try returns the i-th try as a separate test.
 func (t testView) Try(i int) testView {
 	a := &t.Attempts[i]
-	c := &result.Case{Server: t.Server, Suite: t.Suite, File: t.File, Status: a.Status, Message: a.Message, Phases: a.Phases, Exchanges: a.Exchanges, StartMS: a.Exchanges[0].StartMS}
+	c := &result.Case{
+		Server:    t.Server,
+		Suite:     t.Suite,
+		File:      t.File,
+		Status:    a.Status,
+		Message:   a.Message,
+		Phases:    a.Phases,
+		Exchanges: a.Exchanges,
+		StartMS:   a.Exchanges[0].StartMS,
+	}
 	if len(a.Phases) > 0 {
 		c.StartMS = min(c.StartMS, a.Phases[0].StartMS)
 	}

@@ -106,7 +106,9 @@ func (s *stats) durations() *figure {
 
 // steps returns the edges 1, 2, 5, 10, … around a range, at most a dozen.
 func steps(low, high float64) []float64 {
-	edge := func(i int) float64 { return []float64{1, 2, 5}[(i%3+3)%3] * math.Pow(10, math.Floor(float64(i)/3)) }
+	edge := func(i int) float64 {
+		return []float64{1, 2, 5}[(i%3+3)%3] * math.Pow(10, math.Floor(float64(i)/3))
+	}
 	first := -3
 	for edge(first+1) <= low && first < 24 {
 		first++
@@ -252,7 +254,11 @@ func (m *metricRow) draw(y float64) shape {
 		lineAt("mean", at(m.mean), y-8, at(m.mean), y+8),
 		textAt("lab", chartWidth, y+1, "end", "mean "+render.Number(m.mean)),
 		textAt("", chartWidth, y+13, "end", n))
-	return shape{Kind: "group", Text: fmt.Sprintf("%s: mean %s over %s", term.Escape(m.name), render.Number(m.mean), n), Children: shapes}
+	return shape{
+		Kind:     "group",
+		Text:     fmt.Sprintf("%s: mean %s over %s", term.Escape(m.name), render.Number(m.mean), n),
+		Children: shapes,
+	}
 }
 
 // lanesMost limits the lanes of one server.
@@ -268,7 +274,9 @@ type lane struct {
 // lanes assigns concurrent tests to different rows.
 func (s *stats) lanes() []lane {
 	bars := slices.Clone(s.bars)
-	slices.SortStableFunc(bars, func(a, b timeBar) int { return cmp.Or(cmp.Compare(a.server, b.server), cmp.Compare(a.start, b.start)) })
+	slices.SortStableFunc(bars, func(a, b timeBar) int {
+		return cmp.Or(cmp.Compare(a.server, b.server), cmp.Compare(a.start, b.start))
+	})
 	var out []lane
 	var ends []float64 // of this server's lanes
 	for _, b := range bars {
@@ -370,7 +378,13 @@ func (l *lane) draw(y, h float64, at func(float64) float64) (out []shape) {
 			continue
 		}
 		name := term.Escape(b.name) + ", " + render.Duration(b.ms)
-		out = append(out, shape{Kind: "link", Test: b.index, Text: name, Title: name, Children: []shape{rect(class, x, y, w, h)}})
+		out = append(out, shape{
+			Kind:     "link",
+			Test:     b.index,
+			Text:     name,
+			Title:    name,
+			Children: []shape{rect(class, x, y, w, h)},
+		})
 	}
 	for _, class := range []string{"pass", "inconclusive", "fail", "error"} { // failures are drawn over passed tests
 		if paths[class].Len() > 0 {

@@ -20,7 +20,8 @@ func (t testView) Word() string {
 // Decided returns what decided the verdict on a test of a model.
 func (t testView) Decided() string {
 	trials := "1 trial"
-	switch d := t.Trials; {
+	d := t.Trials
+	switch {
 	case d != nil && t.Status == result.Inconclusive && d.Passed+d.Failed == d.Max:
 		trials = fmt.Sprintf("no verdict within %d trials", d.Max)
 	case d != nil:

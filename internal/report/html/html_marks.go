@@ -84,7 +84,8 @@ func (m *marker) container(indent, key string, want, got jsonv.Value, comma stri
 func (m *marker) elements(indent string, want, got jsonv.Value) {
 	n := max(want.Len(), got.Len())
 	for i := range n {
-		switch comma := commaUnless(i == n-1); {
+		comma := commaUnless(i == n-1)
+		switch {
 		case i >= got.Len():
 			m.whole("del", indent, "", want.At(i), comma)
 		case i >= want.Len():

@@ -170,6 +170,7 @@ type htmlPage struct {
 	HasCharts bool
 	InSuite   bool // the list is in a group of tests
 	Folded    bool // the rows of the group are in a noscript element
+	Earlier   string
 	Changed   string
 	Changes   map[int]string
 	stats     *stats

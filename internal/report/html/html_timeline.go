@@ -104,7 +104,12 @@ func (t testView) Stages() (out []stage) {
 }
 
 func (t testView) phase(ph *result.Phase) moment {
-	m := moment{At: t.since(ph.StartMS), Arrow: ourStep, Label: term.Escape(ph.Phase+" "+ph.Name) + " " + render.Duration(ph.DurationMS), Content: ph.Output}
+	m := moment{
+		At:      t.since(ph.StartMS),
+		Arrow:   ourStep,
+		Label:   term.Escape(ph.Phase+" "+ph.Name) + " " + render.Duration(ph.DurationMS),
+		Content: ph.Output,
+	}
 	if explain.Failed(ph.Status) {
 		m.Class = "msg-" + statusClass(ph.Status)
 	}
@@ -115,7 +120,12 @@ func (t testView) phase(ph *result.Phase) moment {
 }
 
 func (t testView) exchange(x *result.Exchange, i int) stage {
-	s := stage{Tab: cmp.Or(x.Step, fmt.Sprintf("call %d", i+1)), Title: term.Escape(x.Method), Truncated: x.Truncated, Command: t.Command(x)}
+	s := stage{
+		Tab:       cmp.Or(x.Step, fmt.Sprintf("call %d", i+1)),
+		Title:     term.Escape(x.Method),
+		Truncated: x.Truncated,
+		Command:   t.Command(x),
+	}
 	failed := explain.Failed(t.Status) && i == len(t.Exchanges)-1
 	if x.HTTP != nil {
 		s.Title += fmt.Sprintf(" · HTTP %d", x.HTTP.Status)
@@ -124,7 +134,14 @@ func (t testView) exchange(x *result.Exchange, i int) stage {
 	start := cmp.Or(x.StartMS, t.StartMS) // a record of an earlier version: count from the call
 	add := func(ms float64, arrow, raw string) {
 		if raw != "" {
-			s.Moments = append(s.Moments, moment{ms: start + ms, At: t.since(start + ms), Arrow: arrow, Label: frameLabel(raw), Content: indented(raw), Open: failed && (raw == x.Request || raw == x.Response)})
+			s.Moments = append(s.Moments, moment{
+				ms:      start + ms,
+				At:      t.since(start + ms),
+				Arrow:   arrow,
+				Label:   frameLabel(raw),
+				Content: indented(raw),
+				Open:    failed && (raw == x.Request || raw == x.Response),
+			})
 		}
 	}
 	add(0, toServer, x.Request)
@@ -140,7 +157,13 @@ func (t testView) exchange(x *result.Exchange, i int) stage {
 		add(x.DurationMS, fromServer, x.Response)
 	}
 	if x.Error != "" {
-		s.Moments = append(s.Moments, moment{ms: start + x.DurationMS, At: t.since(start + x.DurationMS), Arrow: "✗", Label: render.OneLine(x.Error, render.LongestLine), Class: "msg-error"})
+		s.Moments = append(s.Moments, moment{
+			ms:    start + x.DurationMS,
+			At:    t.since(start + x.DurationMS),
+			Arrow: "✗",
+			Label: render.OneLine(x.Error, render.LongestLine),
+			Class: "msg-error",
+		})
 	}
 	t.addOthers(&s, i)
 	return s
@@ -158,7 +181,13 @@ func (t testView) addOthers(s *stage, i int) {
 	}
 	for j := range t.Upstream {
 		if u := &t.Upstream[j]; u.StartMS >= from && u.StartMS < to {
-			m := moment{ms: u.StartMS, At: t.since(u.StartMS), Arrow: toUpstream, Label: explain.UpstreamLine(u), Content: indented(u.Body)}
+			m := moment{
+				ms:      u.StartMS,
+				At:      t.since(u.StartMS),
+				Arrow:   toUpstream,
+				Label:   explain.UpstreamLine(u),
+				Content: indented(u.Body),
+			}
 			if u.Unmatched || u.Late {
 				m.Class = "msg-fail"
 			}
@@ -212,7 +241,8 @@ func frameLabel(raw string) string {
 		} `json:"result"`
 	}
 	label := ""
-	switch err := json.Unmarshal([]byte(raw), &f); {
+	err := json.Unmarshal([]byte(raw), &f)
+	switch {
 	case err != nil:
 		return render.OneLine(raw, labelMost)
 	case f.Method != "":

@@ -42,7 +42,13 @@ func streamtop(qw422016 *qt422016.Writer, p *htmlPage) {
 <meta name="referrer" content="no-referrer">
 <title>`)
 	streamtext(qw422016, p.Verdict())
-	qw422016.N().S(` · `)
+	if s := p.NotPassed(); s != "" {
+		qw422016.N().S(` (`)
+		streamtext(qw422016, s)
+		qw422016.N().S(`)`)
+	}
+	qw422016.N().S(` `)
+	qw422016.N().S(`· `)
 	streamline(qw422016, p.Title())
 	qw422016.N().S(`</title>
 <style>`)
@@ -80,6 +86,7 @@ func streamtop(qw422016 *qt422016.Writer, p *htmlPage) {
 	}
 	qw422016.N().S(`</p>
 `)
+	streamtested(qw422016, p)
 	if p.Run.Command != "" {
 		qw422016.N().S(`<div class="sub">`)
 		streamcmd(qw422016, p.Run.Command)
@@ -87,7 +94,9 @@ func streamtop(qw422016 *qt422016.Writer, p *htmlPage) {
 `)
 	}
 	if p.Changed != "" {
-		qw422016.N().S(`<p class="sub">Since the earlier record: `)
+		qw422016.N().S(`<p class="sub">Since `)
+		streamtext(qw422016, p.Earlier)
+		qw422016.N().S(`: `)
 		streamtext(qw422016, p.Changed)
 		qw422016.N().S(`</p>
 `)
@@ -274,6 +283,49 @@ func top(p *htmlPage) string {
 	return qs422016
 }
 
+func streamtested(qw422016 *qt422016.Writer, p *htmlPage) {
+	commit, job := p.Commit(), p.JobURL()
+
+	if commit != "" || job != "" {
+		qw422016.N().S(`<p class="sub">`)
+		streamshort(qw422016, commit)
+		if commit != "" && job != "" {
+			qw422016.N().S(` · `)
+		}
+		if job != "" {
+			qw422016.N().S(`<a class="job" rel="noreferrer noopener" href="`)
+			streamtext(qw422016, job)
+			qw422016.N().S(`">`)
+			streamshort(qw422016, job)
+			qw422016.N().S(`</a>`)
+		}
+		qw422016.N().S(`</p>
+`)
+	}
+	if names := p.Tested(); names != "" {
+		qw422016.N().S(`<p class="sub">`)
+		streamtext(qw422016, display.Plural(len(p.Run.Servers), "server"))
+		qw422016.N().S(`: `)
+		streamshort(qw422016, names)
+		qw422016.N().S(`</p>
+`)
+	}
+}
+
+func writetested(qq422016 qtio422016.Writer, p *htmlPage) {
+	qw422016 := qt422016.AcquireWriter(qq422016)
+	streamtested(qw422016, p)
+	qt422016.ReleaseWriter(qw422016)
+}
+
+func tested(p *htmlPage) string {
+	qb422016 := qt422016.AcquireByteBuffer()
+	writetested(qb422016, p)
+	qs422016 := string(qb422016.B)
+	qt422016.ReleaseByteBuffer(qb422016)
+	return qs422016
+}
+
 func streampolicy(qw422016 *qt422016.Writer, style, script string) {
 	qw422016.N().S(`<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src `)
 	streamown(qw422016, hash(style))
@@ -332,10 +384,11 @@ func streamsuite(qw422016 *qt422016.Writer, p *htmlPage, s *explain.Section) {
 	}
 	qw422016.N().S(`<div class="suite"><h3>`)
 	if s == nil {
-		sum := &p.Run.Summary
-
-		qw422016.N().S(`Failed<small>`)
-		streamcount(qw422016, sum.Failed+sum.Errored+sum.Inconclusive, "test")
+		qw422016.N().S(`Did not pass<small>`)
+		streamtext(qw422016, p.Broken())
+		qw422016.N().S(` `)
+		qw422016.N().S(`of `)
+		streamcount(qw422016, p.Run.Summary.Total, "test")
 	} else {
 		streamline(qw422016, s.Title())
 		qw422016.N().S(`<small>`)
@@ -500,6 +553,8 @@ func streammark(qw422016 *qt422016.Writer, st result.Status) {
 		qw422016.N().S(`failed`)
 	case result.Skip:
 		qw422016.N().S(`skipped`)
+	case result.Inconclusive:
+		qw422016.N().S(`inconclusive`)
 	default:
 		qw422016.N().S(`no response`)
 	}
@@ -598,7 +653,13 @@ func notes(all []string) string {
 
 func streamfailures(qw422016 *qt422016.Writer, p *htmlPage) {
 	qw422016.N().S(`<section aria-labelledby="why">
-<h2 id="why">What failed</h2>
+<h2 id="why">What failed`)
+	if s := p.Broken(); s != "" {
+		qw422016.N().S(` <small>`)
+		streamtext(qw422016, s)
+		qw422016.N().S(`</small>`)
+	}
+	qw422016.N().S(`</h2>
 <ul class="why card">
 `)
 	for i := range p.Run.Phases {

@@ -124,7 +124,8 @@ func agentSkipped(p *render.Printer, r *result.Run) error {
 			return err
 		}
 		reason := explain.Reason(c)
-		if count[reason]++; count[reason] == 1 {
+		count[reason]++
+		if count[reason] == 1 {
 			lines, reasons = append(lines, term.Escape(c.Name)+": "+render.OneLine(reason, agentText)), append(reasons, reason)
 		}
 	}
@@ -191,7 +192,8 @@ func agentCase(p *render.Printer, c *result.Case) {
 	}
 	agentFact(p, "at", render.Place(c.File, line, 0))
 	agentFact(p, "row", render.OneLine(explain.Row(c), 2*agentText))
-	if text := explain.Headline(c, failed); !explain.Alone(c, failed) && !strings.HasSuffix(text, " failed") {
+	text := explain.Headline(c, failed)
+	if !explain.Alone(c, failed) && !strings.HasSuffix(text, " failed") {
 		agentFact(p, "cause", render.OneLine(text, agentText))
 	}
 	agentAssertions(p, failed, new(agentAsserts))
@@ -244,7 +246,8 @@ func agentAssertions(p *render.Printer, failed []result.Assertion, left *int) {
 			if !strings.HasPrefix(l, "-") && !strings.HasPrefix(l, "+") {
 				continue
 			}
-			if n++; n > agentDiff {
+			n++
+			if n > agentDiff {
 				p.Line(4, "…")
 				break
 			}

@@ -116,7 +116,8 @@ func list(p *render.Printer, r *result.Run) error {
 		if err != nil {
 			return err
 		}
-		if key := c.Suite + "\x00" + explain.SuiteFile(c, r.Suites); first || key != current {
+		key := c.Suite + "\x00" + explain.SuiteFile(c, r.Suites)
+		if first || key != current {
 			phases(func(ph *result.Phase) bool { return !first && !explain.BeforeTests(ph) && ph.File == file })
 			p.Blank()
 			if title := suiteTitle(p, c, r.Suites); title != "" {
@@ -171,7 +172,8 @@ func listPassed(p *render.Printer, c *result.Case) {
 func passedExchange(p *render.Printer, x *result.Exchange) {
 	p.Line(6, p.Faint(explain.ExchangeTitle(x)))
 	for i, f := range explain.Frames(x) {
-		if more := len(x.During) - passedMessages; i == 1+passedMessages && more > 0 {
+		more := len(x.During) - passedMessages
+		if i == 1+passedMessages && more > 0 {
 			p.Line(6, p.Faint(fmt.Sprintf("… and %s", display.Count(more, "more message"))))
 		}
 		if i <= passedMessages || i > len(x.During) {

@@ -95,7 +95,11 @@ func NewLive(o LiveOptions) *Live {
 		o.Now = time.Now
 	}
 	l := &Live{o: o, running: map[int]task{}, held: map[int]ready{}, stop: make(chan struct{})}
-	l.p = render.NewPrinter(&l.buf, &result.Run{}, render.Options{Palette: o.Palette, Width: o.Width, Verbose: o.Verbose})
+	l.p = render.NewPrinter(&l.buf, &result.Run{}, render.Options{
+		Palette: o.Palette,
+		Width:   o.Width,
+		Verbose: o.Verbose,
+	})
 	if o.Status.Live() {
 		l.done.Go(l.clock)
 	}
@@ -138,7 +142,8 @@ func (l *Live) Event(e result.Event, r *result.Run) {
 		l.up = true
 	case result.CaseStarted:
 		t, again := l.running[e.Index]
-		if t.name, t.state = e.Name, e.State; !again {
+		t.name, t.state = e.Name, e.State
+		if !again {
 			t.since = l.o.Now()
 		}
 		l.running[e.Index] = t
@@ -168,7 +173,12 @@ func (l *Live) start(e result.RunStarted) {
 	if l.o.Quiet {
 		return
 	}
-	banner(l.p, &result.Run{Tool: e.Tool, Suites: e.Suites, Summary: result.Summary{Total: e.Total}, Parallel: e.Parallel})
+	banner(l.p, &result.Run{
+		Tool:     e.Tool,
+		Suites:   e.Suites,
+		Summary:  result.Summary{Total: e.Total},
+		Parallel: e.Parallel,
+	})
 	l.write()
 }
 
@@ -333,7 +343,8 @@ func (l *Live) starting() string {
 func (l *Live) current() string {
 	var oldest task
 	for _, i := range slices.Sorted(maps.Keys(l.running)) {
-		if t := l.running[i]; oldest.since.IsZero() || t.since.Before(oldest.since) {
+		t := l.running[i]
+		if oldest.since.IsZero() || t.since.Before(oldest.since) {
 			oldest = t
 		}
 	}

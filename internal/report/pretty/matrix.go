@@ -20,7 +20,12 @@ import (
 // row; without lists there is one column for each used server. Tests with a list of
 // models have a column for each model and server.
 func WriteMatrix(w io.Writer, r *result.Run, o render.Options) error {
-	m := &matrix{Printer: render.NewPrinter(w, r, o), column: map[string]int{}, of: "server", findings: map[string]int{}}
+	m := &matrix{
+		Printer:  render.NewPrinter(w, r, o),
+		column:   map[string]int{},
+		of:       "server",
+		findings: map[string]int{},
+	}
 	for _, f := range r.Findings {
 		if f.Severity == "error" {
 			m.findings[f.Server]++
@@ -248,7 +253,8 @@ func (m *matrix) header() {
 	above, cells, last, some := []string{}, []string{}, "", false
 	for i := range m.servers {
 		server, variant := explain.SplitVariant(m.servers[i].name)
-		if above = append(above, ""); variant != "" && server != last {
+		above = append(above, "")
+		if variant != "" && server != last {
 			above[i], last, some = term.Escape(server), server, true
 		}
 		cells = append(cells, m.serverName(i))

@@ -160,7 +160,8 @@ func sameWay(p *render.Printer, g *group) {
 	}
 	for _, c := range g.others {
 		text := term.Escape(c.Name)
-		switch row := explain.Row(c); {
+		row := explain.Row(c)
+		switch {
 		case g.rows && c.Message != g.first.Message:
 			text += "  " + p.Faint(render.OneLine(explain.Reason(c), render.LongestLine))
 		case row != "":
@@ -181,7 +182,8 @@ func listFindings(p *render.Printer, r *result.Run) {
 			continue // shown with its hook or step
 		}
 		excerpt := f.Excerpt
-		if f.Excerpt = ""; f == last && excerpt != "" {
+		f.Excerpt = ""
+		if f == last && excerpt != "" {
 			p.Line(4, p.Faint("│ "), render.OneLine(excerpt, render.LongestExcerpt))
 			continue
 		}

@@ -274,6 +274,7 @@ type Options struct {
 	Headlined bool         // the format itself writes the message of a failure
 	Written   []Written    // files of other reports, which the pretty report lists
 
+	Earlier string         // the earlier record, escaped; "" is just that
 	Changed string         // the difference from an earlier record, for the html report
 	Changes map[int]string // that of each test that changed, by its index
 }
@@ -325,7 +326,8 @@ func (w *JSONWriter) Value(v any) {
 // Item writes the next element of the array.
 func (w *JSONWriter) Item(v any) {
 	comma := ",\n  "
-	if w.items++; w.items == 1 {
+	w.items++
+	if w.items == 1 {
 		comma = "\n  "
 	}
 	w.Put(comma)

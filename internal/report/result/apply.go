@@ -30,6 +30,7 @@ func (r *Run) Apply(e Event) {
 		r.Schema = Schema
 		r.Tool, r.Suites, r.Started = e.Tool, e.Suites, e.Started
 		r.Parallel, r.Command, r.Dir, r.Shard = e.Parallel, e.Command, e.Dir, e.Shard
+		r.Origin = e.Origin
 	case ServerUp:
 		r.server(e.Server, true)
 	case ServerDown:
@@ -142,7 +143,10 @@ func rollups(metrics map[string][]reported) []Rollup {
 		for _, v := range values {
 			sum += v.value
 		}
-		all = append(all, entry{Rollup{Name: name, Mean: finite(sum / float64(len(values))), Count: len(values)}, values[0]})
+		all = append(all, entry{
+			Rollup{Name: name, Mean: finite(sum / float64(len(values))), Count: len(values)},
+			values[0],
+		})
 	}
 	slices.SortFunc(all, func(a, b entry) int {
 		return cmp.Or(cmp.Compare(a.first.index, b.first.index), cmp.Compare(a.first.place, b.first.place), cmp.Compare(a.Name, b.Name))

@@ -35,6 +35,11 @@ func (k cleaner) clean(e Event) Event {
 		if e.Shard != nil {
 			k.text(&e.Shard.Digest)
 		}
+		if e.Origin != nil {
+			origin := *e.Origin
+			k.fields(&origin, nil)
+			e.Origin = &origin
+		}
 		e.Suites = slices.Clone(e.Suites)
 		for i := range e.Suites {
 			k.fields(&e.Suites[i], nil)

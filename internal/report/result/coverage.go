@@ -134,7 +134,12 @@ func mergeCoverage(parts []Part) *Coverage {
 // with adds the coverage of another shard. If it is unknown in one shard, the sum is
 // unknown.
 func (s ServerCoverage) with(o *ServerCoverage) ServerCoverage {
-	out := ServerCoverage{Server: s.Server, File: s.File, Unknown: cmp.Or(s.Unknown, o.Unknown), Tokens: max(s.Tokens, o.Tokens)}
+	out := ServerCoverage{
+		Server:  s.Server,
+		File:    s.File,
+		Unknown: cmp.Or(s.Unknown, o.Unknown),
+		Tokens:  max(s.Tokens, o.Tokens),
+	}
 	missing := map[[2]string]bool{}
 	for _, p := range s.Parts {
 		if i := slices.IndexFunc(o.Parts, func(q Covered) bool { return q.Of == p.Of }); i >= 0 {

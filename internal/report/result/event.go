@@ -17,6 +17,7 @@ type RunStarted struct {
 	Parallel int       `json:"parallel"`
 	Command  string    `json:"command,omitempty"`
 	Dir      string    `json:"dir,omitempty"`
+	Origin   *Origin   `json:"origin,omitempty"`
 	Shard    *Shard    `json:"shard,omitempty"`
 }
 

@@ -151,7 +151,7 @@ func drawEvents(t *rapid.T) []result.Event {
 		Tool:    result.Tool{Name: "mcptest", Version: s("version")},
 		Suites:  few(t, "suites", func() result.Suite { return result.Suite{Name: s("suite"), File: s("file")} }),
 		Started: time.Unix(rapid.Int64Range(0, 4e9).Draw(t, "started"), 123456789).In(time.FixedZone("x", 3600)),
-		Total:   n, Parallel: rapid.IntRange(0, 4).Draw(t, "parallel"), Command: s("command"),
+		Total:   n, Parallel: rapid.IntRange(0, 4).Draw(t, "parallel"), Command: s("command"), Origin: &result.Origin{Commit: s("commit"), Branch: s("branch"), URL: s("url")},
 	}}
 	if rapid.Bool().Draw(t, "sharded") {
 		events[0] = shardOf(events[0].(result.RunStarted), rapid.IntRange(1, 3).Draw(t, "shard"))

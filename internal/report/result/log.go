@@ -95,7 +95,7 @@ func WriteLog(w io.Writer, r *Run, explain func(*Case, *Run) string) error {
 	l.Explain = explain
 	send := func(e Event) { l.Event(e, r) }
 	total := r.Summary.Total
-	send(RunStarted{r.Tool, r.Suites, r.Started, total, r.Parallel, r.Command, r.Dir, r.Shard})
+	send(RunStarted{r.Tool, r.Suites, r.Started, total, r.Parallel, r.Command, r.Dir, r.Origin, r.Shard})
 	for _, s := range r.Servers {
 		send(ServerDown{s})
 	}

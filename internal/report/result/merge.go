@@ -100,7 +100,8 @@ func fit(parts []Part) error {
 
 // alike returns an error if two shards do not belong to the same run.
 func alike(a, b Part) error {
-	switch x, y := a.Run.Shard, b.Run.Shard; {
+	x, y := a.Run.Shard, b.Run.Shard
+	switch {
 	case !slices.Equal(a.Run.Suites, b.Run.Suites):
 		return fmt.Errorf("%s and %s are of different suites: %s, and %s", a.Name, b.Name, files(a.Run), files(b.Run))
 	case x.Total != y.Total:
@@ -127,7 +128,8 @@ func lacking(have map[int]string, total int) string {
 			out = append(out, strconv.Itoa(i))
 		}
 	}
-	switch n := len(out); {
+	n := len(out)
+	switch {
 	case n == 0:
 		return ""
 	case n == 1:
@@ -158,7 +160,16 @@ func (m *merger) merge() error {
 		}
 		parallel = max(parallel, p.Run.Parallel)
 	}
-	m.run.Apply(RunStarted{Tool: first.Tool, Suites: first.Suites, Started: m.began, Total: first.Shard.Tests, Parallel: parallel, Command: first.Command, Dir: first.Dir})
+	m.run.Apply(RunStarted{
+		Tool:     first.Tool,
+		Suites:   first.Suites,
+		Started:  m.began,
+		Total:    first.Shard.Tests,
+		Parallel: parallel,
+		Command:  first.Command,
+		Dir:      first.Dir,
+		Origin:   first.Origin,
+	})
 	for n, p := range m.parts {
 		if err := m.cases(n, p); err != nil {
 			return err
@@ -280,7 +291,8 @@ func (m *merger) findings() {
 				gated = true
 				continue
 			}
-			if here[f]++; here[f] > said[f] {
+			here[f]++
+			if here[f] > said[f] {
 				said[f] = here[f]
 				m.run.Apply(FindingSeen{f})
 			}

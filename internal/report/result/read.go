@@ -39,6 +39,32 @@ func ReadJSON(rd io.Reader) (*Run, error) {
 	return r.run, nil
 }
 
+// ReadHead reads a record in either format as far as its time: the result has Schema,
+// Suites and Started only, and no cases. It fails if the text does not begin as a record does.
+func ReadHead(rd io.Reader) (*Run, error) {
+	run := &Run{}
+	dec := json.NewDecoder(rd)
+	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
+		return nil, fmt.Errorf("this is not the record of a run")
+	}
+	fields := map[string]any{"schema": &run.Schema, "suites": &run.Suites, "started": &run.Started}
+	for run.Started.IsZero() && dec.More() {
+		name, err := dec.Token()
+		if err != nil {
+			return nil, err
+		}
+		key, _ := name.(string)
+		into := fields[key]
+		if into == nil {
+			into = new(json.RawMessage)
+		}
+		if err := dec.Decode(into); err != nil {
+			return nil, err
+		}
+	}
+	return run, checkSchema(run.Schema)
+}
+
 // recordReader reads the members of a record one by one, and keeps only one element
 // of "tests" at a time.
 type recordReader struct {
@@ -55,13 +81,7 @@ func (r *recordReader) record() error {
 		}
 		return fmt.Errorf("line %d: this is not the record of a run: expected an object of the schema %q", r.line(), Schema)
 	}
-	run := r.run
-	fields := map[string]any{
-		"schema": &run.Schema, "tool": &run.Tool, "suites": &run.Suites, "started": &run.Started,
-		"duration_ms": &run.DurationMS, "times": &run.Times, "exit_code": &run.ExitCode, "interrupted": &run.Interrupted,
-		"parallel": &run.Parallel, "command": &run.Command, "dir": &run.Dir, "shard": &run.Shard, "summary": &run.Summary, "phases": &run.Phases,
-		"metric_rollups": &run.Rollups, "findings": &run.Findings, "servers": &run.Servers, "coverage": &run.Coverage, "notes": &run.Notes,
-	}
+	fields := membersOf(r.run)
 	missing := []string{"schema", "tool", "started", "duration_ms", "exit_code", "summary", "tests", "servers"}
 	for r.dec.More() {
 		t, err := r.dec.Token()
@@ -83,19 +103,45 @@ func (r *recordReader) record() error {
 	if _, err := r.dec.Token(); err != nil { // the closing brace
 		return r.failure(err)
 	}
-	if err := checkSchema(run.Schema); err != nil {
+	if err := checkSchema(r.run.Schema); err != nil {
 		return err
 	}
 	if _, err := r.dec.Token(); err != io.EOF {
 		return fmt.Errorf("line %d: text after the end of the record", r.line())
 	}
-	if err := sameCounts(run.Summary, r.counted.Summary); err != nil {
+	if err := sameCounts(r.run.Summary, r.counted.Summary); err != nil {
 		return err
 	}
 	if len(missing) > 0 {
 		return fmt.Errorf("the record is damaged: it has no %q", missing[0])
 	}
 	return nil
+}
+
+// membersOf returns where the members of a record are stored, except for its tests.
+func membersOf(run *Run) map[string]any {
+	return map[string]any{
+		"schema":         &run.Schema,
+		"tool":           &run.Tool,
+		"suites":         &run.Suites,
+		"started":        &run.Started,
+		"duration_ms":    &run.DurationMS,
+		"times":          &run.Times,
+		"exit_code":      &run.ExitCode,
+		"interrupted":    &run.Interrupted,
+		"parallel":       &run.Parallel,
+		"command":        &run.Command,
+		"dir":            &run.Dir,
+		"shard":          &run.Shard,
+		"summary":        &run.Summary,
+		"phases":         &run.Phases,
+		"metric_rollups": &run.Rollups,
+		"findings":       &run.Findings,
+		"origin":         &run.Origin,
+		"servers":        &run.Servers,
+		"coverage":       &run.Coverage,
+		"notes":          &run.Notes,
+	}
 }
 
 // line returns the current line, and discards the text before it.

@@ -43,6 +43,8 @@ type Run struct {
 	// Dir is the folder that paths are relative to, relative to the root of the
 	// repository, with slashes; empty if it is the root or unknown.
 	Dir string `json:"dir,omitempty"`
+	// Origin is the commit that was tested, and where; nil if nothing is known.
+	Origin *Origin `json:"origin,omitempty"`
 	// Shard identifies the record as a part of a run; may be nil.
 	Shard *Shard `json:"shard,omitempty"`
 
@@ -64,6 +66,15 @@ type Run struct {
 type Tool struct {
 	Name    string `json:"name"`
 	Version string `json:"version"`
+}
+
+// Origin says which commit was checked out in the working directory, and which job of a
+// CI system ran.
+type Origin struct {
+	Commit string `json:"commit,omitempty"`
+	Branch string `json:"branch,omitempty"`
+	// URL is the page of the job.
+	URL string `json:"url,omitempty"`
 }
 
 // Suite is one suite file of the run.

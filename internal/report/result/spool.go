@@ -134,7 +134,8 @@ func (s *Spool) Close() error {
 	defer s.mu.Unlock()
 	s.index, s.buf, s.count = nil, nil, 0
 	f := s.file
-	if s.file = nil; f == nil {
+	s.file = nil
+	if f == nil {
 		return nil
 	}
 	err := f.Close()

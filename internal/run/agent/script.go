@@ -29,7 +29,11 @@ func (p *Player) Answer(context.Context, string, []model.Message, []model.Tool) 
 	p.next++
 	out.Text = a.Say
 	for i, c := range a.Made() {
-		out.Calls = append(out.Calls, model.Call{ID: fmt.Sprintf("call_%d_%d", p.next, i+1), Name: c.Tool, Arguments: c.Args})
+		out.Calls = append(out.Calls, model.Call{
+			ID:        fmt.Sprintf("call_%d_%d", p.next, i+1),
+			Name:      c.Tool,
+			Arguments: c.Args,
+		})
 	}
 	return out, nil
 }

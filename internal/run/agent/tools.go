@@ -49,7 +49,8 @@ func Tools(offers []Offer) (out []*Tool) {
 					t.Def = def.With("description", jsonv.String(d.Text))
 				}
 			}
-			if t.Name = t.Own(); len(offers) > 1 {
+			t.Name = t.Own()
+			if len(offers) > 1 {
 				prefix := base(o.Server)
 				if short[prefix] > 1 {
 					prefix = o.Server
@@ -98,12 +99,17 @@ func (t *Tool) definition() model.Tool {
 	case schema.Lookup("type").Text() != "object":
 		schema = schema.With("type", jsonv.String("object"))
 	}
-	return model.Tool{Name: t.wire, Description: cmp.Or(t.Def.Lookup("description").Text(), t.Def.Lookup("title").Text()), Schema: schema}
+	return model.Tool{
+		Name:        t.wire,
+		Description: cmp.Or(t.Def.Lookup("description").Text(), t.Def.Lookup("title").Text()),
+		Schema:      schema,
+	}
 }
 
 // find returns the tool of a call; nil if there is none, or several have its name.
 func (t *Trial) find(name string) *Tool {
-	if list := named(t.tools, name); t.Model == scripted {
+	list := named(t.tools, name)
+	if t.Model == scripted {
 		if len(list) == 1 {
 			return list[0]
 		}
@@ -116,7 +122,10 @@ func (t *Trial) find(name string) *Tool {
 // server, which tools of several servers may have.
 func named(tools []*Tool, name string) (out []*Tool) {
 	for _, t := range tools {
-		if (t.Name == name || t.Own() == name) && !slices.ContainsFunc(out, func(o *Tool) bool { return o.Name == t.Name }) {
+		hasName := func(o *Tool) bool {
+			return o.Name == t.Name
+		}
+		if (t.Name == name || t.Own() == name) && !slices.ContainsFunc(out, hasName) {
 			out = append(out, t)
 		}
 	}

@@ -84,7 +84,11 @@ func (t *Trial) Run(ctx context.Context) (result.Conversation, jsonv.Value, erro
 	t.mocks = newMocks(t.Mocks)
 	t.allow()
 	defer t.mocks.close()
-	t.record = result.Conversation{Model: t.Model, System: t.System, Messages: []result.ModelMessage{{Role: "user", Text: t.Prompt}}}
+	t.record = result.Conversation{
+		Model:    t.Model,
+		System:   t.System,
+		Messages: []result.ModelMessage{{Role: "user", Text: t.Prompt}},
+	}
 	for _, tool := range t.tools {
 		t.record.Tools = append(t.record.Tools, tool.Name)
 	}
@@ -140,7 +144,8 @@ func (t *Trial) converse(ctx context.Context) (stop string, err error) {
 		if err := t.reread(ctx); err != nil {
 			return "", err
 		}
-		if b := t.Budget; b != nil && (b.Tokens > 0 && t.record.Tokens() >= b.Tokens || b.USD > 0 && t.cost >= b.USD) {
+		b := t.Budget
+		if b != nil && (b.Tokens > 0 && t.record.Tokens() >= b.Tokens || b.USD > 0 && t.cost >= b.USD) {
 			return StopBudget, nil
 		}
 	}

@@ -34,7 +34,8 @@ func Repeat(r *repeat.Repeat, attempt func(n int) (*result.Case, bool), stopped 
 		all.Add(one)
 		switch {
 		case one.Status == result.Inconclusive:
-			if undecided++; open == nil {
+			undecided++
+			if open == nil {
 				open, openAt = one, i
 			}
 		case shown == nil || shown.Status == result.Pass:
@@ -116,7 +117,13 @@ func milliseconds(d *time.Duration) float64 {
 func quantile(name string, sorted []float64, q float64, budget *time.Duration) result.Quantile {
 	n := len(sorted)
 	low, high := stats.Ranks(n, q, confidence)
-	out := result.Quantile{Name: name, N: n, MS: sorted[stats.Nearest(n, q)-1], LowMS: sorted[low-1], BudgetMS: milliseconds(budget)}
+	out := result.Quantile{
+		Name:     name,
+		N:        n,
+		MS:       sorted[stats.Nearest(n, q)-1],
+		LowMS:    sorted[low-1],
+		BudgetMS: milliseconds(budget),
+	}
 	if high <= n {
 		out.HighMS = sorted[high-1]
 	}

@@ -47,7 +47,8 @@ func (t *Trials) Run(parallel int, attempt func(n int) *result.Case, progress fu
 			done := make(chan *result.Case, 1)
 			flying = append(flying, done)
 			begun++
-			if run := func(n int) { done <- attempt(n) }; parallel > 1 {
+			run := func(n int) { done <- attempt(n) }
+			if parallel > 1 {
 				go run(begun)
 			} else {
 				run(begun)
@@ -92,7 +93,8 @@ func (t *Trials) add(c *result.Case) {
 		return
 	}
 	n := t.passed + t.failed
-	switch verdict := t.Verdict(t.passed, t.failed); {
+	verdict := t.Verdict(t.passed, t.failed)
+	switch {
 	case t.inRow == errorsInRow && c.Silent:
 		t.end(result.Error, fmt.Sprintf("%d attempts in a row got no response", errorsInRow))
 	case t.inRow == errorsInRow:
@@ -125,7 +127,14 @@ func (t *Trials) Result() result.Case {
 	out := *t.shown
 	out.Status = t.status
 	out.Trials = &result.Trials{
-		Want: t.Want, Floor: t.Floor, Confidence: t.Confidence, Max: t.Max, Passed: t.passed, Failed: t.failed, Errors: t.errors, CostUSD: t.cost,
+		Want:       t.Want,
+		Floor:      t.Floor,
+		Confidence: t.Confidence,
+		Max:        t.Max,
+		Passed:     t.passed,
+		Failed:     t.failed,
+		Errors:     t.errors,
+		CostUSD:    t.cost,
 	}
 	out.Trials.Low, out.Trials.High = stats.ClopperPearson(t.passed, t.passed+t.failed, confidence)
 	t.all.Apply(&out, t.at)

@@ -32,13 +32,6 @@ type Running struct {
 // Start starts the program of a server and watches it until it ends, or until ctx does,
 // which stops it.
 func (e Env) Start(ctx context.Context, def *plan.Server, action suite.Start) (o target.Observation, end Running, err error) {
-	dir := def.Dir
-	if action.Cwd != "" {
-		dir = action.Cwd
-		if !filepath.IsAbs(dir) {
-			dir = filepath.Join(e.Dir, dir)
-		}
-	}
 	given := secret.NewProgram()
 	given.Words(action.Args)
 	for _, v := range action.Set {
@@ -47,8 +40,15 @@ func (e Env) Start(ctx context.Context, def *plan.Server, action suite.Start) (o
 	e.Secret(given.Secrets()...)
 	began := time.Now()
 	p, err := proc.Start(context.WithoutCancel(ctx), proc.Spec{
-		Name: def.Name, Argv: slices.Concat(def.Argv, def.Added, action.Args), Dir: dir, Env: action.Environ(def.Env), Change: def.Change,
-		Registry: e.Connect.Registry, PipeStdin: true, Strays: true, OutputLimit: outputLimit,
+		Name:        def.Name,
+		Argv:        slices.Concat(def.Argv, def.Added, action.Args),
+		Dir:         e.dirOf(def, action),
+		Env:         action.Environ(def.Env),
+		Change:      def.Change,
+		Registry:    e.Connect.Registry,
+		PipeStdin:   true,
+		Strays:      true,
+		OutputLimit: outputLimit,
 	})
 	if err != nil {
 		return o, end, err
@@ -74,13 +74,27 @@ func (e Env) Start(ctx context.Context, def *plan.Server, action suite.Start) (o
 	inputOpen := !isClosed(closed)
 	stopped := p.Stop(context.WithoutCancel(ctx), proc.Grace{Stdin: -1})
 	o.Stderr = p.Stderr().String()
-	o.Cut = map[string]string{"stdout": Cut(p.Output().Dropped()), "stderr": Cut(p.Stderr().Dropped())}
+	o.Cut = map[string]string{
+		"stdout": Cut(p.Output().Dropped()),
+		"stderr": Cut(p.Stderr().Dropped()),
+	}
 	left := []jsonv.Value{}
 	for _, l := range stopped.Leftovers {
 		left = append(left, jsonv.String(l.Command))
 	}
 	o.Own = jsonv.ObjectOf("exit", exitValue(stopped), "stdout", p.Output().String(), "leftover", jsonv.Array(left...))
 	return o, Running{Stopped: stopped.How != proc.ByItself, InputOpen: inputOpen}, nil
+}
+
+// dirOf returns the working directory of the program.
+func (e Env) dirOf(def *plan.Server, action suite.Start) string {
+	switch {
+	case action.Cwd == "":
+		return def.Dir
+	case filepath.IsAbs(action.Cwd):
+		return action.Cwd
+	}
+	return filepath.Join(e.Dir, action.Cwd)
 }
 
 // feed writes the text of a test to the input of a program and closes it if the test
@@ -132,13 +146,26 @@ func Cut(dropped int64) string {
 
 // exitValue is the value of the target exit.
 func exitValue(stopped proc.Stopped) jsonv.Value {
-	switch e := stopped.Exit; {
+	e := stopped.Exit
+	switch {
 	case stopped.How != proc.ByItself:
 		return jsonv.Null()
 	case e.Signal != "":
-		return jsonv.Object(jsonv.Member{Key: "code", Value: jsonv.Null()}, jsonv.Member{Key: "signal", Value: jsonv.String(e.Signal)})
+		return jsonv.Object(jsonv.Member{
+			Key:   "code",
+			Value: jsonv.Null(),
+		}, jsonv.Member{
+			Key:   "signal",
+			Value: jsonv.String(e.Signal),
+		})
 	default:
-		return jsonv.Object(jsonv.Member{Key: "code", Value: jsonv.Int(int64(e.Code))}, jsonv.Member{Key: "signal", Value: jsonv.Null()})
+		return jsonv.Object(jsonv.Member{
+			Key:   "code",
+			Value: jsonv.Int(int64(e.Code)),
+		}, jsonv.Member{
+			Key:   "signal",
+			Value: jsonv.Null(),
+		})
 	}
 }
 
@@ -193,7 +220,8 @@ func awaitAnswer(ctx context.Context, p *proc.Process) error {
 	for complete := false; ; {
 		more := p.Output().Changed()
 		for line := range bytes.Lines(p.Output().Bytes()) {
-			if v, err := jsonv.Parse(line); err == nil && v.Lookup("method").IsAbsent() && v.Lookup("id").String() == "1" {
+			v, err := jsonv.Parse(line)
+			if err == nil && v.Lookup("method").IsAbsent() && v.Lookup("id").String() == "1" {
 				return refused(v)
 			}
 		}

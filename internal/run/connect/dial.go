@@ -46,7 +46,17 @@ func Dial(ctx context.Context, s *plan.Server, o Options) (wire.Transport, error
 	if s.Argv == nil {
 		return dialHTTP(s, o)
 	}
-	spec := proc.Spec{Name: s.Name, Argv: slices.Concat(s.Argv, s.Added), Dir: s.Dir, Env: s.Env, Change: s.Change, Registry: o.Registry, OutputLimit: int64(o.Limits.Stderr), Launcher: o.Launcher, Strays: true}
+	spec := proc.Spec{
+		Name:        s.Name,
+		Argv:        slices.Concat(s.Argv, s.Added),
+		Dir:         s.Dir,
+		Env:         s.Env,
+		Change:      s.Change,
+		Registry:    o.Registry,
+		OutputLimit: int64(o.Limits.Stderr),
+		Launcher:    o.Launcher,
+		Strays:      true,
+	}
 	// The process must outlive the handshake's deadline.
 	return wire.NewStdio(context.WithoutCancel(ctx), spec, wire.StdioOptions{Limits: o.Limits, Grace: o.Grace})
 }

@@ -34,7 +34,9 @@ func UncleanEnd(end proc.Stopped) string {
 		wrong = append(wrong, "the server ended with "+end.Exit.String()+" when its input was closed")
 	}
 	if n := len(end.Leftovers); n > 0 {
-		list := lists.Map(end.Leftovers[:min(n, 3)], func(l proc.Leftover) string { return fmt.Sprintf("pid %d %s", l.Pid, l.Command) })
+		list := lists.Map(end.Leftovers[:min(n, 3)], func(l proc.Leftover) string {
+			return fmt.Sprintf("pid %d %s", l.Pid, l.Command)
+		})
 		if n > len(list) {
 			list = append(list, "…")
 		}

@@ -47,7 +47,8 @@ func Explain(sv *plan.Server, tokens string, err error) error {
 	if errors.As(err, new(*NotReadyError)) {
 		msg = err.Error()
 	}
-	if oe, ok := errors.AsType[*wire.OpenError](err); ok && len(oe.Violations) > 0 && oe.Violations[0].Excerpt != "" {
+	oe, ok := errors.AsType[*wire.OpenError](err)
+	if ok && len(oe.Violations) > 0 && oe.Violations[0].Excerpt != "" {
 		msg += "; before that it wrote " + oe.Violations[0].Excerpt
 	}
 	if hint != "" {
@@ -66,7 +67,8 @@ func Explain(sv *plan.Server, tokens string, err error) error {
 // on who runs it, and the suite would act as that user.
 func explainUnauthorized(sv *plan.Server, tokens string, err error) error {
 	var he *wire.HTTPError
-	if u, bad := url.Parse(sv.URL); bad != nil || u.User != nil || sv.Auth != nil || !errors.As(err, &he) || he.Info.Status != http.StatusUnauthorized ||
+	u, bad := url.Parse(sv.URL)
+	if bad != nil || u.User != nil || sv.Auth != nil || !errors.As(err, &he) || he.Info.Status != http.StatusUnauthorized ||
 		slices.ContainsFunc(sv.Headers, func(h plan.Header) bool { return h.Name == "Authorization" }) {
 		return nil
 	}
@@ -113,7 +115,10 @@ func missingEnv(sv *plan.Server, err error) []string {
 	}
 	var names []string
 	for _, line := range oe.StderrTail {
-		for word := range strings.FieldsFuncSeq(line, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		isSeparator := func(r rune) bool {
+			return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r)
+		}
+		for word := range strings.FieldsFuncSeq(line, isSeparator) {
 			if len(word) > 3 && len(names) < 5 && slices.Contains(sv.Withheld, word) && !slices.Contains(names, word) {
 				names = append(names, word)
 			}
@@ -132,10 +137,11 @@ func ownSettings(sv *plan.Server, err error, flags bool) string {
 	if !errors.As(err, &oe) || len(sv.Argv) == 0 {
 		return ""
 	}
+	keepsInput := func(arg string) bool {
+		return arg == "-i" || arg == "-it" || arg == "-ti" || strings.HasPrefix(arg, "--interactive")
+	}
 	if at := slices.Index(sv.Argv, "run"); at == 1 && (sv.Argv[0] == "docker" || sv.Argv[0] == "podman") &&
-		!slices.ContainsFunc(sv.Argv, func(arg string) bool {
-			return arg == "-i" || arg == "-it" || arg == "-ti" || strings.HasPrefix(arg, "--interactive")
-		}) {
+		!slices.ContainsFunc(sv.Argv, keepsInput) {
 		return sv.Argv[0] + " run needs -i: without it the server has no standard input"
 	}
 	said := strings.Join(oe.StderrTail, "\n")
@@ -171,7 +177,8 @@ func explainTLS(_ *plan.Server, err error) (message, hint string) {
 	var unknown x509.UnknownAuthorityError
 	var host x509.HostnameError
 	var invalid x509.CertificateInvalidError
-	switch text := err.Error(); {
+	text := err.Error()
+	switch {
 	case errors.As(err, &unknown):
 		return "the certificate is signed by an authority that is not trusted here", "tls.ca_file (--ca-file) names one to trust"
 	case errors.As(err, &host):
@@ -217,7 +224,8 @@ func explainHTTP(_ *plan.Server, err error) (message, hint string) {
 	if !errors.As(err, &he) || he.RPC != nil {
 		return "", ""
 	}
-	switch status := fmt.Sprintf("HTTP %d %s", he.Info.Status, http.StatusText(he.Info.Status)); {
+	status := fmt.Sprintf("HTTP %d %s", he.Info.Status, http.StatusText(he.Info.Status))
+	switch {
 	case he.Info.Status == http.StatusNotFound, he.Info.Status == http.StatusMethodNotAllowed:
 		return status, "is the path right? Servers often listen at /mcp, older ones at /sse"
 	case he.Info.Status < 300 && he.Info.ContentType != "" && !strings.HasPrefix(he.Info.ContentType, "application/json") && !strings.HasPrefix(he.Info.ContentType, "text/event-stream"):

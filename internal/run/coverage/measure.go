@@ -275,7 +275,8 @@ func keep(args map[string]map[string]bool, path string, v jsonv.Value) {
 	if args[path] == nil {
 		args[path] = map[string]bool{}
 	}
-	if text := string(v.Append(nil)); v.Kind() != jsonv.KindObject && v.Kind() != jsonv.KindArray && len(text) <= maxValue && len(args[path]) < maxValues {
+	text := string(v.Append(nil))
+	if v.Kind() != jsonv.KindObject && v.Kind() != jsonv.KindArray && len(text) <= maxValue && len(args[path]) < maxValues {
 		args[path][text] = true
 	}
 }

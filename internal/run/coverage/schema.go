@@ -49,7 +49,8 @@ func (r *schemaReader) read(path string, schema jsonv.Value, refs []string) {
 	if schema.Kind() != jsonv.KindObject {
 		return
 	}
-	if ref := schema.Lookup("$ref").Text(); strings.HasPrefix(ref, "#") && !slices.Contains(refs, ref) && !r.seen[[2]string{path, ref}] {
+	ref := schema.Lookup("$ref").Text()
+	if strings.HasPrefix(ref, "#") && !slices.Contains(refs, ref) && !r.seen[[2]string{path, ref}] {
 		r.seen[[2]string{path, ref}] = true
 		if to, ok := r.root.Pointer(ref[1:]); ok {
 			r.read(path, to, append(slices.Clip(refs), ref))

@@ -157,7 +157,8 @@ func (s *groupState) copyFile(d *upstream.Double) (err error) {
 
 // value returns the value that a program gets for an upstream.
 func (s *groupState) value(d *upstream.Double) string {
-	switch u := d.Upstream; {
+	u := d.Upstream
+	switch {
 	case u.Into.File != "":
 		return s.copies[u.Name]
 	case u.Into.Value != "":
@@ -230,7 +231,9 @@ func (g *Group) Prepare(def *plan.Server) (ready *plan.Server, done func(), err 
 
 // Busy marks a hook or a fixture step: until done is called, requests belong to no test.
 func (g *Group) Busy() (done func()) {
-	ends := lists.Map(doublesOf([]*Group{g}, (*Group).running), func(d *upstream.Double) func() { return d.Busy() })
+	ends := lists.Map(doublesOf([]*Group{g}, (*Group).running), func(d *upstream.Double) func() {
+		return d.Busy()
+	})
 	return func() {
 		for _, end := range ends {
 			end()

@@ -125,7 +125,8 @@ func (w *Watch) Record(start time.Time) (requests []result.UpstreamRequest, prob
 		list := one.watch.Seen()
 		all = append(all, list...)
 		for _, x := range list {
-			if problem := cmp.Or(x.Missing, x.Unmatched); w.alone && problem != "" && !x.Late && (x.Missing != "" || !one.double.Upstream.Allowed) {
+			problem := cmp.Or(x.Missing, x.Unmatched)
+			if w.alone && problem != "" && !x.Late && (x.Missing != "" || !one.double.Upstream.Allowed) {
 				problems = append(problems, problem)
 			}
 		}
@@ -135,8 +136,16 @@ func (w *Watch) Record(start time.Time) (requests []result.UpstreamRequest, prob
 	for _, x := range all {
 		q := x.Request
 		r := result.UpstreamRequest{
-			Upstream: q.Upstream, Method: q.Method, URL: q.Path, Status: x.Status, Route: x.Route, Late: x.Late, Unmatched: x.Unmatched != "",
-			StartMS: float64(q.Time.Sub(start).Microseconds()) / 1000, Headers: map[string]string{}, Body: string(q.Body),
+			Upstream:  q.Upstream,
+			Method:    q.Method,
+			URL:       q.Path,
+			Status:    x.Status,
+			Route:     x.Route,
+			Late:      x.Late,
+			Unmatched: x.Unmatched != "",
+			StartMS:   float64(q.Time.Sub(start).Microseconds()) / 1000,
+			Headers:   map[string]string{},
+			Body:      string(q.Body),
 		}
 		if len(q.Query) > 0 {
 			r.URL += "?" + q.Query.Encode()
@@ -162,7 +171,9 @@ func (w *Watch) unused() (problems []string) {
 				order = append(order, r)
 			}
 			seen[r] = append(seen[r], list...)
-			used[r] = used[r] || slices.ContainsFunc(list, func(x upstream.Exchange) bool { return !x.Late && x.Route == r.Path })
+			used[r] = used[r] || slices.ContainsFunc(list, func(x upstream.Exchange) bool {
+				return !x.Late && x.Route == r.Path
+			})
 		}
 	}
 	for _, r := range order {

@@ -51,7 +51,11 @@ func ReadBaseline(path string, data []byte, suites int) (*Baseline, source.Diagn
 	}
 	var f baselineFile
 	diags = append(diags, source.Decode(node, &f)...)
-	b := &Baseline{entries: f.KnownFailures, seen: make([]bool, len(f.KnownFailures)), fixed: make([]bool, len(f.KnownFailures))}
+	b := &Baseline{
+		entries: f.KnownFailures,
+		seen:    make([]bool, len(f.KnownFailures)),
+		fixed:   make([]bool, len(f.KnownFailures)),
+	}
 	first := map[[2]string]source.Pos{}
 	for i := range b.entries {
 		e := &b.entries[i]
@@ -64,7 +68,8 @@ func ReadBaseline(path string, data []byte, suites int) (*Baseline, source.Diagn
 			file = filepath.Join(filepath.Dir(abs), file)
 		}
 		b.files = append(b.files, osfile.Place(file))
-		if _, err := os.Stat(file); file != "" && err != nil {
+		_, err := os.Stat(file)
+		if file != "" && err != nil {
 			wrong("unreadable", fmt.Sprintf("file: %s: no such file (the path is relative to the baseline)", e.File))
 		}
 		if file == "" && suites > 1 {

@@ -89,7 +89,8 @@ func (c *Conn) Open(ctx context.Context) error {
 func (c *Conn) open(ctx context.Context) error {
 	sv := c.o.Server
 	t, err := c.transport, error(nil)
-	if c.transport = nil; t == nil {
+	c.transport = nil
+	if t == nil {
 		t, err = c.dial(ctx)
 	}
 	if err != nil {

@@ -27,8 +27,10 @@ func (c *Conn) List(ctx context.Context, method, key string) ([]jsonv.Value, err
 // Pages is like List, and also returns the results that contained the list.
 func (c *Conn) Pages(ctx context.Context, method, key string) (items, pages []jsonv.Value, err error) {
 	limits := c.o.Connect.Limits.WithDefaults()
-	bounds := surface.Limits{Items: limits.Items, Pages: limits.Pages}
-	items, err = surface.Pages(ctx, method, key, bounds, func(ctx context.Context, method string, params jsonv.Value) (jsonv.Value, error) {
+	items, err = surface.Pages(ctx, method, key, surface.Limits{
+		Items: limits.Items,
+		Pages: limits.Pages,
+	}, func(ctx context.Context, method string, params jsonv.Value) (jsonv.Value, error) {
 		res, err := c.Result(ctx, method, params)
 		pages = append(pages, res)
 		return res, err
@@ -85,7 +87,8 @@ func (c *Conn) CheckCallOf(ctx context.Context, tool string, known, args jsonv.V
 // Unlisted adds to the error of a request that the name it used is not in the
 // list of the server, if that is so. list is the list: tools or prompts.
 func (c *Conn) Unlisted(ctx context.Context, err error, list, name string) error {
-	if refused, ok := errors.AsType[*protocol.RPCError](err); ok && refused.Code != protocol.CodeInvalidParams && refused.Code != protocol.CodeMethodNotFound || !c.Offers(list) {
+	refused, ok := errors.AsType[*protocol.RPCError](err)
+	if ok && refused.Code != protocol.CodeInvalidParams && refused.Code != protocol.CodeMethodNotFound || !c.Offers(list) {
 		return err
 	}
 	items, failed := c.List(ctx, list+"/list", list)

@@ -44,7 +44,9 @@ var ErrEnded = errors.New("the server ended")
 func Run(ctx context.Context, o Options, r Report) Report {
 	began := time.Now()
 	r.Measures, r.Wait = kinds(o.Least), o.Wait.Seconds()
-	err := r.round(ctx, o, 1, func(n int) bool { return n == o.Most && n > 0 || o.Most == 0 && time.Since(began) >= o.Limit })
+	err := r.round(ctx, o, 1, func(n int) bool {
+		return n == o.Most && n > 0 || o.Most == 0 && time.Since(began) >= o.Limit
+	})
 	for i := range r.Measures {
 		r.Measures[i].decide(r.Units)
 	}
@@ -88,13 +90,15 @@ func (r *Report) round(ctx context.Context, o Options, number int, over func(n i
 			continue
 		}
 		r.Units++
-		if level = min(level, u.Memory); r.Units < next && u.Memory < level+flood {
+		level = min(level, u.Memory)
+		if r.Units < next && u.Memory < level+flood {
 			continue
 		}
 		if r.Units == next {
 			next *= 2
 		}
-		if level = u.Memory; r.clear() {
+		level = u.Memory
+		if r.clear() {
 			break
 		}
 	}
@@ -106,7 +110,8 @@ func (r *Report) clear() bool {
 	undecided := false
 	for i := range r.Measures {
 		m := &r.Measures[i]
-		switch m.decide(len(m.samples)); {
+		m.decide(len(m.samples))
+		switch {
 		case m.Verdict == Leaks:
 			return true
 		case m.Verdict == Inconclusive && !m.Unknown:
@@ -135,7 +140,8 @@ func (r *Report) again(ctx context.Context, o Options) error {
 	case <-ctx.Done():
 		return nil
 	}
-	if err := r.round(ctx, o, 2, func(n int) bool { return n == r.Units }); err != nil || ctx.Err() != nil {
+	err := r.round(ctx, o, 2, func(n int) bool { return n == r.Units })
+	if err != nil || ctx.Err() != nil {
 		return err
 	}
 	for i := range r.Measures {

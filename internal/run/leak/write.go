@@ -58,7 +58,8 @@ func (r *Report) notes() (lines []string) {
 func (r *Report) rows() (rows [][]string) {
 	for i := range r.Measures {
 		m := &r.Measures[i]
-		switch n := len(m.samples); {
+		n := len(m.samples)
+		switch {
 		case m.Unknown || n == 0:
 			rows = append(rows, []string{m.Name, "not measured", "", "", ""})
 		default:
@@ -81,7 +82,8 @@ func (r *Report) text(w io.Writer, p term.Palette) error {
 	fmt.Fprintf(&b, "%s\n%s, MCP %s\n\n", p.Paint(term.Strong, term.Escape(r.Server)), r.did(), term.Escape(r.Protocol))
 	for i, row := range append([][]string{r.head()}, r.rows()...) {
 		line := fmt.Sprintf("  %-12s %-13s %-28s %10s %10s", row[0], row[1], row[2], row[3], row[4])
-		if line = strings.TrimRight(line, " "); i == 0 {
+		line = strings.TrimRight(line, " ")
+		if i == 0 {
 			line = p.Paint(term.Faint, line)
 		}
 		b.WriteString(line + "\n")
@@ -121,17 +123,24 @@ func (r *Report) markdown(w io.Writer) error {
 // sheet is the report as a page: what was measured over the units, with the fitted windows.
 func (r *Report) sheet() html.Sheet {
 	s := html.Sheet{
-		Verdict: strings.ToUpper(string(r.Verdict[:1])) + string(r.Verdict[1:]), Class: map[Verdict]string{Leaks: "bad", NoneShown: "good", Inconclusive: "warn"}[r.Verdict],
-		Title: "after " + r.count(r.Units), Command: r.Server, Tool: "mcptest " + r.Version,
-		Notes:  append(append([]string{r.did() + ", MCP " + r.Protocol}, r.Summary...), r.notes()...),
-		Tables: []html.Table{{Title: "Measures", Head: r.head(), Rows: r.rows()}},
+		Verdict: strings.ToUpper(string(r.Verdict[:1])) + string(r.Verdict[1:]),
+		Class:   map[Verdict]string{Leaks: "bad", NoneShown: "good", Inconclusive: "warn"}[r.Verdict],
+		Title:   "after " + r.count(r.Units),
+		Command: r.Server,
+		Tool:    "mcptest " + r.Version,
+		Notes:   append(append([]string{r.did() + ", MCP " + r.Protocol}, r.Summary...), r.notes()...),
+		Tables:  []html.Table{{Title: "Measures", Head: r.head(), Rows: r.rows()}},
 	}
 	for i := range r.Measures {
 		m := &r.Measures[i]
 		if len(m.Trace) == 0 {
 			continue
 		}
-		p := html.Plot{Title: m.Name, X: func(v float64) string { return display.Thousands(int(v)) }, Lines: []html.Line{{Name: "measured", Class: "trace"}}}
+		p := html.Plot{
+			Title: m.Name,
+			X:     func(v float64) string { return display.Thousands(int(v)) },
+			Lines: []html.Line{{Name: "measured", Class: "trace"}},
+		}
 		scale := 1.0
 		if m.Unit != "" {
 			scale = 1 << 20
@@ -147,8 +156,19 @@ func (r *Report) sheet() html.Sheet {
 			Slope
 		}{{"second quarter", n / 4, n / 2, m.Earlier}, {"second half", n / 2, n, m.Later}} {
 			start := fit.Level - fit.Value*(fit.to-fit.from)*(parts-1)/(2*parts) // a trough counts at the start of its part
-			p.Bands = append(p.Bands, html.Band{Name: fit.name + ": " + m.value(fit.Value) + " a " + r.Unit, From: fit.from + n/400, To: fit.to})
-			p.Lines = append(p.Lines, html.Line{Name: "fitted to the troughs", Class: "mean", Points: [][2]float64{{fit.from, start / scale}, {fit.to, (start + fit.Value*(fit.to-fit.from)) / scale}}})
+			p.Bands = append(p.Bands, html.Band{
+				Name: fit.name + ": " + m.value(fit.Value) + " a " + r.Unit,
+				From: fit.from + n/400,
+				To:   fit.to,
+			})
+			p.Lines = append(p.Lines, html.Line{
+				Name:  "fitted to the troughs",
+				Class: "mean",
+				Points: [][2]float64{
+					{fit.from, start / scale},
+					{fit.to, (start + fit.Value*(fit.to-fit.from)) / scale},
+				},
+			})
 		}
 		s.Plots = append(s.Plots, p)
 	}

@@ -86,7 +86,8 @@ func (r *Report) Judge(budgets []Budget) {
 	}
 	for _, b := range budgets {
 		j, g := r.judge(b, apart), &r.Generator
-		switch late := time.Duration(g.Late.Max) * time.Microsecond; {
+		late := time.Duration(g.Late.Max) * time.Microsecond
+		switch {
 		case j.Verdict != Inconclusive && g.Limit:
 			j.Verdict, j.Reason = Inconclusive, "the generator was the limit"
 		case j.Verdict == Fail && !j.Share && r.late() && j.Low-g.Late.longest() <= b.Limit:
@@ -171,7 +172,8 @@ func (r *Report) judge(b Budget, apart bool) Judged {
 	}
 	switch {
 	case j.Low > b.Limit:
-		if j.Verdict = Fail; lost > 0 {
+		j.Verdict = Fail
+		if lost > 0 {
 			j.Reason = need
 		}
 	case j.High != nil && *j.High <= b.Limit:

@@ -70,7 +70,13 @@ func (e *examination) examine(ctx context.Context, version string, x *mcp.Exchan
 	if e.tree == nil {
 		return ""
 	}
-	o := &target.Observation{Result: res, Error: v.Lookup("error"), DurationMS: float64(x.Elapsed) / float64(time.Millisecond), ResponseBytes: len(x.Response), Steps: jsonv.Object()}
+	o := &target.Observation{
+		Result:        res,
+		Error:         v.Lookup("error"),
+		DurationMS:    float64(x.Elapsed) / float64(time.Millisecond),
+		ResponseBytes: len(x.Response),
+		Steps:         jsonv.Object(),
+	}
 	if x.HTTP != nil {
 		o.HTTPStatus, o.HTTPHeaders = x.HTTP.Status, boundary.HeaderValue(x.HTTP.Header)
 	}

@@ -53,7 +53,8 @@ func (h *Histogram) Merge(o Histogram) {
 // sound reports whether the counts are those of at most so many durations.
 func (h *Histogram) sound(most int) bool {
 	for i, n := range h.Counts {
-		if most -= n; i < 0 || i > place(longest.Microseconds()) || n < 0 || most < 0 {
+		most -= n
+		if i < 0 || i > place(longest.Microseconds()) || n < 0 || most < 0 {
 			return false
 		}
 	}

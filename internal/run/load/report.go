@@ -167,7 +167,9 @@ func (r *Report) finish() {
 		r.Total.merge(s)
 	}
 	for _, s := range append([]*Series{&r.Total}, r.Tools...) {
-		slices.SortStableFunc(s.Errors, func(a, b Problem) int { return cmp.Or(b.Count-a.Count, cmp.Compare(a.Kind, b.Kind)) })
+		slices.SortStableFunc(s.Errors, func(a, b Problem) int {
+			return cmp.Or(b.Count-a.Count, cmp.Compare(a.Kind, b.Kind))
+		})
 		sent := s.Count
 		for _, e := range s.Errors {
 			if e.Kind == dropped {
@@ -229,7 +231,8 @@ func (r *Report) sound() bool {
 		}
 		failed := 0
 		for _, e := range s.Errors {
-			if failed += e.Count; e.Count < 0 || failed > s.Count {
+			failed += e.Count
+			if e.Count < 0 || failed > s.Count {
 				return false
 			}
 		}

@@ -77,10 +77,16 @@ type generator struct {
 func Run(ctx context.Context, o Options) *Report {
 	step := max(time.Second, (time.Duration(o.DurationMS) * time.Millisecond / moments).Round(time.Second)).Milliseconds()
 	rep := &Report{
-		Schema: Schema, Protocol: o.Sessions[0].Protocol(), Settings: o.Settings, MeasuredMS: o.DurationMS, StepMS: step,
-		Timeline: make([]Moment, (o.DurationMS+step-1)/step), Generator: Generator{Processors: cmp.Or(o.Processors, runtime.GOMAXPROCS(0))},
+		Schema:     Schema,
+		Protocol:   o.Sessions[0].Protocol(),
+		Settings:   o.Settings,
+		MeasuredMS: o.DurationMS,
+		StepMS:     step,
+		Timeline:   make([]Moment, (o.DurationMS+step-1)/step),
+		Generator:  Generator{Processors: cmp.Or(o.Processors, runtime.GOMAXPROCS(0))},
 	}
-	if rep.Shard = &o.Shard; o.Shard.Total == 0 {
+	rep.Shard = &o.Shard
+	if o.Shard.Total == 0 {
 		o.Shard, rep.Shard = Shard{1, 1}, nil
 	}
 	if o.Start.IsZero() {
@@ -90,7 +96,13 @@ func Run(ctx context.Context, o Options) *Report {
 		o.Pause = pause
 	}
 	rep.Start = o.Start.UTC()
-	g := &generator{o: o, from: o.Start.Add(time.Duration(o.WarmUpMS) * time.Millisecond), free: make(chan struct{}, o.InFlight), rep: rep, good: map[*Call]int{}}
+	g := &generator{
+		o:    o,
+		from: o.Start.Add(time.Duration(o.WarmUpMS) * time.Millisecond),
+		free: make(chan struct{}, o.InFlight),
+		rep:  rep,
+		good: map[*Call]int{},
+	}
 	for _, c := range o.Calls {
 		rep.series(c.Tool)
 	}
@@ -208,7 +220,8 @@ func (g *generator) call(ctx context.Context, c *Call, s Session, due, ready tim
 	g.rep.Generator.Late.Add(sent.Sub(ready))
 	g.mu.Unlock()
 	ended := x.Start.Add(x.Elapsed) // when the response was read
-	if nth := g.record(c, due, ended.Sub(due), kind, text); kind != "" || c.Examine == nil || nth%every != 0 {
+	nth := g.record(c, due, ended.Sub(due), kind, text)
+	if kind != "" || c.Examine == nil || nth%every != 0 {
 		return
 	}
 	why := c.Examine(ctx, s.Protocol(), x)
@@ -271,7 +284,8 @@ func (g *generator) record(c *Call, due time.Time, took time.Duration, kind, tex
 	if g.o.Doing != nil {
 		g.o.Doing(time.Since(g.from), g.count, g.failed)
 	}
-	if before = g.good[c]; kind == "" {
+	before = g.good[c]
+	if kind == "" {
 		g.good[c]++
 	}
 	return before

@@ -81,7 +81,8 @@ func (r *Report) notes() []string {
 		}
 		out = append(out, "the generator was the limit: it sent calls too late, so the server did not get this load; "+remedy)
 	}
-	if offered := r.offered(); r.AnsweredRate > 0 && r.AnsweredRate < 0.9*offered {
+	offered := r.offered()
+	if r.AnsweredRate > 0 && r.AnsweredRate < 0.9*offered {
 		out = append(out, fmt.Sprintf("the server did not keep up: %s calls/s were offered, and %s/s answered", render.Number(offered), render.Number(r.AnsweredRate)))
 	}
 	if r.Interrupted || r.Ended != "" {
@@ -195,9 +196,19 @@ func (r *Report) markdown(b *bytes.Buffer) {
 // sheet is the page: latency over time, the distribution, and the tables.
 func (r *Report) sheet() html.Sheet {
 	word, _, class := r.headline()
-	middle, high, spread := html.Line{Name: "median", Class: "trace"}, html.Line{Name: "p99", Class: "high"}, html.Line{Name: "latency of this share of the calls or less", Class: "trace"}
+	middle, high, spread := html.Line{
+		Name:  "median",
+		Class: "trace",
+	}, html.Line{
+		Name:  "p99",
+		Class: "high",
+	}, html.Line{
+		Name:  "latency of this share of the calls or less",
+		Class: "trace",
+	}
 	for i, m := range r.Timeline {
-		if at := float64(int64(i)*r.StepMS) / 1000; m.Latency.Len() > 0 {
+		at := float64(int64(i)*r.StepMS) / 1000
+		if m.Latency.Len() > 0 {
 			middle.Points = append(middle.Points, [2]float64{at, m.Latency.Quantile(0.5).Value})
 			high.Points = append(high.Points, [2]float64{at, m.Latency.Quantile(0.99).Value})
 		}
@@ -209,8 +220,18 @@ func (r *Report) sheet() html.Sheet {
 		return func(v float64) string { return render.Number(v) + name }
 	}
 	return html.Sheet{
-		Verdict: word, Class: class, Title: "load on " + r.Settings.Server, Notes: r.notes(), Tool: "mcptest " + r.Version, Tables: r.tables(),
-		Tiles: []html.Tile{{Number: fmt.Sprint(r.Total.Count), Text: "calls"}, {Number: fmt.Sprintf("%.1f/s", r.Total.Rate), Text: "sent"}, {Number: fmt.Sprint(r.Total.Failed), Text: "errors"}, {Number: millis(r.Total.Percentiles["p99"].Value), Text: "p99"}},
+		Verdict: word,
+		Class:   class,
+		Title:   "load on " + r.Settings.Server,
+		Notes:   r.notes(),
+		Tool:    "mcptest " + r.Version,
+		Tables:  r.tables(),
+		Tiles: []html.Tile{
+			{Number: fmt.Sprint(r.Total.Count), Text: "calls"},
+			{Number: fmt.Sprintf("%.1f/s", r.Total.Rate), Text: "sent"},
+			{Number: fmt.Sprint(r.Total.Failed), Text: "errors"},
+			{Number: millis(r.Total.Percentiles["p99"].Value), Text: "p99"},
+		},
 		Plots: []html.Plot{
 			{Title: "Latency over time, by when the calls were due", Lines: []html.Line{middle, high}, X: unit(" s"), Y: millis},
 			{Title: "Distribution", Lines: []html.Line{spread}, X: unit(" %"), Y: millis},

@@ -43,7 +43,8 @@ func (g *gate) grant() {
 	for len(g.queue) > 0 && !g.alone && (g.shared == 0 || !g.queue[0].exclusive) {
 		w := g.queue[0]
 		g.queue = g.queue[1:]
-		if g.alone = w.exclusive; !w.exclusive {
+		g.alone = w.exclusive
+		if !w.exclusive {
 			g.shared++
 		}
 		close(w.granted)

@@ -75,7 +75,8 @@ func (s *Server) Judge(ctx context.Context, c Call) (failure string, warnings []
 		wrong, advice, certain = m.unknown, intended, certain || len(m.unknown) > 0
 	}
 	text := l.wrong(c.Op.Subject, wrong)
-	switch named := c.Passed && m.unlisted != ""; {
+	named := c.Passed && m.unlisted != ""
+	switch {
 	case !named && len(wrong) == 0:
 		return "", nil
 	case named:

@@ -48,7 +48,13 @@ type use struct {
 
 // New returns an empty pool. When run ends, the pool stops waiting for servers.
 func New(run context.Context, deps Deps) *Pool {
-	return &Pool{deps: deps, run: run, servers: map[string]*Server{}, known: map[use]*Server{}, shared: map[*plan.File]*shared{}}
+	return &Pool{
+		deps:    deps,
+		run:     run,
+		servers: map[string]*Server{},
+		known:   map[use]*Server{},
+		shared:  map[*plan.File]*shared{},
+	}
 }
 
 // Server returns the server of a definition for sessions that declare caps.
@@ -65,13 +71,20 @@ func (p *Pool) Server(def *plan.Server, caps respond.Capabilities, file *plan.Fi
 	}
 	s := p.servers[key]
 	if s == nil {
-		s = &Server{pool: p, Def: def, caps: caps, file: file, state: state{tools: newTools(), offers: map[*mcp.Session]*offered{}, lists: map[string]*list{}}}
+		s = &Server{
+			pool:  p,
+			Def:   def,
+			caps:  caps,
+			file:  file,
+			state: state{tools: newTools(), offers: map[*mcp.Session]*offered{}, lists: map[string]*list{}},
+		}
 		s.slots = make([]*Slot, max(1, def.Sessions))
 		for i := range s.slots {
 			s.slots[i] = &Slot{server: s}
 		}
 		s.doubles, s.apart = doubles.New(p.deps.Doubles, def.Upstreams, def.Name), nil
-		if sh := p.sharedBy(file); def.URL != "" && sh != nil {
+		sh := p.sharedBy(file)
+		if def.URL != "" && sh != nil {
 			s.doubles, s.apart = sh.doubles, &sh.gate
 		}
 		p.servers[key] = s

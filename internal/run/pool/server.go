@@ -199,7 +199,13 @@ func Acceptance(kind string) string {
 // record returns the record of the server for reports.
 func (s *Server) record(starts int) result.Server {
 	d := s.Def
-	out := result.Server{Name: d.Name, File: d.Pos.File.Name, Transport: "stdio", Target: strings.Join(d.Argv, " "), Starts: starts}
+	out := result.Server{
+		Name:      d.Name,
+		File:      d.Pos.File.Name,
+		Transport: "stdio",
+		Target:    strings.Join(d.Argv, " "),
+		Starts:    starts,
+	}
 	if d.URL != "" {
 		out.Transport, out.Target = "streamable-http", d.URL
 		if d.Transport == "sse" {

@@ -185,7 +185,12 @@ func (s *Slot) failed(err error) error {
 		s.info.Exit = oe.Error()
 		s.info.Stderr = strings.Join(oe.StderrTail, "\n")
 		for _, v := range oe.Violations {
-			s.server.pool.deps.Report(s.server.withServer(result.Finding{Kind: v.Kind, Severity: "warning", Message: v.Msg, Excerpt: v.Excerpt}))
+			s.server.pool.deps.Report(s.server.withServer(result.Finding{
+				Kind:     v.Kind,
+				Severity: "warning",
+				Message:  v.Msg,
+				Excerpt:  v.Excerpt,
+			}))
 		}
 	}
 	s.server.pool.deps.Send(result.ServerDown{Server: s.info})

@@ -120,7 +120,8 @@ func (s *Server) read(ctx context.Context, sess *mcp.Session, l lister, header h
 		return out, nil
 	}
 	templates, err := surface.Pages(ctx, "resources/templates/list", "resourceTemplates", limits, request)
-	if refused, ok := errors.AsType[*protocol.RPCError](err); err != nil && (!ok || refused.Code != protocol.CodeMethodNotFound) {
+	refused, ok := errors.AsType[*protocol.RPCError](err)
+	if err != nil && (!ok || refused.Code != protocol.CodeMethodNotFound) {
 		return nil, err
 	}
 	for _, t := range templates {

@@ -25,7 +25,11 @@ func Exchange(start time.Time, x *mcp.Exchange, step string, waited ...mcp.Messa
 	}
 	for _, list := range [][]mcp.Message{during, waited} {
 		for _, m := range list {
-			out.During = append(out.During, result.Message{Dir: m.Dir.String(), MS: ms(m.At.Sub(x.Start)), Raw: frameText(m.Raw)})
+			out.During = append(out.During, result.Message{
+				Dir: m.Dir.String(),
+				MS:  ms(m.At.Sub(x.Start)),
+				Raw: frameText(m.Raw),
+			})
 		}
 	}
 	if x.Cause != nil {

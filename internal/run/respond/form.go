@@ -31,7 +31,9 @@ func (s *Script) examine(ctx context.Context, a suite.ElicitationAnswer, request
 	if err != nil || len(wrong) == 0 {
 		return
 	}
-	faults := lists.Map(wrong[:min(len(wrong), maxFaults)], func(v jsonschema.Violation) string { return strings.TrimPrefix(v.InstancePath+": "+v.Msg, ": ") })
+	faults := lists.Map(wrong[:min(len(wrong), maxFaults)], func(v jsonschema.Violation) string {
+		return strings.TrimPrefix(v.InstancePath+": "+v.Msg, ": ")
+	})
 	note := "respond.elicitation: the answer does not fit the form that the server shows: " + strings.Join(faults, "; ")
 	if !slices.Contains(s.mistakes, note) {
 		s.mistakes = append(s.mistakes, note)

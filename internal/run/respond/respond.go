@@ -80,8 +80,12 @@ func declaredBy(written jsonv.Value) Capabilities {
 	elicitation := written.Lookup("elicitation")
 	url := !elicitation.Lookup("url").IsAbsent()
 	return Capabilities{
-		sampling: !written.Lookup("sampling").IsAbsent(), tools: !written.Lookup("sampling", "tools").IsAbsent(), roots: !written.Lookup("roots").IsAbsent(),
-		url: url, form: !elicitation.IsAbsent() && (!url || !elicitation.Lookup("form").IsAbsent()), written: string(written.Append(nil)),
+		sampling: !written.Lookup("sampling").IsAbsent(),
+		tools:    !written.Lookup("sampling", "tools").IsAbsent(),
+		roots:    !written.Lookup("roots").IsAbsent(),
+		url:      url,
+		form:     !elicitation.IsAbsent() && (!url || !elicitation.Lookup("form").IsAbsent()),
+		written:  string(written.Append(nil)),
 	}
 }
 

@@ -109,7 +109,8 @@ func unprefixed(v jsonv.Value, prefix, name string) jsonv.Value {
 		return v
 	}
 	inside := func(s string) string { return strings.Trim(jsonv.String(s).String(), `"`) }
-	if out, err := jsonv.Parse([]byte(strings.ReplaceAll(v.String(), inside(prefix+name), inside(name)))); err == nil {
+	out, err := jsonv.Parse([]byte(strings.ReplaceAll(v.String(), inside(prefix+name), inside(name))))
+	if err == nil {
 		return out
 	}
 	return v

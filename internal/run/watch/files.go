@@ -47,7 +47,12 @@ func NewFiles() (files *Files, stop func(), err error) {
 
 // newFiles returns a watcher that gets events until the channel is closed.
 func newFiles(events <-chan fsnotify.Event, add func(dir string) error) *Files {
-	f := &Files{add: add, changed: make(chan struct{}, 1), dirs: map[string]bool{}, known: map[string]state{}}
+	f := &Files{
+		add:     add,
+		changed: make(chan struct{}, 1),
+		dirs:    map[string]bool{},
+		known:   map[string]state{},
+	}
 	go f.debounce(events)
 	return f
 }

@@ -81,7 +81,8 @@ func programFiles(argv []string, dir string) (out []string) {
 		if !filepath.IsAbs(word) {
 			word = filepath.Join(dir, word)
 		}
-		switch info, err := os.Stat(word); {
+		info, err := os.Stat(word)
+		switch {
 		case err == nil && info.IsDir() && i > 0 && argv[0] == "go":
 			out = append(out, parts(Project(word, "go.mod"), []string{".go"})...)
 		case i > 0 && argv[i-1] == "-m" && (err != nil || info.IsDir()):
@@ -99,7 +100,14 @@ func programFiles(argv []string, dir string) (out []string) {
 // sourceTypes returns the extensions of files that a script with an extension may
 // import; nil if it is not known to be a script.
 func sourceTypes(ext string) []string {
-	return lists.First([][]string{{".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx"}, {".py"}, {".rb"}, {".php"}, {".go"}, {".sh"}}, func(list []string) bool {
+	return lists.First([][]string{
+		{".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx"},
+		{".py"},
+		{".rb"},
+		{".php"},
+		{".go"},
+		{".sh"},
+	}, func(list []string) bool {
 		return slices.Contains(list, ext)
 	})
 }
@@ -135,7 +143,8 @@ func parts(root string, types []string) (out []string) {
 	}
 	seen := 0
 	_ = filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
-		switch seen++; {
+		seen++
+		switch {
 		case seen > maxLooked || len(out) == maxParts:
 			return filepath.SkipAll
 		case err != nil || d.IsDir() && path != root && notParts(d.Name()):
@@ -197,6 +206,8 @@ func FailedFirst(p *plan.Plan, failed map[string]bool) {
 			places[i].rank = 0
 		}
 	}
-	slices.SortStableFunc(places, func(a, b place) int { return cmp.Or(cmp.Compare(a.file, b.file), cmp.Compare(a.rank, b.rank)) })
+	slices.SortStableFunc(places, func(a, b place) int {
+		return cmp.Or(cmp.Compare(a.file, b.file), cmp.Compare(a.rank, b.rank))
+	})
 	p.Arrange(lists.Map(places, func(pl place) int { return pl.at }))
 }

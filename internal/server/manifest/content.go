@@ -83,7 +83,8 @@ func textBlock(text *Template) *Template {
 func (c compiler) checkBlock(n *source.Node, path, kind string) {
 	names := make([]string, len(blocks))
 	for i, b := range blocks {
-		if names[i] = b.kind; b.kind != kind {
+		names[i] = b.kind
+		if b.kind != kind {
 			continue
 		}
 		for _, key := range b.must {

@@ -46,7 +46,8 @@ func moment(n *source.Node, path string, d *source.Decoder) *Moment {
 		}
 		path += ".after"
 	}
-	switch after, err := source.ParseDuration(n.Text); {
+	after, err := source.ParseDuration(n.Text)
+	switch {
 	case n.Kind == source.KindMap || n.Kind == source.KindList || n.Text == "":
 		d.WrongType(n, path, "the name of a tool, or a time such as 500ms")
 	case err == nil && after >= 0:

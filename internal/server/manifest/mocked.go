@@ -7,7 +7,10 @@ func Mocked(n *source.Node, path string, d *source.Decoder) *Manifest {
 	m := &Manifest{}
 	for _, f := range n.Fields {
 		c := compiler{d: d, roots: toolRoots}
-		m.Tools = append(m.Tools, &Tool{Name: f.Key.Text, Response: c.response(f.Value, source.PathKey(path, f.Key.Text), 0)})
+		m.Tools = append(m.Tools, &Tool{
+			Name:     f.Key.Text,
+			Response: c.response(f.Value, source.PathKey(path, f.Key.Text), 0),
+		})
 	}
 	return m
 }

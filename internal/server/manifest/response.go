@@ -279,7 +279,8 @@ func (c compiler) condition(n *source.Node, path string) *condition {
 	c.d.Decode(n, path, &m)
 	out := &condition{client: m.Client}
 	if m.Args != nil {
-		if out.args = m.Args.JSON(); m.Args.Kind != source.KindMap {
+		out.args = m.Args.JSON()
+		if m.Args.Kind != source.KindMap {
 			c.d.WrongType(m.Args, path+".args", "a map of arguments")
 		}
 		for _, f := range m.Args.Fields {
@@ -289,7 +290,8 @@ func (c compiler) condition(n *source.Node, path string) *condition {
 		}
 	}
 	if m.State != nil {
-		if out.state = m.State.JSON(); m.State.Kind != source.KindMap {
+		out.state = m.State.JSON()
+		if m.State.Kind != source.KindMap {
 			c.d.WrongType(m.State, path+".state", "a map")
 		}
 	}

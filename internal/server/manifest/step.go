@@ -240,7 +240,8 @@ func splitKeys(parts []part) [][]part {
 			if i > 0 {
 				out = append(out, nil)
 			}
-			if p.lit = piece; piece != "" || p.e != nil {
+			p.lit = piece
+			if piece != "" || p.e != nil {
 				out[len(out)-1] = append(out[len(out)-1], p)
 			}
 		}

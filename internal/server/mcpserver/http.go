@@ -76,7 +76,8 @@ func (s *HTTPServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuseHTTP(w, http.StatusForbidden, protocol.CodeInvalidRequest, why)
 		return
 	}
-	switch stateless := protocol.VersionOf(r.Header.Get("Mcp-Protocol-Version")).Stateless; {
+	stateless := protocol.VersionOf(r.Header.Get("Mcp-Protocol-Version")).Stateless
+	switch {
 	case r.Method == http.MethodPost:
 		s.post(w, r)
 	case stateless && s.free != nil, !s.session, r.Method != http.MethodGet && r.Method != http.MethodDelete:
@@ -182,7 +183,8 @@ func (s *HTTPServer) post(w http.ResponseWriter, r *http.Request) {
 	}
 	req := &Request{Method: method, ID: e.ID, Params: e.Params, Raw: raw, Notification: e.Has&protocol.HasID == 0}
 	asked := cmp.Or(protocol.VersionIn(e.Params), r.Header.Get("Mcp-Protocol-Version"))
-	switch stateless := protocol.VersionOf(asked).Stateless; {
+	stateless := protocol.VersionOf(asked).Stateless
+	switch {
 	case s.free != nil && (!s.session || stateless || protocol.MemberOf(protocol.MemberOf(e.Params, "_meta"), protocol.MetaVersion) != nil):
 		s.modern(w, r, req)
 		return

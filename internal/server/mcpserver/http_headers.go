@@ -78,7 +78,8 @@ func repeats(h http.Header, name, want string, given bool) string {
 	case !given:
 		return fmt.Sprintf("%s is %q, and the message has no such value", name, all[0])
 	}
-	switch got, ok := headerPlain(all[0]); {
+	got, ok := headerPlain(all[0])
+	switch {
 	case !ok:
 		return fmt.Sprintf("%s is %q, which is neither plain ASCII nor valid base64", name, all[0])
 	case got != want:

@@ -36,7 +36,13 @@ type responseWriter interface {
 
 // newStateless returns nil when all of the revisions have sessions.
 func newStateless(ctx context.Context, handler func() Handler, revisions []string) *stateless {
-	s := &stateless{ctx: ctx, handler: handler, revisions: revisions, waiting: map[string]*openRound{}, listeners: map[*listener]struct{}{}}
+	s := &stateless{
+		ctx:       ctx,
+		handler:   handler,
+		revisions: revisions,
+		waiting:   map[string]*openRound{},
+		listeners: map[*listener]struct{}{},
+	}
 	if len(s.own()) == 0 {
 		return nil
 	}
@@ -92,7 +98,12 @@ func (s *stateless) callerOf(req *Request) (*Caller, refused) {
 		return nil, unsupported(s.revisions, version)
 	}
 	m, _ := jsonv.Parse(meta)
-	return &Caller{Version: version, Client: m.Lookup(protocol.MetaClient), Capabilities: m.Lookup(protocol.MetaCapabilities), LogLevel: m.Lookup(protocol.MetaLogLevel).Text()}, refused{}
+	return &Caller{
+		Version:      version,
+		Client:       m.Lookup(protocol.MetaClient),
+		Capabilities: m.Lookup(protocol.MetaCapabilities),
+		LogLevel:     m.Lookup(protocol.MetaLogLevel).Text(),
+	}, refused{}
 }
 
 // unsupported refuses a revision and lists the supported ones.

@@ -98,7 +98,8 @@ func (c *openRound) wait(ctx context.Context, out responseWriter, id []byte) {
 		c.use(nil)
 		reply = completed(c.req.Method, reply)
 		web, overHTTP := out.(*eventOut)
-		switch frame := reply.frame(id); {
+		frame := reply.frame(id)
+		switch {
 		case overHTTP && reply != nil && reply.HTTP != nil:
 			web.fault(reply.HTTP)
 		case reply != nil && reply.Reset:

@@ -43,7 +43,13 @@ func isListened(method string) bool {
 // its acknowledgement, which listen sends.
 func (s *stateless) subscribe(ctx context.Context, out responseWriter, req *Request) *listener {
 	p, _ := jsonv.Parse(req.Params)
-	l := &listener{id: req.ID, filter: p.Lookup("notifications"), out: out, over: make(chan struct{}), gone: func() bool { return ctx.Err() != nil }}
+	l := &listener{
+		id:     req.ID,
+		filter: p.Lookup("notifications"),
+		out:    out,
+		over:   make(chan struct{}),
+		gone:   func() bool { return ctx.Err() != nil },
+	}
 	l.mu.Lock()
 	s.mu.Lock()
 	defer s.mu.Unlock()

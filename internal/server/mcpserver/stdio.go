@@ -230,7 +230,8 @@ func (b *batchReply) add(reply []byte) {
 		}
 		b.buf = append(append(b.buf, sep), reply...)
 	}
-	if b.open--; b.open == 0 && b.buf != nil {
+	b.open--
+	if b.open == 0 && b.buf != nil {
 		b.flush(append(b.buf, ']', '\n'))
 	}
 }

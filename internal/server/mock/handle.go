@@ -54,7 +54,8 @@ func (s *Session) Handle(ctx context.Context, req *mcpserver.Request) *mcpserver
 
 // work handles the requests that faults affect.
 func (s *Session) work(ctx context.Context, sc *scope) *mcpserver.Reply {
-	switch f := s.server.fault; {
+	f := s.server.fault
+	switch {
 	case f.Hang:
 		return s.hang(ctx)
 	case f.Slow > 0:
@@ -76,7 +77,8 @@ func (s *Session) work(ctx context.Context, sc *scope) *mcpserver.Reply {
 }
 
 func (s *Session) housekeeping(sc *scope) *mcpserver.Reply {
-	switch m := s.server.m; sc.req.Method {
+	m := s.server.m
+	switch sc.req.Method {
 	case "initialize":
 		return answer(s.initialize(sc))
 	case "ping":

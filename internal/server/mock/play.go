@@ -40,7 +40,8 @@ func (s *Session) missing(sc *scope) *mcpserver.Reply {
 func (s *Session) steps(ctx context.Context, sc *scope, steps []*manifest.Step) (reply *mcpserver.Reply, ended bool) {
 	for _, st := range steps {
 		err := s.step(ctx, sc, st)
-		switch rpc, ok := errors.AsType[*protocol.RPCError](err); {
+		rpc, ok := errors.AsType[*protocol.RPCError](err)
+		switch {
 		case errors.Is(err, errStop) || ctx.Err() != nil:
 			return nil, true
 		case sc.req.Caller != nil && ok && rpc.Code == protocol.CodeMissingCapability:

@@ -118,7 +118,12 @@ func newWorld(state jsonv.Value) *world {
 	if state.IsAbsent() {
 		state = jsonv.Object()
 	}
-	return &world{vars: state, calls: map[any]int{}, turns: map[*manifest.Response]int{}, used: map[string]bool{}}
+	return &world{
+		vars:  state,
+		calls: map[any]int{},
+		turns: map[*manifest.Response]int{},
+		used:  map[string]bool{},
+	}
 }
 
 func (w *world) state() jsonv.Value {

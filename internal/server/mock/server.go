@@ -44,7 +44,14 @@ type Server struct {
 
 // New returns a server.
 func New(m *manifest.Manifest, o Options) *Server {
-	s := &Server{m: m, fault: o.Fault, world: newWorld(m.State), began: time.Now(), stderr: o.Stderr, exited: make(chan struct{})}
+	s := &Server{
+		m:      m,
+		fault:  o.Fault,
+		world:  newWorld(m.State),
+		began:  time.Now(),
+		stderr: o.Stderr,
+		exited: make(chan struct{}),
+	}
 	if s.fault == (manifest.Fault{}) {
 		s.fault = m.Fault
 	}
@@ -140,7 +147,8 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) (e
 	sess := s.Session()
 	defer s.Close()
 	if s.m.Banner != nil {
-		if _, err := out.Write(s.m.Banner.Bytes((&scope{sess: sess, req: &mcpserver.Request{}}).root)); err != nil {
+		_, err := out.Write(s.m.Banner.Bytes((&scope{sess: sess, req: &mcpserver.Request{}}).root))
+		if err != nil {
 			return 1, err
 		}
 	}

@@ -76,7 +76,9 @@ func (ts *tasks) begin(support *manifest.TaskSupport, stop context.CancelFunc, t
 func (ts *tasks) find(id string) *task {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
-	return lists.First(ts.all, func(t *task) bool { return t.id == id && time.Since(t.created) <= t.support.TTL })
+	return lists.First(ts.all, func(t *task) bool {
+		return t.id == id && time.Since(t.created) <= t.support.TTL
+	})
 }
 
 func (ts *tasks) list() []*task {

@@ -52,7 +52,8 @@ func needsTasks() *mcpserver.Reply {
 func (s *Session) detach(sc *scope, support *manifest.TaskSupport, rest func(ctx context.Context, sc *scope) *mcpserver.Reply) *mcpserver.Reply {
 	srv := s.server
 	ctx, stop := context.WithCancel(srv.ctx)
-	if asked := sc.params.Lookup("task", "ttl"); sc.req.Caller == nil && asked.Kind() == jsonv.KindNumber {
+	asked := sc.params.Lookup("task", "ttl")
+	if sc.req.Caller == nil && asked.Kind() == jsonv.KindNumber {
 		if ms, ok := asked.Int64(); ok && ms > 0 {
 			own := *support
 			own.TTL = min(own.TTL, time.Duration(ms)*time.Millisecond)
@@ -229,7 +230,8 @@ func (t *task) result(ctx context.Context, sc *scope) *mcpserver.Reply {
 			qs[i].Params = paramsOf(q).With("_meta", related).Append(nil)
 		}
 		got, err := sc.req.AskAll(ctx, qs)
-		switch _, ok := errors.AsType[*protocol.RPCError](err); {
+		_, ok := errors.AsType[*protocol.RPCError](err)
+		switch {
 		case ok:
 			t.stop()
 			t.finish(toolFailure("%v", err))

@@ -83,7 +83,10 @@ func constrain(t *x509.Certificate, hosts []string) {
 		t.ExcludedDNSDomains = []string{""}
 	}
 	if t.PermittedIPRanges == nil {
-		t.ExcludedIPRanges = []*net.IPNet{{IP: net.IPv4zero.To4(), Mask: net.CIDRMask(0, 32)}, {IP: net.IPv6zero, Mask: net.CIDRMask(0, 128)}}
+		t.ExcludedIPRanges = []*net.IPNet{
+			{IP: net.IPv4zero.To4(), Mask: net.CIDRMask(0, 32)},
+			{IP: net.IPv6zero, Mask: net.CIDRMask(0, 128)},
+		}
 	}
 }
 

@@ -175,7 +175,8 @@ func nameHosts(hosts []string, folder string) error {
 		return err
 	}
 	_, err = f.WriteString(text)
-	if closed := f.Close(); err == nil {
+	closed := f.Close()
+	if err == nil {
 		err = closed
 	}
 	if err == nil {

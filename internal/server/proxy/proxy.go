@@ -264,7 +264,10 @@ func (p *Proxy) connect(w http.ResponseWriter, r *http.Request) {
 		p.tunnels.drop(conn)
 		return
 	}
-	c := &peeked{Conn: conn, r: bufio.NewReader(io.MultiReader(io.LimitReader(buffered, int64(buffered.Reader.Buffered())), conn))}
+	c := &peeked{
+		Conn: conn,
+		r:    bufio.NewReader(io.MultiReader(io.LimitReader(buffered, int64(buffered.Reader.Buffered())), conn)),
+	}
 	if pass {
 		p.pipe(c, r.Host)
 		return

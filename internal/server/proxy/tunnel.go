@@ -127,7 +127,12 @@ func (p *Proxy) serve(c, raw net.Conn, host string) {
 	other := func() {
 		p.report(Unsupported, host, "the server sent %s data that is not HTTP: doubles speak HTTP and HTTPS only", host)
 	}
-	if !p.conns.add(&tunnel{Conn: c, host: host, closed: func() { p.tunnels.drop(raw) }, other: other}) {
+	if !p.conns.add(&tunnel{
+		Conn:   c,
+		host:   host,
+		closed: func() { p.tunnels.drop(raw) },
+		other:  other,
+	}) {
 		p.tunnels.drop(raw)
 	}
 }
@@ -135,7 +140,8 @@ func (p *Proxy) serve(c, raw net.Conn, host string) {
 // refused reports why a TLS handshake failed.
 func (p *Proxy) refused(host string, err error) {
 	const pinned = "the server refused the certificate for %s (%s): it checks for a certificate of its own (pinning), or none of the variables that name trusted authorities reaches it"
-	switch alert, alerted := errors.AsType[tls.AlertError](err); {
+	alert, alerted := errors.AsType[tls.AlertError](err)
+	switch {
 	case strings.Contains(err.Error(), "application protocol"):
 		p.report(Unsupported, host, "the server requested HTTP/2 or another protocol from %s, but only HTTP/1.1 is supported", host)
 	case errors.Is(err, context.DeadlineExceeded):

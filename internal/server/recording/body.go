@@ -137,7 +137,8 @@ func parseBody(contentType string, data []byte, depth int) body {
 			return body{form: multipartBody, parts: parts}
 		}
 	}
-	if c := bytes.TrimLeft(data, " \t\r\n"); len(c) > 0 && (c[0] == '{' || c[0] == '[' || strings.HasSuffix(mediaType, "json")) {
+	c := bytes.TrimLeft(data, " \t\r\n")
+	if len(c) > 0 && (c[0] == '{' || c[0] == '[' || strings.HasSuffix(mediaType, "json")) {
 		if v, notes, err := jsonv.ParseWith(data, jsonv.Options{MaxDepth: 90}); err == nil && len(notes) == 0 {
 			if layout, ok := layoutOf(v, data); ok {
 				return body{form: jsonBody, json: v, layout: layout}
@@ -216,7 +217,8 @@ func laidOut(v jsonv.Value, layout string) (text []byte, ok bool) {
 	name, line := strings.CutSuffix("-"+layout, "-"+lineEnd)
 	for _, l := range layouts {
 		if l.name == strings.TrimPrefix(name, "-") {
-			if text = l.write(v); line {
+			text = l.write(v)
+			if line {
 				text = append(text, '\n')
 			}
 			return text, true

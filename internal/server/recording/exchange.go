@@ -54,7 +54,8 @@ func (s *sanitizer) clean(r raw) (exchange, error) {
 	}
 	e.test, e.status = r.test, r.response.Status
 	e.response = s.body(parseBody(r.response.Header.Get("Content-Type"), data, 0))
-	if b := &e.response; (r.response.Open || e.status == http.StatusPartialContent) && (b.form == textBody || b.form == base64Body) {
+	b := &e.response
+	if (r.response.Open || e.status == http.StatusPartialContent) && (b.form == textBody || b.form == base64Body) {
 		if cut := s.secrets.Cut(b.text); cut != b.text { // within a secret
 			s.masked[maskText]++
 			b.text = cut
@@ -82,7 +83,8 @@ func (s *sanitizer) request(r *upstream.Request) (exchange, error) {
 	e.query = s.values(maskQuery, r.Query)
 	for name, list := range r.Header {
 		for _, v := range list {
-			if credential := s.header(name, v); slices.Contains(requestHeaders, http.CanonicalHeaderKey(name)) || credential != v && strings.Contains(credential, secret.Mask) {
+			credential := s.header(name, v)
+			if slices.Contains(requestHeaders, http.CanonicalHeaderKey(name)) || credential != v && strings.Contains(credential, secret.Mask) {
 				e.reqHeader.Add(name, credential)
 			}
 		}

@@ -113,7 +113,8 @@ func header(d *source.Decoder, root *source.Node, upstream string) bool {
 		d.Errorf(root, "", "not a recording of mcptest: it has no %s", keyVersion).Hint = "write one with " + Again(upstream)
 		return false
 	}
-	switch n, err := strconv.Atoi(v.Text); {
+	n, err := strconv.Atoi(v.Text)
+	switch {
 	case err == nil && n > version:
 		d.Errorf(v, keyVersion, "the recording has format %d, this version of mcptest reads %d", n, version).Hint = "update mcptest"
 		return false
@@ -235,8 +236,14 @@ func (f *File) decode(d *source.Decoder, root *source.Node) {
 		in := &doc.Exchanges[i]
 		n, path := exchanges.Items[i], source.PathIndex("exchanges", i)
 		e := exchange{
-			test: in.Test, method: in.Request.Method, path: in.Request.Path, status: in.Response.Status, line: in.Pos.Line,
-			query: url.Values(textLists(in.Request.Query)), reqHeader: http.Header(textLists(in.Request.Headers)), resHeader: http.Header{},
+			test:      in.Test,
+			method:    in.Request.Method,
+			path:      in.Request.Path,
+			status:    in.Response.Status,
+			line:      in.Pos.Line,
+			query:     url.Values(textLists(in.Request.Query)),
+			reqHeader: http.Header(textLists(in.Request.Headers)),
+			resHeader: http.Header{},
 		}
 		for name, list := range textLists(in.Response.Headers) {
 			e.resHeader[http.CanonicalHeaderKey(name)] = list

@@ -44,7 +44,11 @@ func Live(api *url.URL, record func(test string, q *upstream.Request, res *upstr
 		if err != nil {
 			e, _ := newSanitizer(secret.NewRedactor()).request(q)
 			failed(Failure{Request: e.title(), Err: err, Partial: errors.Is(err, errPartial)})
-			return &upstream.Response{Status: http.StatusBadGateway, Header: http.Header{"Content-Type": {"text/plain"}}, Body: []byte("mcptest: " + err.Error() + "\n")}, true
+			return &upstream.Response{
+				Status: http.StatusBadGateway,
+				Header: http.Header{"Content-Type": {"text/plain"}},
+				Body:   []byte("mcptest: " + err.Error() + "\n"),
+			}, true
 		}
 		if record != nil {
 			test := ""
@@ -86,7 +90,12 @@ func send(client *http.Client, api *url.URL, q *upstream.Request) (*upstream.Res
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errPartial, err)
 	}
-	res := &upstream.Response{Status: in.StatusCode, Header: http.Header{}, Body: body, Open: in.ContentLength < 0 && in.ProtoMajor == 1 && len(in.TransferEncoding) == 0}
+	res := &upstream.Response{
+		Status: in.StatusCode,
+		Header: http.Header{},
+		Body:   body,
+		Open:   in.ContentLength < 0 && in.ProtoMajor == 1 && len(in.TransferEncoding) == 0,
+	}
 	for name, values := range in.Header {
 		if !slices.Contains(hopByHop, name) {
 			res.Header[name] = values

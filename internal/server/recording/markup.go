@@ -66,7 +66,8 @@ func bareName(name string) string { return name[strings.LastIndexByte(name, ':')
 func (s *sanitizer) path(path string) string {
 	segments := strings.Split(path, "/")
 	for i := 1; i < len(segments); i++ {
-		if v := segments[i]; secret.HoldsMember(segments[i-1]) && len(v) >= 10 && strings.ContainsAny(v, "0123456789") && strings.Trim(v, "0123456789") != "" {
+		v := segments[i]
+		if secret.HoldsMember(segments[i-1]) && len(v) >= 10 && strings.ContainsAny(v, "0123456789") && strings.Trim(v, "0123456789") != "" {
 			segments[i] = s.whole(maskText, v)
 		}
 	}

@@ -172,7 +172,14 @@ func (r *Recorder) prepare(o Options) ([]byte, Saved, error) {
 	if saved.Unsaved != "" {
 		return nil, saved, nil
 	}
-	out := File{Upstream: r.upstream, standsFor: r.standsFor, Random: o.Random, Trials: trials, masks: sortedKeys(saved.Masked), list: arrange(list, r.trials.ofModel())}
+	out := File{
+		Upstream:  r.upstream,
+		standsFor: r.standsFor,
+		Random:    o.Random,
+		Trials:    trials,
+		masks:     sortedKeys(saved.Masked),
+		list:      arrange(list, r.trials.ofModel()),
+	}
 	if o.Keep && old != nil {
 		saved.Kept = out.merge(old)
 	}
@@ -226,7 +233,8 @@ func (r *Recorder) unsaved(list []exchange, old *File, o Options) (why string, w
 		return fmt.Sprintf("the API refused %s with 401 or 403 that it accepted before, such as %s: renew the credentials, or delete the file to record anew",
 			display.Count(len(refused), "request"), refused[0]), true
 	}
-	if e := newlyFailing(list, old); o.Failed && e != nil {
+	e := newlyFailing(list, old)
+	if o.Failed && e != nil {
 		return fmt.Sprintf("the run failed, and the API responded with %d to a request that it answered before, %s: try again, or delete the file to record anew", e.status, e.title()), false
 	}
 	return "", false
@@ -253,7 +261,10 @@ func newlyRefused(list []exchange, old *File) (titles []string) {
 			continue
 		}
 		succeeds[r] = true // list it once
-		if !slices.ContainsFunc(old.of(before, e.test), func(i int) bool { return old.list[i].status/100 != 2 }) {
+		failed := func(i int) bool {
+			return old.list[i].status/100 != 2
+		}
+		if !slices.ContainsFunc(old.of(before, e.test), failed) {
 			titles = append(titles, e.title())
 		}
 	}
@@ -268,10 +279,16 @@ func newlyFailing(list []exchange, old *File) *exchange {
 		if old == nil || !e.failed() || len(old.byKey[e.key()]) == 0 {
 			continue
 		}
-		if slices.ContainsFunc(list[i+1:], func(o exchange) bool { return !o.failed() && o.test == e.test && o.key() == e.key() }) {
+		repeats := func(o exchange) bool {
+			return !o.failed() && o.test == e.test && o.key() == e.key()
+		}
+		if slices.ContainsFunc(list[i+1:], repeats) {
 			continue
 		}
-		if !slices.ContainsFunc(old.of(old.byKey[e.key()], e.test), func(i int) bool { return old.list[i].failed() }) {
+		failed := func(i int) bool {
+			return old.list[i].failed()
+		}
+		if !slices.ContainsFunc(old.of(old.byKey[e.key()], e.test), failed) {
 			return e
 		}
 	}

@@ -34,7 +34,8 @@ func (f *File) Routes() []jsonv.Value {
 			byMatch[match.String()] = r
 			list = append(list, r)
 		}
-		if reply := f.list[i].reply(); len(r.replies) == 0 || !jsonv.Equal(reply, r.replies[len(r.replies)-1]) {
+		reply := f.list[i].reply()
+		if len(r.replies) == 0 || !jsonv.Equal(reply, r.replies[len(r.replies)-1]) {
 			r.replies = append(r.replies, reply)
 		}
 	}
@@ -97,7 +98,8 @@ func (b *body) comparable() jsonv.Value {
 // reply returns the response as an entry of `reply:`.
 func (e *exchange) reply() jsonv.Value {
 	key, usual, body := "", "", jsonv.Value{}
-	switch text := string(e.response.bytes()); {
+	text := string(e.response.bytes())
+	switch {
 	case e.response.form == empty:
 	case e.response.form == jsonBody && !strings.Contains(text, "{{"):
 		key, usual, body = "json", "application/json", e.response.json

@@ -144,7 +144,8 @@ func (s *sanitizer) rawQuery(query string) string {
 	pairs := strings.Split(query, "&")
 	for i, pair := range pairs {
 		name, v, ok := strings.Cut(pair, "=")
-		if plain, err := url.QueryUnescape(name); ok && err == nil && secret.HoldsField(plain) && v != "" {
+		plain, err := url.QueryUnescape(name)
+		if ok && err == nil && secret.HoldsField(plain) && v != "" {
 			if value, err := url.QueryUnescape(v); err == nil {
 				v = value
 			}

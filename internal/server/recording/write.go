@@ -40,7 +40,8 @@ func (f *File) bytes() []byte {
 	}
 	tools, list := map[string]jsonv.Value{}, make([]jsonv.Value, len(f.list))
 	for i, e := range f.list {
-		if t := e.request.json.Lookup("tools"); f.Trials.ofModel() && !t.IsAbsent() { // every request to a model has all of them
+		t := e.request.json.Lookup("tools")
+		if f.Trials.ofModel() && !t.IsAbsent() { // every request to a model has all of them
 			name := fmt.Sprintf("%x", sha256.Sum256(t.Append(nil)))[:12]
 			tools[name], e.request.json = t, e.request.json.With("tools", jsonv.String(name))
 		}
@@ -78,7 +79,8 @@ func textsOf(values map[string][]string, lower bool) (out jsonv.Value) {
 
 // addTo adds the members of a body to an object.
 func (b *body) addTo(o jsonv.Value) jsonv.Value {
-	switch key := formKeys[b.form]; b.form {
+	key := formKeys[b.form]
+	switch b.form {
 	case empty:
 		return o
 	case jsonBody:
@@ -115,7 +117,8 @@ func (f *File) merge(old *File) int {
 	}
 	n := 0
 	for _, e := range old.list {
-		switch again := f.Trials[testOf(e.test)] > 0; {
+		again := f.Trials[testOf(e.test)] > 0
+		switch {
 		case !again && (!seen[e.key()] || testOf(e.test) != ""):
 			f.list = append(f.list, e)
 			n++
@@ -161,7 +164,9 @@ func arrange(list []exchange, each bool) []exchange {
 			if !each {
 				tests[name] = withoutRepeats(tests[name])
 			}
-			common = common && slices.EqualFunc(tests[name], tests[names[0]], func(a, b exchange) bool { return sameResponse(&a, &b) })
+			common = common && slices.EqualFunc(tests[name], tests[names[0]], func(a, b exchange) bool {
+				return sameResponse(&a, &b)
+			})
 		}
 		for _, name := range names {
 			for _, e := range tests[name] {

@@ -56,7 +56,8 @@ func Compile(name string, decl *Declaration, o Options, dec *source.Decoder) *Up
 		address = &url.URL{Scheme: "https", Host: "example.invalid"}
 	}
 	u.StandsFor = address
-	if u.Settle = defaultSettle; decl.Settle != nil {
+	u.Settle = defaultSettle
+	if decl.Settle != nil {
 		u.Settle = max(*decl.Settle, 0)
 	}
 	c.into(u, decl, path)
@@ -216,7 +217,10 @@ func (c *compiler) reply(decl *ReplyDecl, r *Route, path string) *reply {
 		}
 	}
 	for _, e := range decl.Headers.Entries {
-		if e.Key == "" || strings.ContainsFunc(e.Key, func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune(`()<>@,;:\"/[]?={}`, r) }) {
+		isForbidden := func(r rune) bool {
+			return r <= ' ' || r > '~' || strings.ContainsRune(`()<>@,;:\"/[]?={}`, r)
+		}
+		if e.Key == "" || strings.ContainsFunc(e.Key, isForbidden) {
 			c.report(e.Pos, source.PathKey(path+".headers", e.Key), strconv.Quote(e.Key)+" can't be the name of a header", "")
 			continue
 		}
@@ -235,7 +239,8 @@ func (c *compiler) template(text string, r *Route, pos source.Pos, path string) 
 		return t
 	}
 	for i := 1; i < len(t); i += 2 {
-		switch root, name, _ := strings.Cut(t[i], "."); {
+		root, name, _ := strings.Cut(t[i], ".")
+		switch {
 		case root == "path" && !r.path.has(name):
 			c.report(pos, path, "the path of the route has no variable {"+name+"}", "it is "+r.path.text)
 		case root == "query" && slices.ContainsFunc(r.query, func(q condition) bool { return q.absent && q.name == name }),

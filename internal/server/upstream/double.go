@@ -111,8 +111,14 @@ func (d *Double) Fill(text string) string {
 // ServeHTTP answers a request.
 func (d *Double) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	q := &Request{
-		Upstream: d.Upstream.Name, Method: r.Method, Host: d.Upstream.StandsFor.Host, Path: r.URL.EscapedPath(), Query: parseQuery(r.URL.RawQuery),
-		Header: r.Header, Time: time.Now(), Origin: "http://" + r.Host,
+		Upstream: d.Upstream.Name,
+		Method:   r.Method,
+		Host:     d.Upstream.StandsFor.Host,
+		Path:     r.URL.EscapedPath(),
+		Query:    parseQuery(r.URL.RawQuery),
+		Header:   r.Header,
+		Time:     time.Now(),
+		Origin:   "http://" + r.Host,
 	}
 	if d.listener == nil { // the request came through a proxy
 		q.Origin = d.Upstream.StandsFor.Scheme + "://" + d.Upstream.StandsFor.Host
@@ -204,7 +210,8 @@ func (d *Double) respond(x *Exchange, watch *Watch, refusal *Refusal) *Response 
 	}
 	copied := *x
 	d.update(func(*doubleState) {
-		if x.Status = res.Status; res.Ending == EndDropped || res.Ending == EndReset {
+		x.Status = res.Status
+		if res.Ending == EndDropped || res.Ending == EndReset {
 			x.Status = 0
 		}
 		if watch != nil && !watch.asking && (x.Unmatched != "" || x.Missing != "") { // the body came late
@@ -236,7 +243,8 @@ func (d *Double) find(q *Request, x *Exchange, routes []*Route) *Response {
 		}
 		var n int
 		d.update(func(s *doubleState) {
-			if n = s.used[r]; r.times == 0 || n < r.times {
+			n = s.used[r]
+			if r.times == 0 || n < r.times {
 				s.used[r] = n + 1
 			}
 		})
@@ -245,7 +253,8 @@ func (d *Double) find(q *Request, x *Exchange, routes []*Route) *Response {
 		}
 		note(r.Path, "")
 		v := &values{request: q, vars: vars}
-		if res := r.replies[min(n, len(r.replies)-1)].response(v); v.missing == "" {
+		res := r.replies[min(n, len(r.replies)-1)].response(v)
+		if v.missing == "" {
 			return res
 		}
 		msg := fmt.Sprintf("%s: the response needs {{%s}}, which the request %s %s does not have", r.Path, v.missing, q.Method, q.Path)

@@ -73,7 +73,8 @@ func parseQuery(raw string) url.Values {
 	}
 	out := url.Values{}
 	for pair := range strings.SplitSeq(raw, "&") {
-		if name, v, _ := strings.Cut(pair, "="); pair != "" {
+		name, v, _ := strings.Cut(pair, "=")
+		if pair != "" {
 			out.Add(plain(name), plain(v))
 		}
 	}

@@ -25,7 +25,8 @@ type segment struct {
 // none: the base path of an API, such as /v1.
 func (p *pathTemplate) below(path string) string {
 	for i := 1; i < len(path); i++ {
-		if _, wrong := p.match(path[i:]); path[i] == '/' && wrong == 0 {
+		_, wrong := p.match(path[i:])
+		if path[i] == '/' && wrong == 0 {
 			return path[:i]
 		}
 	}
@@ -118,7 +119,8 @@ func (p *pathTemplate) covers(q *pathTemplate) bool {
 		if i >= len(q.segments) {
 			return false
 		}
-		if t := q.segments[i]; !s.variable && (t.variable || t.literal != s.literal) {
+		t := q.segments[i]
+		if !s.variable && (t.variable || t.literal != s.literal) {
 			return false
 		}
 	}

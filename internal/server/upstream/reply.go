@@ -126,7 +126,8 @@ func (t template) fill(v *values) string {
 			b.WriteString(part)
 			continue
 		}
-		switch value := v.of(part); {
+		value := v.of(part)
+		switch {
 		case value.Kind() == jsonv.KindString:
 			b.WriteString(value.Text())
 		case !value.IsAbsent():

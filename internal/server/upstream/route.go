@@ -87,12 +87,14 @@ func (r *Route) differences(q *Request) iter.Seq2[int, string] {
 			}
 		}
 		for _, c := range r.query {
-			if miss := c.miss(q.Query[c.name]); miss != "" && !yield(1, fmt.Sprintf("query parameter %q %s", c.name, miss)) {
+			miss := c.miss(q.Query[c.name])
+			if miss != "" && !yield(1, fmt.Sprintf("query parameter %q %s", c.name, miss)) {
 				return
 			}
 		}
 		for _, c := range r.headers {
-			if miss := c.miss(q.Header.Values(c.name)); miss != "" && !yield(1, fmt.Sprintf("header %q %s", c.name, miss)) {
+			miss := c.miss(q.Header.Values(c.name))
+			if miss != "" && !yield(1, fmt.Sprintf("header %q %s", c.name, miss)) {
 				return
 			}
 		}
@@ -108,7 +110,8 @@ func firstChange(want, got jsonv.Value) string {
 		return ": there is none"
 	}
 	for _, c := range jsonv.Diff(want, got) {
-		switch at := cmp.Or(c.Path, "it"); c.Kind {
+		at := cmp.Or(c.Path, "it")
+		switch c.Kind {
 		case jsonv.Added:
 			return fmt.Sprintf(": %s is not expected", at)
 		case jsonv.Removed:

@@ -152,7 +152,8 @@ func (s *doubleState) attribute(x *Exchange) *Watch {
 		return nil
 	case len(asking) == 0 && s.last != nil:
 		s.active = time.Now()
-		if x.Late = true; len(s.watches) > 1 {
+		x.Late = true
+		if len(s.watches) > 1 {
 			return nil
 		}
 		x.Examined, x.Tests = s.last.examines, []string{s.last.scope.Test}

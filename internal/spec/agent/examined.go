@@ -18,7 +18,8 @@ func refusedTargets(n *source.Node) []string {
 	for _, f := range n.Fields {
 		for _, member := range []string{".refused", ".result.isError"} {
 			inner, isMember := strings.CutSuffix(f.Value.Text, member)
-			if selector, ofCalls := strings.CutPrefix(inner, "calls"); f.Key.Text == "target" && isMember && ofCalls {
+			selector, ofCalls := strings.CutPrefix(inner, "calls")
+			if f.Key.Text == "target" && isMember && ofCalls {
 				out = append(out, selector)
 			}
 		}

@@ -211,7 +211,10 @@ func examines(n *source.Node, words ...string) bool {
 		return false
 	}
 	for _, f := range n.Fields {
-		if f.Key.Text == "target" && slices.ContainsFunc(words, func(w string) bool { return f.Value.Text == w || strings.HasSuffix(f.Value.Text, "."+w) }) {
+		isTarget := func(w string) bool {
+			return f.Value.Text == w || strings.HasSuffix(f.Value.Text, "."+w)
+		}
+		if f.Key.Text == "target" && slices.ContainsFunc(words, isTarget) {
 			return true
 		}
 		if examines(f.Value, words...) {

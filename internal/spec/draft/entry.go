@@ -36,7 +36,14 @@ type Expectation struct {
 func (s *Suite) Entry(t *Test, name string) Entry {
 	block, subject, args := t.block()
 	key := keys[block]
-	e := Entry{Block: block, Name: name, Server: t.Server, Subject: [2]string{key[0], subject}, Respond: t.Respond, InvalidArgs: t.InvalidArgs}
+	e := Entry{
+		Block:       block,
+		Name:        name,
+		Server:      t.Server,
+		Subject:     [2]string{key[0], subject},
+		Respond:     t.Respond,
+		InvalidArgs: t.InvalidArgs,
+	}
 	if key[1] != "" && args.Len() > 0 {
 		e.ArgsKey, e.Args = key[1], args
 	}

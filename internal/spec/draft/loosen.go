@@ -124,7 +124,10 @@ func (l *loosener) list(t *Test) {
 func (l *loosener) without(t *Test) {
 	for _, name := range t.Without {
 		word := regexp.MustCompile(`\b` + regexp.QuoteMeta(name) + `\b`)
-		if len(name) > 2 && len(t.Answers) > 0 && !t.Loose && l.writable(jsonv.String(name)) && t.all(func(a Answer) bool { return word.MatchString(a.Reason) }) {
+		mentionsIt := func(a Answer) bool {
+			return word.MatchString(a.Reason)
+		}
+		if len(name) > 2 && len(t.Answers) > 0 && !t.Loose && l.writable(jsonv.String(name)) && t.all(mentionsIt) {
 			l.add("refusal.text", "contains", jsonv.String(name), "")
 			return
 		}
@@ -250,7 +253,9 @@ func (l *loosener) parts(target string, values []jsonv.Value) {
 	}
 	l.add(target, "length", jsonv.Int(int64(n)), "")
 	for i := range min(n, 3) {
-		l.value(target+"["+strconv.Itoa(i)+"]", at(func(a jsonv.Value) jsonv.Value { return a.At(i) }))
+		l.value(target+"["+strconv.Itoa(i)+"]", at(func(a jsonv.Value) jsonv.Value {
+			return a.At(i)
+		}))
 	}
 }
 

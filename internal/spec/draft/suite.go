@@ -124,7 +124,8 @@ func (t *Test) block() (block, subject string, args jsonv.Value) {
 // order of the first requests.
 func (s *Suite) blocks() (out []string) {
 	for _, t := range s.Tests {
-		if block, _, _ := t.block(); s.Recorded && !slices.Contains(out, block) {
+		block, _, _ := t.block()
+		if s.Recorded && !slices.Contains(out, block) {
 			out = append(out, block)
 		}
 	}

@@ -185,7 +185,8 @@ func (l *loosener) beginning(texts []string) string {
 	if at := l.volatile(begin); len(at) > 0 {
 		begin = begin[:at[0][0]]
 	}
-	if cut := strings.LastIndexFunc(begin, unicode.IsSpace); begin != texts[0] && (cut > 40 || !sameTexts(texts)) {
+	cut := strings.LastIndexFunc(begin, unicode.IsSpace)
+	if begin != texts[0] && (cut > 40 || !sameTexts(texts)) {
 		begin = begin[:max(cut, 0)]
 	}
 	for begin != "" && !utf8.ValidString(begin) { // cut inside a character

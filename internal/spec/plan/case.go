@@ -44,8 +44,18 @@ func (c *compiler) buildWith(e entry, b interpolate.Bindings) built {
 	steps, _ := suite.StepsOf(n)
 	st := suite.DecodeTest(e.Block, n, e.Path, c.dec)
 	out := &Case{
-		Name: st.Name, Pos: e.Node.Pos, About: st.About, Block: e.Block, Tags: c.tags(st), Skip: skipReason(st),
-		Respond: st.Respond, TestKeys: st.TestKeys, InvalidArgs: st.InvalidArgs, Flow: steps != nil, File: c.file, Row: b.Case,
+		Name:        st.Name,
+		Pos:         e.Node.Pos,
+		About:       st.About,
+		Block:       e.Block,
+		Tags:        c.tags(st),
+		Skip:        skipReason(st),
+		Respond:     st.Respond,
+		TestKeys:    st.TestKeys,
+		InvalidArgs: st.InvalidArgs,
+		Flow:        steps != nil,
+		File:        c.file,
+		Row:         b.Case,
 	}
 	servers := c.serversOf(st, n)
 	c.traffic(st, servers, out)
@@ -102,20 +112,29 @@ func (e entry) expand(b interpolate.Bindings, d *source.Decoder) *source.Node {
 func (e entry) call(call *suite.Invocation, keys []string, b interpolate.Bindings, d *source.Decoder) {
 	for _, key := range keys {
 		path := source.PathKey(e.Path, key)
-		switch n := e.Scope.Expand(e.Node.Get(key), path, b, d); key {
+		n := e.Scope.Expand(e.Node.Get(key), path, b, d)
+		switch key {
 		case "args":
-			if call.Args = n; n.Kind != source.KindMap {
+			call.Args = n
+			if n.Kind != source.KindMap {
 				d.WrongType(n, path, "a map of arguments")
 			}
 		case "params":
 			call.Params = n
 		case "raw":
-			if call.Raw = n; !n.IsScalar() {
+			call.Raw = n
+			if !n.IsScalar() {
 				d.WrongType(n, path, "text, the bytes to send")
 			}
 		default:
 			text, ok := n.AsText()
-			switch *map[string]*string{"tool": &call.Tool, "uri": &call.URI, "prompt": &call.Prompt, "method": &call.Method}[key] = text; {
+			*map[string]*string{
+				"tool":   &call.Tool,
+				"uri":    &call.URI,
+				"prompt": &call.Prompt,
+				"method": &call.Method,
+			}[key] = text
+			switch {
 			case !ok:
 				d.WrongType(n, path, "text")
 			case text == "":
@@ -194,7 +213,9 @@ func (c *compiler) serverNames() string {
 }
 
 func stepsHaveServers(st *suite.Test) bool {
-	return len(st.Steps) > 0 && !slices.ContainsFunc(st.Steps, func(s *suite.FlowStep) bool { return s == nil || s.Server == "" })
+	return len(st.Steps) > 0 && !slices.ContainsFunc(st.Steps, func(s *suite.FlowStep) bool {
+		return s == nil || s.Server == ""
+	})
 }
 
 // sameOffer checks the servers of the matchers same-as.

@@ -113,7 +113,13 @@ func Compile(suites []*suite.Suite, set Settings) (*Plan, source.Diagnostics) {
 
 func (c *compiler) compile() *File {
 	s := c.suite
-	f := &File{inputs: inputs{paths: map[string]bool{}}, Suite: s, Name: s.Name, Path: s.File.Name, Dir: s.Dir}
+	f := &File{
+		inputs: inputs{paths: map[string]bool{}},
+		Suite:  s,
+		Name:   s.Name,
+		Path:   s.File.Name,
+		Dir:    s.Dir,
+	}
 	c.file = f
 	f.HookEnv = hookEnv(c.set.Env, s)
 	for _, sv := range s.Servers {
@@ -165,7 +171,8 @@ func (c *compiler) checkOnly(t *template) {
 			continue
 		}
 		c.file.only = true
-		if pos := t.only; c.set.CI {
+		pos := t.only
+		if c.set.CI {
 			if pos.IsZero() {
 				pos = t.pos
 			}
@@ -203,7 +210,8 @@ func (c *compiler) options() {
 // file.
 func (c *compiler) parallelWithoutEffect() {
 	why := "its hooks or steps for each test run its tests one after another"
-	switch o := c.suite.Options.Parallel; {
+	o := c.suite.Options.Parallel
+	switch {
 	case c.file.Serial && o != nil && o.N > 1:
 		c.dec.Add(source.Diagnostic{
 			Pos: o.Pos, Path: "run_options.parallel", Severity: source.Warning, Code: "parallel", Msg: "parallel has no effect in this file: " + why,
@@ -230,7 +238,8 @@ func (c *compiler) defaults() {
 	if dt.DerivedMetrics != nil {
 		c.base.Metrics = expect.CompileMetrics(dt.DerivedMetrics, "defaultTest.derivedMetrics", c.dec)
 	}
-	if c.base.Threshold = dt.Threshold; dt.Threshold != nil {
+	c.base.Threshold = dt.Threshold
+	if dt.Threshold != nil {
 		at := &source.Node{Pos: dt.Pos, Text: strconv.FormatFloat(*dt.Threshold, 'g', -1, 64)}
 		expect.WarnThreshold(c.dec, at, "defaultTest.threshold", *dt.Threshold, "test")
 	}
@@ -247,7 +256,8 @@ func (c *compiler) defaults() {
 // unknownServer reports a name or pattern that matches no server, or a pattern
 // where one name is expected.
 func (c *compiler) unknownServer(pos source.Pos, path, name string) {
-	switch found := c.file.Matching(name); {
+	found := c.file.Matching(name)
+	switch {
 	case len(found) > 0:
 		c.dec.ErrorAt(pos, path, fmt.Sprintf("expected the name of one server, got the pattern %q", name), "such as "+found[0].Name)
 	case c.suite.Partial: // it may be declared in a file that could not be read

@@ -16,7 +16,8 @@ func (c *compiler) examines(st *suite.Test, out *Case) {
 		expect.WarnThreshold(c.dec, n, st.Path+".threshold", *st.Threshold, "test")
 	}
 	bare := len(out.Tree.Items) == 0 && itemless(st.Expect)
-	if n := st.Node.Get("expect"); st.Block == "agents" && n != nil && bare {
+	n := st.Node.Get("expect")
+	if st.Block == "agents" && n != nil && bare {
 		diag := c.dec.Errorf(n, st.Path+".expect", "the test examines nothing")
 		diag.Hint = "add an assertion: - {target: calls, matcher: {trajectory: {in_order: [TOOL]}}}"
 	}

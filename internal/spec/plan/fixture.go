@@ -36,7 +36,11 @@ func (x fixtureCompiler) hooks(phase string, list suite.HookList) []*Hook {
 			continue // reported by the decoder
 		}
 		hook := &Hook{
-			Phase: phase, Command: h.Command.Text, Context: h.Context, Pos: h.Pos, Dir: x.c.path("", h.Pos.File),
+			Phase:   phase,
+			Command: h.Command.Text,
+			Context: h.Context,
+			Pos:     h.Pos,
+			Dir:     x.c.path("", h.Pos.File),
 			Timeout: orDuration(h.Timeout, orDuration(x.c.suite.Hooks.Timeout, DefaultStepTimeout)),
 		}
 		if h.Command.Kind == source.KindList {
@@ -65,7 +69,8 @@ func (x fixtureCompiler) fixtureStep(phase string, s *suite.Step) *Step {
 		Phase: phase, Name: s.Name, Background: s.Background, WaitFor: s.WaitFor, Always: s.Always,
 		CaptureFailure: s.CaptureFailure, Timeout: orDuration(s.Timeout, DefaultStepTimeout), Pos: s.Pos,
 	}
-	switch hasRun := s.Has("run"); {
+	hasRun := s.Has("run")
+	switch {
 	case hasRun && s.Has("call"):
 		x.c.dec.ErrorAt(s.KeyPos("call"), s.Path, "a step has exactly one of run and call; this one has both", "split it into two steps")
 		return nil

@@ -28,7 +28,10 @@ func samples() []*source.Node {
 		{Kind: source.KindBool, Text: "true"},
 		{Kind: source.KindMap},
 		{Kind: source.KindList},
-		{Kind: source.KindList, Items: []*source.Node{{Kind: source.KindInt, Text: "1"}, {Kind: source.KindInt, Text: "2"}}},
+		{
+			Kind:  source.KindList,
+			Items: []*source.Node{{Kind: source.KindInt, Text: "1"}, {Kind: source.KindInt, Text: "2"}},
+		},
 		{Text: "null"},
 	}
 }
@@ -87,7 +90,8 @@ func (c *compiler) ops(st *suite.Test, servers []*Server, out *Case, e entry, b 
 	switch {
 	case st.Action != nil:
 		op := &Op{Server: out.Server, Pos: st.Node.Pos, Action: st.Action}
-		if out.Ops = []*Op{op}; out.Flow {
+		out.Ops = []*Op{op}
+		if out.Flow {
 			c.flowOps(st, out, e, b)
 		}
 		if a, ok := st.Action.(interface{ Files() []string }); ok {
@@ -98,7 +102,12 @@ func (c *compiler) ops(st *suite.Test, servers []*Server, out *Case, e entry, b 
 		for _, name := range traffic.Conversation(st, c.suite, c.dec) {
 			op.With = append(op.With, c.file.Server(name))
 		}
-		traffic.Calibration(st, e.Node, c.suite, rows.Options{Dec: c.dec, Dir: c.suite.Dir, AllowOutside: c.set.AllowOutside, Opened: c.file.inputs.add})
+		traffic.Calibration(st, e.Node, c.suite, rows.Options{
+			Dec:          c.dec,
+			Dir:          c.suite.Dir,
+			AllowOutside: c.set.AllowOutside,
+			Opened:       c.file.inputs.add,
+		})
 		for _, sv := range servers {
 			if why, hint := st.Action.Refuses(sv.URL != ""); why != "" {
 				c.dec.ErrorAt(cmp.Or(st.Server.Pos, st.Node.Pos), st.Path+".server", why+", and "+sv.Name+" has none", hint)

@@ -73,7 +73,8 @@ func (p *Plan) needs() []*Server {
 			}
 		}
 		if t.meta != nil || r.file != last.file || r.template != last.template || r.server != last.server {
-			if s := t.serverAt(int(r.row), int(r.server)); len(out) == 0 || out[len(out)-1] != s {
+			s := t.serverAt(int(r.row), int(r.server))
+			if len(out) == 0 || out[len(out)-1] != s {
 				out = append(out, s)
 			}
 		}

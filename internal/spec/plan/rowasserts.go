@@ -21,7 +21,8 @@ func (e entry) rowAsserts(d *source.Decoder) (entry, map[int]*source.Node) {
 	rows := *list
 	rows.Items = slices.Clone(list.Items)
 	for i, row := range list.Items {
-		switch own := row.Get("expect"); {
+		own := row.Get("expect")
+		switch {
 		case own == nil:
 		case slices.ContainsFunc(own.Items, func(n *source.Node) bool { return n.Kind == source.KindMap }):
 			found[i], rows.Items[i] = own, with(row, "expect", nil)
@@ -60,7 +61,8 @@ func joined(list, more *source.Node) *source.Node {
 		return more
 	}
 	out := *more
-	if out.Items = slices.Concat([]*source.Node{list}, more.Items); list.Kind == source.KindList {
+	out.Items = slices.Concat([]*source.Node{list}, more.Items)
+	if list.Kind == source.KindList {
 		out.Items = slices.Concat(list.Items, more.Items)
 	}
 	return &out
@@ -71,7 +73,10 @@ func with(n *source.Node, key string, v *source.Node) *source.Node {
 	out := *n
 	out.Fields = slices.DeleteFunc(slices.Clone(n.Fields), func(f source.Field) bool { return f.Key.Text == key })
 	if v != nil {
-		out.Fields = append(out.Fields, source.Field{Key: &source.Node{Pos: v.Pos, Kind: source.KindString, Text: key}, Value: v})
+		out.Fields = append(out.Fields, source.Field{
+			Key:   &source.Node{Pos: v.Pos, Kind: source.KindString, Text: key},
+			Value: v,
+		})
 	}
 	return &out
 }

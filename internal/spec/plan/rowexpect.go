@@ -91,7 +91,9 @@ func newRowItem(at int, n *source.Node, first *expect.Item) rowItem {
 
 // fits reports whether a row is certainly valid, without compiling anything.
 func (r *rowExpect) fits(v jsonv.Value) bool {
-	return !r.whole && !r.check && !slices.ContainsFunc(r.vary, func(i rowItem) bool { return i.exact == nil || lacksValue(i.needs, v) })
+	return !r.whole && !r.check && !slices.ContainsFunc(r.vary, func(i rowItem) bool {
+		return i.exact == nil || lacksValue(i.needs, v)
+	})
 }
 
 // tree compiles the tree of one row and reports mistakes to the compiler's decoder.
@@ -145,7 +147,11 @@ func (r *rowExpect) item(c *compiler, vary *rowItem, b interpolate.Bindings) (ex
 		return item, item.Assertion != nil && len(cc.dec.Diagnostics()) == 0
 	}
 	n := r.entry.Scope.Expand(r.list.Items[vary.at], r.path, b, cc.dec)
-	ex := cc.expectations(&source.Node{Pos: r.list.Pos, Kind: source.KindList, Items: []*source.Node{n}}, r.path, r.test.Block)
+	ex := cc.expectations(&source.Node{
+		Pos:   r.list.Pos,
+		Kind:  source.KindList,
+		Items: []*source.Node{n},
+	}, r.path, r.test.Block)
 	if len(cc.dec.Diagnostics()) > 0 || len(ex.Items) != 1 {
 		return item, false
 	}

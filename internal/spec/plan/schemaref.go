@@ -16,7 +16,10 @@ import (
 // expecting returns the compiler of the expectations in a node, of a test of a list.
 func (c *compiler) expecting(n *source.Node, list suite.Block) expect.Compiler {
 	out := expect.Compiler{Upstreams: c.suite.Upstreams.Keys(), List: string(list), Options: match.Options{
-		Models: append([]string{}, c.suite.Models.Keys()...), Schemas: c.schemas, Dir: c.suite.Dir, Opened: c.file.inputs.add,
+		Models:     append([]string{}, c.suite.Models.Keys()...),
+		Schemas:    c.schemas,
+		Dir:        c.suite.Dir,
+		Opened:     c.file.inputs.add,
 		LoadSchema: func(_ source.Pos, uri string) ([]byte, error) { return c.schemaFile(n, uri) },
 	}}
 	for _, sv := range c.file.Servers {

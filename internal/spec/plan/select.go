@@ -189,7 +189,8 @@ func (s *selector) misspelled(p *Plan) source.Diagnostics {
 				warn("--filter", "no test's name matches %q", text, nil)
 			} else {
 				warn("--filter", "no test's name contains %q", text, words)
-				if last := &diags[len(diags)-1]; isExpression(text) {
+				last := &diags[len(diags)-1]
+				if isExpression(text) {
 					last.Hint = "a filter is a part of a name, not an expression: --filter 'a' --filter '!b'"
 				}
 			}
@@ -231,7 +232,8 @@ func (p *Plan) wordsUnless(match func(string) bool) (words []string, found bool)
 		for _, t := range f.templates {
 			for row := range t.rowCount() {
 				for si := range t.serverCount(row) {
-					if searched++; searched > maxSearched {
+					searched++
+					if searched > maxSearched {
 						return nil, true
 					}
 					name := t.caseName(row, si)

@@ -54,13 +54,7 @@ func (c *compiler) server(sv *suite.Server) (*Server, source.Diagnostics) {
 		}
 	}
 	if sv.URL != "" {
-		if u, err := url.Parse(sv.URL); err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" {
-			s.report("url", fmt.Sprintf("%q is not an http or https address", sv.URL), withScheme(sv.URL))
-		} else if u.Fragment != "" {
-			s.report("url", "the address of a server must not have a fragment", "remove #"+u.Fragment)
-		}
-		s.refuse("command")
-		s.transport()
+		s.address()
 	}
 	for _, h := range sv.Headers.Entries {
 		out.Headers = append(out.Headers, Header{Name: h.Key, Value: h.Value.Value})
@@ -81,7 +75,12 @@ func (c *compiler) server(sv *suite.Server) (*Server, source.Diagnostics) {
 		out.ClientSecret, _ = s.envValue(sv.Auth.OAuth.ClientSecretEnv)
 	}
 	s.caFile()
-	out.Describe = traffic.Descriptions(sv, c.suite, s.path+".describe", rows.Options{Dec: c.dec, Dir: c.suite.Dir, AllowOutside: c.set.AllowOutside, Opened: c.file.inputs.add})
+	out.Describe = traffic.Descriptions(sv, c.suite, s.path+".describe", rows.Options{
+		Dec:          c.dec,
+		Dir:          c.suite.Dir,
+		AllowOutside: c.set.AllowOutside,
+		Opened:       c.file.inputs.add,
+	})
 	if sv.ValidateOutput != nil {
 		out.ValidateOutput = *sv.ValidateOutput
 	}
@@ -94,6 +93,19 @@ func (c *compiler) server(sv *suite.Server) (*Server, source.Diagnostics) {
 	}
 	out.Key = serverKey(out)
 	return out, c.dec.Diagnostics()
+}
+
+// address checks the address of a server, and that no other key excludes it.
+func (s *serverCompiler) address() {
+	u, err := url.Parse(s.sv.URL)
+	switch {
+	case err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "":
+		s.report("url", fmt.Sprintf("%q is not an http or https address", s.sv.URL), withScheme(s.sv.URL))
+	case u.Fragment != "":
+		s.report("url", "the address of a server must not have a fragment", "remove #"+u.Fragment)
+	}
+	s.refuse("command")
+	s.transport()
 }
 
 // argv returns the command with its arguments.
@@ -193,7 +205,9 @@ func (s *serverCompiler) waitForReady() {
 	}
 	if strings.Contains(w, "://") {
 		if p, err := probe.Parse(w); err == nil {
-			s.out.ReadyAtServer = p.AtServers(lists.Map(s.c.suite.Servers, func(sv *suite.Server) string { return sv.URL })...).OfServer()
+			s.out.ReadyAtServer = p.AtServers(lists.Map(s.c.suite.Servers, func(sv *suite.Server) string {
+				return sv.URL
+			})...).OfServer()
 			return
 		}
 	}

@@ -139,7 +139,9 @@ func (c *compiler) template(se suite.Entry) *template {
 	var b built
 	if t.rows != nil && t.rows.Len() == 0 {
 		// The rows could not be read: check what does not depend on them.
-		b = c.sampled(e, interpolate.Bindings{}, func(b *interpolate.Bindings, n *source.Node) { b.AnyCase, b.AnySteps = n, n })
+		b = c.sampled(e, interpolate.Bindings{}, func(b *interpolate.Bindings, n *source.Node) {
+			b.AnyCase, b.AnySteps = n, n
+		})
 	} else {
 		if t.rows != nil {
 			c.table = t.rows.Table()
@@ -164,7 +166,12 @@ func (c *compiler) template(se suite.Entry) *template {
 func (c *compiler) rows(n *source.Node, e entry) *rows.Rows {
 	path, before := e.Path+".cases", c.errors()
 	expanded := e.Scope.Expand(n, path, interpolate.Bindings{}, c.dec)
-	out := rows.Read(expanded, n, path, rows.Options{Dec: c.dec, Dir: c.suite.Dir, AllowOutside: c.set.AllowOutside, Opened: c.file.inputs.add})
+	out := rows.Read(expanded, n, path, rows.Options{
+		Dec:          c.dec,
+		Dir:          c.suite.Dir,
+		AllowOutside: c.set.AllowOutside,
+		Opened:       c.file.inputs.add,
+	})
 	if out.Len() == 0 && c.errors() == before {
 		c.dec.Errorf(expanded, path, "the list of rows is empty: the test would never run")
 	}

@@ -16,7 +16,8 @@ func (c *compiler) upstreams() {
 	f := c.file
 	f.Upstreams = traffic.Upstreams(c.suite, c.upstreamOptions(), c.dec)
 	for _, sv := range f.Servers {
-		if sv.Upstreams = f.Upstreams; len(f.Upstreams) > 0 {
+		sv.Upstreams = f.Upstreams
+		if len(f.Upstreams) > 0 {
 			sv.Key += "\x00" + c.suite.File.Path
 		}
 	}

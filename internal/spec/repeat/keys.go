@@ -101,7 +101,8 @@ func (t *Trials) check(n *source.Node, path string, d *source.Decoder) {
 		}
 		d.Errorf(n, path+"."+key, format, args...)
 	}
-	switch c := t.Confidence; {
+	c := t.Confidence
+	switch {
 	case n.Get("want") == nil || n.Get("floor") == nil: // reported already
 	case t.Floor <= 0:
 		wrong("floor", "floor must be more than 0, got %v", t.Floor)

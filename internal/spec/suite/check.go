@@ -15,7 +15,8 @@ import (
 // check reports mistakes that can only be found once all files are read.
 func (l *loader) check() {
 	s, root := l.suite, l.docs[0].root
-	switch servers := root.Get("servers"); {
+	servers := root.Get("servers")
+	switch {
 	case len(s.Servers) > 0 || s.Partial || root.Get("mcpServers") != nil:
 	case servers == nil:
 		d := l.dec.Errorf(root, "", `missing key "servers": a suite needs at least one server`)

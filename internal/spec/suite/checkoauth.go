@@ -40,7 +40,8 @@ func (l *loader) oauth(o *OAuth, n *source.Node, path string) {
 			"the server under test must not choose where the secret is sent")
 	}
 	for _, f := range n.Fields {
-		if key := f.Key.Text; key != "grant" && !slices.Contains(rules.needs, key) && !slices.Contains(rules.knows, key) && isOAuthKey(key) {
+		key := f.Key.Text
+		if key != "grant" && !slices.Contains(rules.needs, key) && !slices.Contains(rules.knows, key) && isOAuthKey(key) {
 			l.dec.ErrorAt(f.Key.Pos, path, fmt.Sprintf("%s: cannot be used with the grant %s", key, o.Grant), "")
 		}
 	}
@@ -75,7 +76,8 @@ func (l *loader) oauthAddresses(o *OAuth, n *source.Node, path string) {
 		if a.value == "" || n.Get(a.key) == nil {
 			continue
 		}
-		switch u, err := url.Parse(a.value); {
+		u, err := url.Parse(a.value)
+		switch {
 		case err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http":
 			l.dec.ErrorAt(n.Get(a.key).Pos, path+"."+a.key, fmt.Sprintf("%q is not an http or https address", a.value), "")
 		case a.key == "client_metadata_url" && (u.Scheme != "https" || strings.Trim(u.Path, "/") == ""):

@@ -90,7 +90,8 @@ func (c checker) step(s *FlowStep, n *source.Node, captures map[string]source.Po
 	}
 	for _, e := range s.Capture.Entries {
 		path := source.PathKey(s.Path+".capture", e.Key)
-		switch first, twice := captures[e.Key]; {
+		first, twice := captures[e.Key]
+		switch {
 		case strings.TrimSpace(e.Key) == "":
 			c.d.ErrorAt(e.Pos, path, "a captured value needs a name", "")
 		case twice:
@@ -123,14 +124,16 @@ func (c checker) invocation(n *source.Node, path string, known []string, call In
 			msg += " (or steps: for a flow)"
 		}
 		d := c.d.Errorf(n, path, "%s", msg)
-		if d.Code = "missing-key"; orSteps && slices.ContainsFunc(examined(n.Get("expect")), offered) {
+		d.Code = "missing-key"
+		if orSteps && slices.ContainsFunc(examined(n.Get("expect")), offered) {
 			d.Hint = "a test without a call examines only the targets surface and server"
 		}
 	case len(has) > 1:
 		c.d.Errorf(n.Get(has[1]), path, "has %s; expected exactly one", strings.Join(colons(has), " and "))
 	default:
 		for _, key := range []string{"args", "params", "notification", "invalid_args"} {
-			if v := n.Get(key); v != nil && slices.Contains(known, goesWith[key][0]) && !slices.Contains(goesWith[key], has[0]) {
+			v := n.Get(key)
+			if v != nil && slices.Contains(known, goesWith[key][0]) && !slices.Contains(goesWith[key], has[0]) {
 				c.d.Errorf(v, path+"."+key, "%s: goes with %s, not with %s:", key, strings.Join(colons(goesWith[key]), " and "), has[0])
 			}
 		}
@@ -232,7 +235,8 @@ func misplaced(n *source.Node, known []string) bool {
 
 // timing checks cancel_after, wait and until.
 func (c checker) timing(n *source.Node, path string, call Invocation, cancel *time.Duration, wait *Wait, until *Until) {
-	switch at := n.Get("until"); {
+	at := n.Get("until")
+	switch {
 	case until == nil:
 	case call.Raw != nil || call.Notification:
 		c.d.Errorf(at, path+".until", "until: repeats a request, and this sends none")

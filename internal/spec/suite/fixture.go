@@ -68,7 +68,8 @@ func (h *Hook) DecodeNode(n *source.Node, path string, d *source.Decoder) {
 		var m contextHook
 		d.Decode(n, path, &m)
 		h.Command, h.Timeout, h.Context = m.Command, m.Timeout, true
-		switch mode := n.Get("mode"); {
+		mode := n.Get("mode")
+		switch {
 		case mode == nil:
 			d.Errorf(n, path, `a hook written as a map needs "mode: context" (write a plain hook as text)`)
 		case m.Mode != "context":

@@ -66,7 +66,11 @@ func (e *httpEntry) common() Common {
 	c := e.boundaryKeys.common()
 	for _, h := range e.Request.Headers.Entries {
 		if !h.Value.Removed {
-			c.Headers.Entries = append(c.Headers.Entries, source.Entry[Header]{Key: h.Key, Pos: h.Pos, Value: h.Value.Value})
+			c.Headers.Entries = append(c.Headers.Entries, source.Entry[Header]{
+				Key:   h.Key,
+				Pos:   h.Pos,
+				Value: h.Value.Value,
+			})
 		}
 	}
 	return c
@@ -107,14 +111,16 @@ func body(n *source.Node) (data []byte, isJSON bool) {
 
 func (e *httpEntry) expectations(n *source.Node, path string, d *source.Decoder) *source.Node {
 	r, path2 := n.Get("request"), path+".request"
-	if u, err := url.Parse(e.Request.Path); err != nil || u.Host != "" || u.Scheme != "" || e.Request.Path != "" && !strings.HasPrefix(u.Path, "/") {
+	u, err := url.Parse(e.Request.Path)
+	if err != nil || u.Host != "" || u.Scheme != "" || e.Request.Path != "" && !strings.HasPrefix(u.Path, "/") {
 		d.Errorf(r.Get("path"), path2+".path", "%q is not a path on the server's origin", e.Request.Path).Hint = "write /path?query; another origin is another server"
 	}
 	if !IsHeaderName(e.Request.Method) && e.Request.Method != "" {
 		d.Errorf(r.Get("method"), path2+".method", "%q is not an HTTP method", e.Request.Method)
 	}
 	for _, h := range e.Request.Headers.Entries {
-		if why := Unsent(h.Key, "", true); h.Value.Removed && why != "" {
+		why := Unsent(h.Key, "", true)
+		if h.Value.Removed && why != "" {
 			d.ErrorAt(h.Pos, source.PathKey(path2+".headers", h.Key), why, "")
 		}
 	}

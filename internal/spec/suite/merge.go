@@ -22,7 +22,8 @@ func (l *loader) decode(d *loadedDoc) {
 	fields := make([]source.Field, 0, len(d.root.Fields))
 	blocks := EntryTypes()
 	for _, f := range d.root.Fields {
-		switch key := f.Key.Text; {
+		key := f.Key.Text
+		switch {
 		case blocks[Block(key)] != nil:
 			d.blocks = append(d.blocks, f)
 			if f.Value.Kind != source.KindList {
@@ -266,7 +267,8 @@ func (l *loader) addVariants(base *Server) {
 func hooks(d *loadedDoc, list HookList) HookList {
 	for _, h := range list {
 		h.Scope = d.scope
-		if limit := d.doc.Hooks.Timeout; h.Timeout == nil && limit != nil && *limit > 0 {
+		limit := d.doc.Hooks.Timeout
+		if h.Timeout == nil && limit != nil && *limit > 0 {
 			h.Timeout = limit
 		}
 	}

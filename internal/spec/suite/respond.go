@@ -92,7 +92,8 @@ func (a *ElicitationAnswer) DecodeNode(n *source.Node, path string, d *source.De
 	var m elicitationKeys
 	d.Decode(n, path, &m)
 	a.Action, a.URL = m.Action, m.Mode == "url"
-	switch c := m.Content; {
+	c := m.Content
+	switch {
 	case c == nil:
 	case c.Kind == source.KindMap:
 		a.Content = c.JSON()

@@ -40,7 +40,8 @@ func (s *Stdin) DecodeNode(n *source.Node, path string, d *source.Decoder) {
 		s.Text, s.Close = &m.Text, m.Then == "close"
 		return
 	}
-	if s.Close = n.Text == "close"; n.Kind != source.KindString || !s.Close && n.Text != "open" {
+	s.Close = n.Text == "close"
+	if n.Kind != source.KindString || !s.Close && n.Text != "open" {
 		d.WrongType(n, path, "open, close or {text: …, then: close}")
 	}
 }

@@ -118,7 +118,8 @@ func (e *surfaceEntry) expectations(n *source.Node, path string, d *source.Decod
 	list := &source.Node{Pos: n.Pos, Kind: source.KindList}
 	add := func(matcher string, arg *source.Node) { list.Items = append(list.Items, offers(matcher, arg)) }
 	lock := n.Get("lock")
-	switch failOn := n.Get("fail_on"); {
+	failOn := n.Get("fail_on")
+	switch {
 	case lock == nil && failOn != nil:
 		d.Errorf(failOn, path+".fail_on", "fail_on: requires lock:")
 	case lock != nil && failOn != nil:

@@ -150,7 +150,8 @@ func (s *Suite) ServerHint(name string) string {
 			variants = append(variants, sv.Name)
 		}
 	}
-	switch base, isPattern := strings.CutSuffix(name, "@*"); {
+	base, isPattern := strings.CutSuffix(name, "@*")
+	switch {
 	case len(names) == 0:
 		return "declare it under servers:"
 	case len(variants) > 0:

@@ -127,7 +127,8 @@ func (call *Call) Crashed() (exit *Exit, broken bool) {
 		return nil, false
 	}
 	for _, f := range call.Frames {
-		switch e := f.End; {
+		e := f.End
+		switch {
 		case e == nil || e.Client:
 		case e.Exit != nil && e.Exit.abnormal():
 			return e.Exit, true
@@ -203,7 +204,8 @@ func (s *session) fromServer(f *Frame, data []byte) {
 	}
 	if f.HTTP != nil {
 		if on := s.streams[f.Stream]; on != nil && on.Head == nil {
-			if on.Head = f.HTTP; f.HTTP.Status >= 300 && on.open && !f.Has() {
+			on.Head = f.HTTP
+			if f.HTTP.Status >= 300 && on.open && !f.Has() {
 				s.close(on)
 			}
 		}
@@ -248,7 +250,8 @@ func (s *session) text(f *Frame, e *protocol.Envelope, data []byte, other *Call)
 		s.texted.Frames = slices.DeleteFunc(s.texted.Frames, func(f *Frame) bool { return slices.Contains(s.texts, f) })
 		call.Frames = append(call.Frames, s.texts...)
 	}
-	if s.texted = call; len(s.texts) < maxTexts {
+	s.texted = call
+	if len(s.texts) < maxTexts {
 		s.texts = append(s.texts, f)
 	}
 	return call

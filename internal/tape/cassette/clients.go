@@ -101,7 +101,8 @@ func (c *Cassette) answered(client *RecordedClient, call *Call) {
 		v := c.Value(f)
 		id := v.Lookup("id").String()
 		idle = idle || f == call.Response
-		switch method := v.Lookup("method").Text(); {
+		method := v.Lookup("method").Text()
+		switch {
 		case f.Dir == FromServer && method != "" && method != "ping":
 			asked[id] = Asked{Call: call, Idle: idle, Method: method, Params: v.Lookup("params")}
 		case f.Dir == ToServer && method == "":

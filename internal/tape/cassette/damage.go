@@ -45,7 +45,8 @@ func (d damage) block(key string, v jsonv.Value) (string, jsonv.Value) {
 	default:
 		return key, v.Map(d.block)
 	}
-	if inner, err := jsonv.Parse([]byte(v.Text())); err == nil && inner.Len() > 0 && inner.Kind() != jsonv.KindString {
+	inner, err := jsonv.Parse([]byte(v.Text()))
+	if err == nil && inner.Len() > 0 && inner.Kind() != jsonv.KindString {
 		return key, jsonv.String(d.value(inner).String())
 	}
 	return key, d.mark()

@@ -24,6 +24,11 @@ func (s *Events) Begun() (Frame, bool) {
 // no data if the event has none.
 func (s *Events) Feed(b []byte, emit func(Frame)) {
 	s.parser.Feed(b, func(e protocol.Event) {
-		emit(Frame{Dir: FromServer, Event: &Event{ID: e.ID, Type: e.Type, Retry: e.Retry}, Data: bytes.Clone(e.Data), Omitted: e.Over})
+		emit(Frame{
+			Dir:     FromServer,
+			Event:   &Event{ID: e.ID, Type: e.Type, Retry: e.Retry},
+			Data:    bytes.Clone(e.Data),
+			Omitted: e.Over,
+		})
 	})
 }

@@ -124,7 +124,8 @@ func (p *Player) answer(data []byte) jsonv.Value {
 // asked returns the method of the server's request with an id.
 func (p *Player) asked(call *Call, id []byte) string {
 	for _, f := range call.Frames {
-		if data := p.c.Data(f); f.Dir == FromServer && bytes.Equal(protocol.MemberOf(data, "id"), id) {
+		data := p.c.Data(f)
+		if f.Dir == FromServer && bytes.Equal(protocol.MemberOf(data, "id"), id) {
 			if method := protocol.TextOf(protocol.MemberOf(data, "method")); method != "" {
 				return method
 			}
@@ -152,7 +153,8 @@ func Differences(changes []jsonv.Change) string {
 			parts = append(parts, fmt.Sprintf("%d more", len(changes)-i))
 			break
 		}
-		switch path := cmp.Or(ch.Path, "params"); ch.Kind {
+		path := cmp.Or(ch.Path, "params")
+		switch ch.Kind {
 		case jsonv.Added:
 			parts = append(parts, fmt.Sprintf("%s is not recorded (it is %s)", path, ch.Got.Short(80)))
 		case jsonv.Removed:

@@ -179,10 +179,12 @@ func (c *Client) choose(list []*Call, method string) *Call {
 		if call.used {
 			continue
 		}
-		if is := c.context(call); best == nil || is.better(most) {
+		is := c.context(call)
+		if best == nil || is.better(most) {
 			best, most = call, is
 		}
-		if seen++; seen == maxCandidates || most.here && !most.differs {
+		seen++
+		if seen == maxCandidates || most.here && !most.differs {
 			break
 		}
 	}
@@ -263,7 +265,9 @@ func (c *Client) lenient(method string, data []byte) *Call {
 func (p *Player) Unused() []*Call {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return slices.DeleteFunc(slices.Clone(p.calls), func(call *Call) bool { return call.used || call.ID == "" || IsOverhead(call.Method) })
+	return slices.DeleteFunc(slices.Clone(p.calls), func(call *Call) bool {
+		return call.used || call.ID == "" || IsOverhead(call.Method)
+	})
 }
 
 // Shown returns the method and parameters of a recorded request for people.

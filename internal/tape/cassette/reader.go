@@ -62,7 +62,8 @@ func Open(path string) (*Cassette, error) {
 
 // openRegular opens a file only if it is regular: opening a pipe waits for its writer.
 func openRegular(path string) (*os.File, error) {
-	switch info, err := os.Stat(path); {
+	info, err := os.Stat(path)
+	switch {
 	case err != nil:
 		return nil, err
 	case !info.Mode().IsRegular():
@@ -269,8 +270,18 @@ func parseFrame(text []byte) (*Frame, error) {
 		return nil, errors.New("a line needs dir, end, stderr or note")
 	}
 	f := &Frame{
-		Session: l.Session, At: time.Duration(math.Round(ms*1000)) * time.Microsecond, Dir: l.Dir, Stream: l.Stream, HTTP: l.HTTP, Event: l.Event,
-		Stderr: l.Stderr, End: l.End, Note: l.Note, Omitted: l.Omitted, Tail: l.Tail, Unterminated: l.Cut,
+		Session:      l.Session,
+		At:           time.Duration(math.Round(ms*1000)) * time.Microsecond,
+		Dir:          l.Dir,
+		Stream:       l.Stream,
+		HTTP:         l.HTTP,
+		Event:        l.Event,
+		Stderr:       l.Stderr,
+		End:          l.End,
+		Note:         l.Note,
+		Omitted:      l.Omitted,
+		Tail:         l.Tail,
+		Unterminated: l.Cut,
 	}
 	switch {
 	case l.Message != nil:

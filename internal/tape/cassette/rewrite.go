@@ -42,7 +42,8 @@ func (call *Call) Rewrite(data []byte, live Live) []byte {
 	case s.Has&protocol.HasID != 0 && call.hasID(&s.Envelope):
 		return replaceIn(data, s.ID, strings.Replace(string(s.ID), call.ID, live.ID, 1))
 	case protocol.TextOf(s.Method) == "notifications/progress":
-		if token := protocol.MemberOf(s.Params, "progressToken"); call.Token != "" && string(token) == call.Token {
+		token := protocol.MemberOf(s.Params, "progressToken")
+		if call.Token != "" && string(token) == call.Token {
 			return replaceIn(data, token, live.Token)
 		}
 	}

@@ -82,7 +82,8 @@ func Create(path string, h Header, redact *secret.Redactor) (*Writer, error) {
 // Replaceable returns the reason why the file at path must not be replaced by a
 // cassette.
 func Replaceable(path string) error {
-	switch info, err := os.Lstat(path); {
+	info, err := os.Lstat(path)
+	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
@@ -210,8 +211,16 @@ func (w *Writer) mask(data []byte) []byte {
 func (w *Writer) line(f *Frame) *line {
 	ms := float64(f.At.Microseconds()) / 1000
 	l := &line{
-		Session: f.Session, At: json.Number(strconv.FormatFloat(ms, 'f', -1, 64)), Dir: f.Dir, Stream: f.Stream,
-		Stderr: w.redact.Cut(f.Stderr), Omitted: f.Omitted, Tail: f.Tail, Cut: f.Unterminated, Event: f.Event, Note: f.Note,
+		Session: f.Session,
+		At:      json.Number(strconv.FormatFloat(ms, 'f', -1, 64)),
+		Dir:     f.Dir,
+		Stream:  f.Stream,
+		Stderr:  w.redact.Cut(f.Stderr),
+		Omitted: f.Omitted,
+		Tail:    f.Tail,
+		Cut:     f.Unterminated,
+		Event:   f.Event,
+		Note:    f.Note,
 	}
 	if f.HTTP != nil {
 		h := *f.HTTP

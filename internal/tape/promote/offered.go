@@ -70,7 +70,10 @@ func (o offered) mistaken(t *draft.Test) bool {
 		return len(unknown) > 0
 	case listed && t.Block == "prompts":
 		for name := range t.Args.Members() {
-			if !slices.ContainsFunc(item.Lookup("arguments").List(), func(a jsonv.Value) bool { return a.Lookup("name").Text() == name }) {
+			isName := func(a jsonv.Value) bool {
+				return a.Lookup("name").Text() == name
+			}
+			if !slices.ContainsFunc(item.Lookup("arguments").List(), isName) {
 				return true
 			}
 		}

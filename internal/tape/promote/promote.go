@@ -82,8 +82,14 @@ type filler struct {
 
 func newFiller(su *draft.Suite, c *cassette.Cassette, calls []*cassette.Call) *filler {
 	f := &filler{
-		su: su, c: c, scripts: map[int]*script{}, tests: map[string]*draft.Test{}, requests: map[*draft.Test][]string{},
-		latest: map[int]string{}, round: map[string]int{}, servers: map[int]string{},
+		su:       su,
+		c:        c,
+		scripts:  map[int]*script{},
+		tests:    map[string]*draft.Test{},
+		requests: map[*draft.Test][]string{},
+		latest:   map[int]string{},
+		round:    map[string]int{},
+		servers:  map[int]string{},
 	}
 	for n, client := range c.Clients(calls) {
 		f.scripts[n] = scriptOf(client)
@@ -165,7 +171,8 @@ func test(call *cassette.Call, params jsonv.Value, a draft.Answer) (t *draft.Tes
 		}
 		args = jsonv.Object()
 	}
-	switch member, isList := lists[call.Method]; {
+	member, isList := lists[call.Method]
+	switch {
 	case call.Method == "tools/call":
 		return &draft.Test{Block: "tools", Subject: call.Name, Args: args}, ""
 	case call.Method == "resources/read":
@@ -183,7 +190,8 @@ func test(call *cassette.Call, params jsonv.Value, a draft.Answer) (t *draft.Tes
 // unusable returns why a test cannot repeat a request.
 func unusable(call *cassette.Call, params, response jsonv.Value) string {
 	result := response.Lookup("result")
-	switch kind := result.Lookup("resultType").Text(); {
+	kind := result.Lookup("resultType").Text()
+	switch {
 	case call.Name == "" && lists[call.Method] == "":
 		return "it has no name"
 	case response.IsAbsent():

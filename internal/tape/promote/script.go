@@ -26,7 +26,8 @@ func scriptOf(client *cassette.RecordedClient) *script {
 	s := &script{client: client, answers: map[string]jsonv.Value{}}
 	for _, asked := range client.Asked {
 		if _, known := s.answers[asked.Method]; !known && usable(asked) {
-			if s.answers[asked.Method] = asked.Result; asked.Params.Lookup("mode").Text() == "url" {
+			s.answers[asked.Method] = asked.Result
+			if asked.Params.Lookup("mode").Text() == "url" {
 				s.answers[asked.Method] = asked.Result.With("mode", jsonv.String("url"))
 			}
 		}
@@ -118,7 +119,8 @@ func (s *script) cannot(c *cassette.Cassette, call *cassette.Call) string {
 	asked := map[string]string{} // method by id
 	for _, f := range call.Frames {
 		v := c.Value(f)
-		switch method, id := v.Lookup("method").Text(), v.Lookup("id").String(); {
+		method, id := v.Lookup("method").Text(), v.Lookup("id").String()
+		switch {
 		case f.Dir != cassette.ToServer:
 			if method != "" {
 				asked[id] = method

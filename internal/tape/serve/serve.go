@@ -283,7 +283,8 @@ func (x *session) play(ctx context.Context, req *mcpserver.Request, call *casset
 		case f == call.Response && asksInput(data) && req.Caller != nil:
 			return x.input(ctx, req, call, data)
 		case f == call.Response:
-			if reply = response(data, f.Omitted); !x.s.o.HTTP {
+			reply = response(data, f.Omitted)
+			if !x.s.o.HTTP {
 				reply.Raw = slices.Concat(data, []byte("\n"))
 			}
 		case call.IsMessage(f) && len(data) > 0:

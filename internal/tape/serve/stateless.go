@@ -54,7 +54,8 @@ func (x *session) next(call *cassette.Call, state jsonv.Value) *cassette.Call {
 			continue
 		}
 		v := x.s.c.Value(c.Request)
-		if got := v.Lookup("params", "requestState"); !state.IsAbsent() && jsonv.Equal(got, state) ||
+		got := v.Lookup("params", "requestState")
+		if !state.IsAbsent() && jsonv.Equal(got, state) ||
 			state.IsAbsent() && !v.Lookup("params", "inputResponses").IsAbsent() {
 			return c
 		}

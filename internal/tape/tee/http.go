@@ -46,7 +46,15 @@ type Proxy struct {
 // transport. failed is called with the error if a request could not be forwarded, or the
 // client is sent to another server.
 func NewProxy(target *url.URL, sse bool, tap *Tap, failed func(error)) *Proxy {
-	p := &Proxy{target: target, sse: sse, tap: tap, failed: failed, ids: map[string]int{}, moved: map[string]bool{}, streams: map[int]int{}}
+	p := &Proxy{
+		target:  target,
+		sse:     sse,
+		tap:     tap,
+		failed:  failed,
+		ids:     map[string]int{},
+		moved:   map[string]bool{},
+		streams: map[int]int{},
+	}
 	p.proxy = &httputil.ReverseProxy{
 		Transport:      web.Forwarding(),           // recorded data must be readable
 		FlushInterval:  -1,                         // immediately
@@ -96,7 +104,14 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "Host is not allowed", http.StatusForbidden)
 		return
 	}
-	x := &exchange{proxy: p, host: r.Host, moved: p.hasMoved(r.URL.Path), method: r.Method, header: r.Header.Clone(), endpoint: strings.TrimSuffix(r.URL.Path, "/") == strings.TrimSuffix(p.target.Path, "/")}
+	x := &exchange{
+		proxy:    p,
+		host:     r.Host,
+		moved:    p.hasMoved(r.URL.Path),
+		method:   r.Method,
+		header:   r.Header.Clone(),
+		endpoint: strings.TrimSuffix(r.URL.Path, "/") == strings.TrimSuffix(p.target.Path, "/"),
+	}
 	r = r.WithContext(context.WithValue(r.Context(), exchangeKey{}, x))
 	// The request is read to its end before it is forwarded: a server can respond before
 	// it has read all of it, and net/http closes the request with the first byte of a
@@ -136,7 +151,12 @@ func (p *Proxy) response(res *http.Response) error {
 	if x.session == 0 || res.StatusCode == http.StatusSwitchingProtocols {
 		return nil
 	}
-	head := cassette.Frame{Session: x.session, Stream: x.stream, Dir: cassette.FromServer, HTTP: &cassette.HTTP{Status: res.StatusCode, Header: res.Header.Clone()}}
+	head := cassette.Frame{
+		Session: x.session,
+		Stream:  x.stream,
+		Dir:     cassette.FromServer,
+		HTTP:    &cassette.HTTP{Status: res.StatusCode, Header: res.Header.Clone()},
+	}
 	p.remember(res.Header.Get("Mcp-Session-Id"), x.session)
 	p.redirect(res, x)
 	body := &tapped{body: res.Body}
@@ -157,7 +177,8 @@ func (p *Proxy) response(res *http.Response) error {
 			p.tap.Frame(head)
 		})
 		body.data = func(b []byte) {
-			if whole.Write(b); complete(whole.Bytes(), res.ContentLength) {
+			whole.Write(b)
+			if complete(whole.Bytes(), res.ContentLength) {
 				record() // before the client has it, and sends the next request
 			}
 		}
@@ -166,7 +187,8 @@ func (p *Proxy) response(res *http.Response) error {
 			record()
 		}
 	}
-	if res.Body = body; p.sse && x.method == http.MethodGet {
+	res.Body = body
+	if p.sse && x.method == http.MethodGet {
 		res.Header.Del("Content-Length")
 		res.Body = &endpointBody{ReadCloser: body, address: func(a string) string { return p.throughProxy(a, x.host) }}
 	}
@@ -197,13 +219,15 @@ func (p *Proxy) remember(id string, session int) {
 func (p *Proxy) place(id string, begins bool) (session, stream int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	switch known := p.ids[id]; {
+	known := p.ids[id]
+	switch {
 	case id != "" && known > 0:
 		session = known
 	case begins || id != "" || p.latest == 0:
 		p.sessions++
 		session = p.sessions
-		if p.latest = session; id != "" {
+		p.latest = session
+		if id != "" {
 			p.ids[id] = session
 		}
 	default:
@@ -242,7 +266,12 @@ func (x *exchange) sent(body []byte) {
 		begins = protocol.TextOf(protocol.MemberOf(body, "method")) == "initialize"
 	}
 	x.session, x.stream = x.proxy.place(x.header.Get("Mcp-Session-Id"), begins)
-	f := cassette.Frame{Session: x.session, Stream: x.stream, Dir: cassette.ToServer, HTTP: &cassette.HTTP{Method: x.method, Header: x.header}}
+	f := cassette.Frame{
+		Session: x.session,
+		Stream:  x.stream,
+		Dir:     cassette.ToServer,
+		HTTP:    &cassette.HTTP{Method: x.method, Header: x.header},
+	}
 	if len(body) > 0 {
 		f.Data = body
 	}

@@ -23,7 +23,11 @@ func (p *Proxy) throughProxy(address, host string) string {
 	u.Scheme = cmp.Or(u.Scheme, p.target.Scheme)
 	if u.Scheme != p.target.Scheme || !strings.EqualFold(hostPort(u), hostPort(p.target)) {
 		p.elsewhere.Do(func() {
-			p.failed(fmt.Errorf("the server sends the client to %s, past the proxy: what the client sends there is not recorded", (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()))
+			p.failed(fmt.Errorf("the server sends the client to %s, past the proxy: what the client sends there is not recorded", (&url.URL{
+				Scheme: u.Scheme,
+				Host:   u.Host,
+				Path:   u.Path,
+			}).String()))
 		})
 		return address
 	}

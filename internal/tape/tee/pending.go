@@ -43,7 +43,8 @@ func (p *pending) message(dir cassette.Direction, data []byte) {
 	if s.Scan(data) != nil {
 		return
 	}
-	switch method := protocol.TextOf(s.Method); {
+	method := protocol.TextOf(s.Method)
+	switch {
 	case dir == cassette.FromServer && s.IsResponse():
 		delete(p.open, string(s.ID))
 	case dir == cassette.FromServer || method == protocol.MethodListen: // a subscription ends with the connection

@@ -101,7 +101,8 @@ func (s Stdio) attend(p *proc.Process, rest *pending, inputEnded <-chan struct{}
 				forced = forced || st.How != proc.ByItself
 			}
 		case err := <-outputEnded:
-			if outputEnded = nil; err != nil {
+			outputEnded = nil
+			if err != nil {
 				return forced // the client no longer reads
 			}
 			patience = grace // no response can follow

@@ -155,7 +155,8 @@ func (s *Stream) feed(c chunk, record func(cassette.Frame) error) error {
 	if s.events != nil {
 		var err error
 		s.events.Feed(data, func(e cassette.Frame) {
-			if f.Event, f.Data, f.Omitted = e.Event, e.Data, e.Omitted; err == nil {
+			f.Event, f.Data, f.Omitted = e.Event, e.Data, e.Omitted
+			if err == nil {
 				err = record(f)
 			}
 		})

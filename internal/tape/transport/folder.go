@@ -52,7 +52,13 @@ type recording struct {
 // different servers of several suites have the same name.
 func newFolder(dir string, p *plan.Plan, o Options) *Folder {
 	f := &Folder{
-		dir: dir, o: o, names: map[string]string{}, users: map[string][]string{}, files: map[string]*recording{}, players: map[string]*cassette.Player{}, dialed: map[string]int{},
+		dir:     dir,
+		o:       o,
+		names:   map[string]string{},
+		users:   map[string][]string{},
+		files:   map[string]*recording{},
+		players: map[string]*cassette.Player{},
+		dialed:  map[string]int{},
 	}
 	taken := map[string]int{}
 	for _, file := range p.Files {
@@ -153,8 +159,11 @@ func (f *Folder) writer(s *plan.Server) (*cassette.Writer, error) {
 	r := f.files[name]
 	if r == nil {
 		h := cassette.Header{
-			Program: f.o.Program, Server: cassette.Server{Name: s.Name, Command: s.Argv, URL: s.URL}, Transport: cassette.Stdio, Volatile: f.o.Volatile,
-			Suites: f.users[s.Key],
+			Program:   f.o.Program,
+			Server:    cassette.Server{Name: s.Name, Command: s.Argv, URL: s.URL},
+			Transport: cassette.Stdio,
+			Volatile:  f.o.Volatile,
+			Suites:    f.users[s.Key],
 		}
 		if s.Argv == nil {
 			h.Transport = cassette.StreamableHTTP
@@ -205,7 +214,8 @@ func (f *Folder) Dial(ctx context.Context, s *plan.Server, o connect.Options) (w
 	f.mu.Lock()
 	f.dialed[name]++
 	n := f.dialed[name]
-	if rec := p.Cassette().Server; !sameServer(rec, s) && !slices.ContainsFunc(f.others, func(o Other) bool { return o.Server == s.Name }) {
+	rec := p.Cassette().Server
+	if !sameServer(rec, s) && !slices.ContainsFunc(f.others, func(o Other) bool { return o.Server == s.Name }) {
 		f.others = append(f.others, Other{p.Cassette().File, s.Name, nameOf(rec.Command, rec.URL), string(f.o.Redact.Bytes([]byte(nameOf(s.Argv, s.URL))))})
 	}
 	f.mu.Unlock()
@@ -273,7 +283,8 @@ func (f *Folder) Interrupt() {
 // Written returns after Close how many cassettes were recorded, and why others were not.
 func (f *Folder) Written() (n int, unsaved []string) {
 	for _, name := range slices.Sorted(maps.Keys(f.files)) {
-		switch r := f.files[name]; {
+		r := f.files[name]
+		switch {
 		case r.w == nil:
 		case r.w.Unsaved() != "":
 			unsaved = append(unsaved, r.w.Unsaved())

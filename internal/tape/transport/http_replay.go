@@ -41,7 +41,13 @@ type streamKey struct{ session, stream int }
 // newHTTPReplay returns a transport that answers like the recorded server. number
 // counts the connections, from 1.
 func newHTTPReplay(p *cassette.Player, number int) *httpReplay {
-	t := &httpReplay{player: p, client: p.Client(number), met: map[string][][]byte{}, streams: map[streamKey]*wire.Feed{}, shared: map[streamKey]bool{}}
+	t := &httpReplay{
+		player:  p,
+		client:  p.Client(number),
+		met:     map[string][][]byte{},
+		streams: map[streamKey]*wire.Feed{},
+		shared:  map[streamKey]bool{},
+	}
 	t.change.L = &t.mu
 	for _, call := range p.Calls() {
 		if call.Verb == http.MethodGet && call.Resumes() == "" {
@@ -322,7 +328,8 @@ func (x *exchangeReplay) send(f *cassette.Frame, data []byte) {
 	}
 	data = grown(data, f.Omitted)
 	if sse {
-		if data = appendEvent(nil, f.Event, data, f.Has() || f.Unterminated); f.Unterminated {
+		data = appendEvent(nil, f.Event, data, f.Has() || f.Unterminated)
+		if f.Unterminated {
 			data = bytes.TrimRight(data, "\n")
 		}
 	}
@@ -347,7 +354,10 @@ func (x *exchangeReplay) fail(err error) {
 	x.t.failed = err
 	x.t.mu.Unlock()
 	if r := x.Response; r != nil && r.Stream != x.Stream {
-		answer, _ := protocol.AppendResponse(nil, []byte(x.Live.ID), nil, &protocol.RPCError{Code: -32603, Message: err.Error()})
+		answer, _ := protocol.AppendResponse(nil, []byte(x.Live.ID), nil, &protocol.RPCError{
+			Code:    -32603,
+			Message: err.Error(),
+		})
 		_, _ = x.t.target(r.Session, r.Stream).Write(appendEvent(nil, nil, answer, true))
 		return
 	}
@@ -383,7 +393,14 @@ func response(req *http.Request, h *cassette.HTTP, body io.ReadCloser) *http.Res
 		n = 0
 	}
 	return &http.Response{
-		Status: fmt.Sprintf("%d %s", h.Status, http.StatusText(h.Status)), StatusCode: h.Status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header: header, Body: body, ContentLength: n, Request: req,
+		Status:        fmt.Sprintf("%d %s", h.Status, http.StatusText(h.Status)),
+		StatusCode:    h.Status,
+		Proto:         "HTTP/1.1",
+		ProtoMajor:    1,
+		ProtoMinor:    1,
+		Header:        header,
+		Body:          body,
+		ContentLength: n,
+		Request:       req,
 	}
 }

@@ -77,7 +77,8 @@ func (f *Folder) claim(p *plan.Plan) error {
 			for n, there := 1, true; there && len(losers) > 0; n++ {
 				var others []string
 				name = numbered(s, n)
-				if there, others = f.losers(name, run); there && len(others) == 0 && !slices.Contains(slices.Collect(maps.Values(f.names)), name) {
+				there, others = f.losers(name, run)
+				if there && len(others) == 0 && !slices.Contains(slices.Collect(maps.Values(f.names)), name) {
 					f.names[s.Key], losers = name, nil
 				}
 			}

@@ -112,7 +112,12 @@ func (s *recordingSink) OnOversize(m wire.OversizeMessage) {
 	if !m.Done {
 		s.long = append(s.long[:0], m.Head[:min(len(m.Head), cassette.OmittedHead)]...)
 	} else {
-		s.t.log.write(cassette.Frame{Dir: cassette.FromServer, Data: s.long, Omitted: m.Size, Tail: cassette.TailOf(m.Tail)})
+		s.t.log.write(cassette.Frame{
+			Dir:     cassette.FromServer,
+			Data:    s.long,
+			Omitted: m.Size,
+			Tail:    cassette.TailOf(m.Tail),
+		})
 	}
 	s.Receiver.OnOversize(m)
 }

@@ -57,8 +57,13 @@ func ReplayStdio(p *cassette.Player, number int, l wire.Limits) (wire.Transport,
 	}
 	l = l.WithDefaults()
 	t := &replay{
-		player: p, client: p.Client(number), number: number, limits: l, done: make(chan struct{}), met: map[string][][]byte{},
-		facts: wire.Facts{Kind: "stdio", Stderr: tail.New(int64(l.Stderr))},
+		player: p,
+		client: p.Client(number),
+		number: number,
+		limits: l,
+		done:   make(chan struct{}),
+		met:    map[string][][]byte{},
+		facts:  wire.Facts{Kind: "stdio", Stderr: tail.New(int64(l.Stderr))},
 	}
 	t.change.L = &t.mu
 	return t, nil
@@ -198,7 +203,8 @@ func (t *replay) answer(m message) {
 	if t.reached(m.raw) {
 		return
 	}
-	switch call, miss := t.client.Take(m.raw); {
+	call, miss := t.client.Take(m.raw)
+	switch {
 	case miss != nil:
 		t.sink.OnFailure(m.stream, miss, nil)
 		t.sink.OnDrained()

@@ -35,7 +35,8 @@ func (c *client) await(ctx context.Context, until *cassette.Call) (pause time.Du
 	want := map[string]int{}
 	for _, asked := range c.recorded.Asked {
 		want[asked.Method]++
-		if pause = asked.Next - asked.Answered; asked.Call == until {
+		pause = asked.Next - asked.Answered
+		if asked.Call == until {
 			break
 		}
 	}
@@ -43,7 +44,8 @@ func (c *client) await(ctx context.Context, until *cassette.Call) (pause time.Du
 		c.mu.Lock()
 		missing, changed := false, c.changed
 		for method, n := range want {
-			if missing = missing || c.count[method] < n; ctx.Err() != nil {
+			missing = missing || c.count[method] < n
+			if ctx.Err() != nil {
 				c.count[method] = max(c.count[method], n)
 			}
 		}

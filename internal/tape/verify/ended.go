@@ -18,7 +18,8 @@ func (r *Report) ended(recorded *cassette.Exit, now proc.Stopped) {
 		return
 	}
 	message := ""
-	switch was := (proc.Exit{Code: recorded.Code, Signal: recorded.Signal}); {
+	was := (proc.Exit{Code: recorded.Code, Signal: recorded.Signal})
+	switch {
 	case now.How > proc.ByEOF:
 		message = "the server no longer exits after the end of its input (recorded: " + was.String() + ")"
 	case now.Exit.Code != was.Code || now.Exit.Signal != was.Signal:

@@ -48,7 +48,9 @@ func Run(ctx context.Context, c *cassette.Cassette, connect Connect, violations 
 	r = l.report
 	idle, between := betweenCalls(c, calls)
 	for n := range l.clients {
-		l.idle[n], _ = betweenCalls(c, slices.DeleteFunc(slices.Clone(calls), func(call *cassette.Call) bool { return call.Session != n }))
+		l.idle[n], _ = betweenCalls(c, slices.DeleteFunc(slices.Clone(calls), func(call *cassette.Call) bool {
+			return call.Session != n
+		}))
 	}
 	if err := c.Err(); err != nil {
 		return nil, nil, err
@@ -78,11 +80,24 @@ func newLive(ctx context.Context, c *cassette.Cassette, connect Connect) (*live,
 		return nil, nil, err
 	}
 	l := &live{
-		ctx: ctx, c: c, connect: connect, sessions: map[int]*session{}, clients: map[int]*client{}, idle: map[int]map[string]int{},
-		report: newReport(), now: newReport(), total: map[string]int{}, unread: map[surface.Kind]bool{},
+		ctx:      ctx,
+		c:        c,
+		connect:  connect,
+		sessions: map[int]*session{},
+		clients:  map[int]*client{},
+		idle:     map[int]map[string]int{},
+		report:   newReport(),
+		now:      newReport(),
+		total:    map[string]int{},
+		unread:   map[surface.Kind]bool{},
 	}
 	for n, rc := range recorded {
-		l.clients[n] = &client{recorded: rc, used: map[int]bool{}, count: map[string]int{}, changed: make(chan struct{})}
+		l.clients[n] = &client{
+			recorded: rc,
+			used:     map[int]bool{},
+			count:    map[string]int{},
+			changed:  make(chan struct{}),
+		}
 	}
 	return l, calls, nil
 }

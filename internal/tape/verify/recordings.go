@@ -58,15 +58,19 @@ func Recordings(a, b *cassette.Cassette) (r, now *Report, unused []string, err e
 	}
 	o := &other{c: b, player: player, clients: map[int]*cassette.Client{}}
 	r = newReport()
-	err = r.compared(a, calls, source{mask: func(s string) string { return s }, send: o.send, list: func(call *cassette.Call, kind surface.List) error {
-		request, _ := a.Exchange(call)
-		out, err := o.send(call, request, jsonv.Value{})
-		if refused, ok := errors.AsType[*protocol.RPCError](out.err); ok {
-			r.Sent++
-			r.lost(call, kind, refused)
-		}
-		return err
-	}})
+	err = r.compared(a, calls, source{
+		mask: func(s string) string { return s },
+		send: o.send,
+		list: func(call *cassette.Call, kind surface.List) error {
+			request, _ := a.Exchange(call)
+			out, err := o.send(call, request, jsonv.Value{})
+			if refused, ok := errors.AsType[*protocol.RPCError](out.err); ok {
+				r.Sent++
+				r.lost(call, kind, refused)
+			}
+			return err
+		},
+	})
 	if err != nil {
 		return nil, nil, nil, err
 	}

@@ -75,7 +75,8 @@ func (t *traffic) during(call *cassette.Call, recorded, now outcome) {
 	all := maps.Clone(recorded.during)
 	maps.Copy(all, now.during)
 	for _, method := range slices.Sorted(maps.Keys(all)) {
-		switch n := now.during[method] - recorded.during[method]; {
+		n := now.during[method] - recorded.during[method]
+		switch {
 		case n != 0 && recorded.alone(method) && now.alone(method): // no other call has them
 			word := "more"
 			if n < 0 {
@@ -165,7 +166,8 @@ func changedError(call *cassette.Call, recorded jsonv.Value, now *protocol.RPCEr
 	}
 	data, _ := jsonv.Parse(now.Data)
 	data = masked(data, mask)
-	switch old := recorded.Lookup("data"); {
+	old := recorded.Lookup("data")
+	switch {
 	case jsonv.Equal(old, data) || hidden(old.String()):
 	case old.IsAbsent():
 		out = append(out, changeOf(call, diff.Safe, "", "the error has new data: %s", data.Short(80)))

@@ -140,7 +140,8 @@ func (r *Report) one(c *cassette.Cassette, calls []*cassette.Call, from source) 
 	}
 	r.Sent++
 	var refused *protocol.RPCError
-	switch failed := now.err != nil && !errors.As(now.err, &refused); {
+	failed := now.err != nil && !errors.As(now.err, &refused)
+	switch {
 	case failed:
 		r.unanswered(call, label, now)
 	case call.Response == nil:
@@ -175,7 +176,10 @@ func (r *Report) crashedAgain(call *cassette.Call, label string, err error) {
 	closed := new(wire.ClosedError)
 	was, _ := call.Crashed()
 	if errors.As(err, &closed) && closed.Exited && was != nil && (closed.Exit.Code != was.Code || closed.Exit.Signal != was.Signal) {
-		r.Changes = append(r.Changes, changeOf(call, diff.Review, "", "the server crashes with %s (recorded: %s)", closed.Exit, proc.Exit{Code: was.Code, Signal: was.Signal}))
+		r.Changes = append(r.Changes, changeOf(call, diff.Review, "", "the server crashes with %s (recorded: %s)", closed.Exit, proc.Exit{
+			Code:   was.Code,
+			Signal: was.Signal,
+		}))
 		return
 	}
 	r.Notes = append(r.Notes, label+"the server crashed, as recorded")
@@ -254,7 +258,8 @@ func (r *Report) listed(call *cassette.Call, params, result jsonv.Value, from so
 
 // unsendable returns the reason why a request cannot be repeated or compared.
 func unsendable(call *cassette.Call, params jsonv.Value, again bool) string {
-	switch exit, _ := call.Crashed(); { // it ended by itself instead of responding
+	exit, _ := call.Crashed()
+	switch { // it ended by itself instead of responding
 	case call.Response == nil && !(again && exit != nil):
 		return "no response is recorded"
 	case call.Response != nil && call.Response.Omitted > 0:

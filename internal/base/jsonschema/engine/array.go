@@ -92,7 +92,8 @@ func (r *arrayRules) checkItems(e *evaluation, n *node, v jsonv.Value, seen *eva
 	if r.rest != nil || r.noMore {
 		seen.everything()
 	}
-	if more := v.Len() - len(r.first); r.noMore && more > 0 {
+	more := v.Len() - len(r.first)
+	if r.noMore && more > 0 {
 		ok = e.failed(n, "additionalItems", Failure{Count: more})
 	}
 	for i, item := range v.Elems() {

@@ -67,7 +67,8 @@ func (r *logicRules) checkAny(e *evaluation, n *node, v jsonv.Value, seen *evalu
 	var alternatives [][]Failure
 	for _, sub := range r.any {
 		ok, failures := e.alternative(sub, v, seen)
-		if fits = fits || ok; ok && seen == nil {
+		fits = fits || ok
+		if ok && seen == nil {
 			break
 		}
 		alternatives = append(alternatives, failures)

@@ -41,7 +41,8 @@ func (c *compiler) checkOne(d *document, ptr string, v jsonv.Value, others []str
 		return errorAt(Place{URI: d.uri, Pointer: ptr}, "%v", e.err)
 	}
 	e = &evaluation{ctx: context.Background(), meta: meta} // again, to say why
-	if e.check(root, v, nil); errors.Is(e.err, errTooMany) {
+	e.check(root, v, nil)
+	if errors.Is(e.err, errTooMany) {
 		e = &evaluation{ctx: context.Background(), meta: meta, flat: true}
 		e.check(root, v, nil)
 	}

@@ -150,7 +150,8 @@ func collectAnchors(v jsonv.Value, at *trail, near *resource) *Error {
 			return err
 		}
 	}
-	if name := v.Lookup("$dynamicAnchor"); draft >= Draft2020 && name.Kind() == jsonv.KindString {
+	name := v.Lookup("$dynamicAnchor")
+	if draft >= Draft2020 && name.Kind() == jsonv.KindString {
 		return near.addAnchor(name.Text(), at, "$dynamicAnchor", true)
 	}
 	return nil

@@ -81,7 +81,8 @@ func (t *trace) flow(quote byte) bool {
 		}
 		before := t.at
 		var ok bool
-		switch c := t.src[t.at]; {
+		c := t.src[t.at]
+		switch {
 		case IsBlank(c):
 			ok = t.blank()
 		case quote == '\'' && c == '\'':

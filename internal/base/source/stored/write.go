@@ -61,7 +61,8 @@ func (w *Writer) value(level int, head string, v jsonv.Value) {
 }
 
 func (w *Writer) text(level int, head, s string) {
-	switch body, ended := strings.CutSuffix(s, "\n"); {
+	body, ended := strings.CutSuffix(s, "\n")
+	switch {
 	case !ended && strings.Contains(s, "\n") && w.fitsBlock(s):
 		w.block(level, head+" |-", s)
 	case w.Compact && ended && w.fitsBlock(body):

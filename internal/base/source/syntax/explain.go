@@ -218,7 +218,8 @@ func (s syntaxPlace) explainTab(msg string) (Explanation, bool) {
 	}
 	lead := s.f.Line(s.at.Line)
 	lead = lead[:len(lead)-len(bytes.TrimLeft(lead, " \t"))]
-	switch tab := bytes.IndexByte(lead, '\t'); {
+	tab := bytes.IndexByte(lead, '\t')
+	switch {
 	case tab >= 0 && (about || strings.HasPrefix(s.after(), "\t") || s.at.Col-1 <= len(lead)):
 		return Tab(Pos{Line: s.at.Line, Col: tab + 1}), true
 	case about || strings.HasPrefix(s.after(), "\t"):
@@ -253,7 +254,8 @@ func (s syntaxPlace) strayColon() Explanation {
 		break
 	}
 	return Explanation{
-		Pos: Pos{Line: s.at.Line, Col: indentation(string(s.f.Line(s.at.Line))) + 1}, Msg: "this key is indented more than the line above allows",
+		Pos:  Pos{Line: s.at.Line, Col: indentation(string(s.f.Line(s.at.Line))) + 1},
+		Msg:  "this key is indented more than the line above allows",
 		Hint: "line it up with the keys it belongs to",
 	}
 }
@@ -323,13 +325,19 @@ func (s syntaxPlace) noItem() Explanation {
 }
 
 func (s syntaxPlace) unclosed(want, begin string) Explanation {
-	return Explanation{Msg: "expected " + want + ", got " + s.next(), Begin: s.start, BeginMsg: begin, Hint: cmp.Or(s.twoKeys("{", "{…}"), s.unquoted(), s.comment())}
+	return Explanation{
+		Msg:      "expected " + want + ", got " + s.next(),
+		Begin:    s.start,
+		BeginMsg: begin,
+		Hint:     cmp.Or(s.twoKeys("{", "{…}"), s.unquoted(), s.comment()),
+	}
 }
 
 // noName explains "&" and "*" without a name.
 func (s syntaxPlace) noName() Explanation {
 	mark := "*"
-	if line := string(s.f.Line(s.start.Line)); s.start.Col >= 1 && s.start.Col <= len(line) && line[s.start.Col-1] == '&' {
+	line := string(s.f.Line(s.start.Line))
+	if s.start.Col >= 1 && s.start.Col <= len(line) && line[s.start.Col-1] == '&' {
 		mark = "&"
 	}
 	return Explanation{Pos: s.start, Msg: "a value can't begin with " + quote(mark), Hint: "put it in quotes"}

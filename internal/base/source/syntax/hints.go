@@ -25,7 +25,8 @@ func (s syntaxPlace) openQuote(mark string) Pos {
 func (s syntaxPlace) singleQuotes() string {
 	before := s.before()
 	if at := strings.LastIndex(before, `"`); at >= 0 {
-		if text, _, ok := strings.Cut(before[at+1:]+s.after(), `"`); ok && !strings.Contains(text, "'") {
+		text, _, ok := strings.Cut(before[at+1:]+s.after(), `"`)
+		if ok && !strings.Contains(text, "'") {
 			return "in single quotes a backslash is an ordinary character: '" + text + "'"
 		}
 	}
@@ -34,7 +35,8 @@ func (s syntaxPlace) singleQuotes() string {
 
 // comment returns the hint for a "#" that hides the rest of a list or map in brackets.
 func (s syntaxPlace) comment() string {
-	if _, text, ok := strings.Cut(string(s.f.Line(max(s.start.Line, s.at.Line))), " #"); ok && text != "" && text[0] != ' ' {
+	_, text, ok := strings.Cut(string(s.f.Line(max(s.start.Line, s.at.Line))), " #")
+	if ok && text != "" && text[0] != ' ' {
 		return `"#" begins a comment, here ` + quote(display.Truncate("#"+text, shownText)) + ": put the text in quotes if it is part of a value"
 	}
 	return ""
@@ -57,7 +59,8 @@ func (s syntaxPlace) twoKeys(next, value string) string {
 // placeholder, a path template, or a target.
 func (s syntaxPlace) unquoted() string {
 	before, after := s.before(), s.after()
-	switch last, _ := utf8.DecodeLastRuneInString(before); {
+	last, _ := utf8.DecodeLastRuneInString(before)
+	switch {
 	case strings.HasPrefix(after, "{{"), strings.HasPrefix(after, "{") && !unicode.IsSpace(last) && !strings.ContainsRune("}]\"'", last):
 	case strings.HasPrefix(after, "[") && (last == '_' || unicode.IsLetter(last) || unicode.IsDigit(last)):
 	default:

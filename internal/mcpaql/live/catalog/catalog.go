@@ -62,7 +62,8 @@ func (cat *Catalog) enumOf(p Parameter) []jsonv.Value {
 // documentedEnum returns the list of values that a parameter or its type documents.
 func (cat *Catalog) documentedEnum(p Parameter) jsonv.Value {
 	list := p.Schema.Lookup("enum")
-	if n := cat.Types[ParseType(p.Type).name]; list.Len() == 0 && n != nil && n.Kind == "enum" {
+	n := cat.Types[ParseType(p.Type).name]
+	if list.Len() == 0 && n != nil && n.Kind == "enum" {
 		list = n.Detail.Lookup("values")
 	}
 	return list
@@ -92,7 +93,8 @@ func (cat *Catalog) LinkEnums() {
 func (cat *Catalog) With(create, remove *Operation, params jsonv.Value) jsonv.Value {
 	out, kinds := jsonv.Object(), cat.Discriminators(create, remove)
 	for _, p := range create.Params {
-		if v, ok := params.Get(p.Name); ok && (slices.Contains(kinds, p.Name) || p.Required && create.NamesOther(p)) {
+		v, ok := params.Get(p.Name)
+		if ok && (slices.Contains(kinds, p.Name) || p.Required && create.NamesOther(p)) {
 			out = out.With(p.Name, v)
 		}
 	}
@@ -160,7 +162,9 @@ func (cat *Catalog) ItemKeys(op *Operation) []string {
 	if create := cat.Creator(op); create != nil {
 		op = create
 	}
-	keys := append(cat.IDKeys(op), evidence.Each(singulars(op.Resource)[1:], func(one string) string { return one + "_id" })...)
+	keys := append(cat.IDKeys(op), evidence.Each(singulars(op.Resource)[1:], func(one string) string {
+		return one + "_id"
+	})...)
 	return append(keys, "name", "key", "slug", "uuid")
 }
 
@@ -189,7 +193,13 @@ func ParseType(s string) typeExpr {
 		return ParseType(s[1 : len(s)-1])
 	}
 	low := strings.ToLower(s)
-	for _, form := range [][2]string{{"", "[]"}, {"array<", ">"}, {"list<", ">"}, {"array of ", ""}, {"list of ", ""}} {
+	for _, form := range [][2]string{
+		{"", "[]"},
+		{"array<", ">"},
+		{"list<", ">"},
+		{"array of ", ""},
+		{"list of ", ""},
+	} {
 		if strings.HasPrefix(low, form[0]) && strings.HasSuffix(low, form[1]) {
 			e := ParseType(s[len(form[0]) : len(s)-len(form[1])])
 			return typeExpr{list: true, elem: &e}
@@ -242,7 +252,8 @@ func (cat *Catalog) JSONKind(p Parameter) string {
 	if k := basicKinds[t.name]; k != "" {
 		return k
 	}
-	switch n := cat.Types[t.name]; {
+	n := cat.Types[t.name]
+	switch {
 	case n == nil:
 	case n.Kind == "enum" && enumValue(n.Detail.Lookup("values").At(0)).Kind() == jsonv.KindString:
 		return "string"

@@ -37,7 +37,10 @@ func describedWord(p Parameter) string {
 		if m == nil {
 			continue
 		}
-		for _, word := range strings.FieldsFunc(m[len(m)-1], func(r rune) bool { return !evidence.WordRune(r) && r != '-' }) {
+		isSeparator := func(r rune) bool {
+			return !evidence.WordRune(r) && r != '-'
+		}
+		for _, word := range strings.FieldsFunc(m[len(m)-1], isSeparator) {
 			if !slices.Contains([]string{"or", "and", "optional", "required", "string", "text", "either", "default", "e", "g", "i"}, strings.ToLower(word)) {
 				return word
 			}
@@ -75,7 +78,11 @@ func (mk *Maker) describedObject(p Parameter, tag string, depth int) (jsonv.Valu
 		if !needed && !v.Lookup("required").Bool() && required.Kind() == jsonv.KindArray {
 			continue
 		}
-		m, err := mk.make(ParseType(v.Lookup("type").Text()), Parameter{Name: name, Schema: v, Doc: v.Lookup("description").Text()}, tag, depth+1)
+		m, err := mk.make(ParseType(v.Lookup("type").Text()), Parameter{
+			Name:   name,
+			Schema: v,
+			Doc:    v.Lookup("description").Text(),
+		}, tag, depth+1)
 		if err != nil {
 			return m, err
 		}

@@ -56,7 +56,8 @@ func NamedItems(data jsonv.Value, keys []string) (out []jsonv.Value) {
 func Names(data jsonv.Value, depth int) (out []jsonv.Value) {
 	keyed := data.Len() > 0
 	for _, m := range data.Members() {
-		if keyed = keyed && m.Kind() == jsonv.KindObject && m.Len() > 0; depth > 0 && len(out) == 0 {
+		keyed = keyed && m.Kind() == jsonv.KindObject && m.Len() > 0
+		if depth > 0 && len(out) == 0 {
 			out = Names(m, depth-1)
 		}
 	}
@@ -113,7 +114,9 @@ func (mk *Maker) Kinds(create, remove *Operation) []jsonv.Value {
 		}
 	}
 	list := mk.catalog.enumOf(*create.Param(names[0]))
-	return evidence.Each(list[:min(len(list), maxKinds)], func(v jsonv.Value) jsonv.Value { return rest.With(names[0], v) })
+	return evidence.Each(list[:min(len(list), maxKinds)], func(v jsonv.Value) jsonv.Value {
+		return rest.With(names[0], v)
+	})
 }
 
 // Common reports whether an item is of the kind that requests use by default.

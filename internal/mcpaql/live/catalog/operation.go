@@ -84,7 +84,9 @@ func (o *Operation) Creates() bool { return o.Category == "CREATE" && o.Name != 
 // Changes reports whether an operation changes or removes existing data, by any of
 // its claims.
 func (o *Operation) Changes() bool {
-	return o.Verb == "update" || o.Verb == "delete" || slices.ContainsFunc(o.categories(), func(c string) bool { return c == "UPDATE" || c == "DELETE" })
+	return o.Verb == "update" || o.Verb == "delete" || slices.ContainsFunc(o.categories(), func(c string) bool {
+		return c == "UPDATE" || c == "DELETE"
+	})
 }
 
 // Stem returns the resource that a parameter's name refers to: book for book_id, ""
@@ -183,7 +185,8 @@ func (o *Operation) categories() []string {
 	out := []string{o.Category}
 	for _, v := range []jsonv.Value{o.Info, o.Detail} {
 		for _, key := range []string{"semantic_category", "endpoint"} {
-			if c := strings.ToUpper(v.Lookup(key).Text()); slices.Contains(rule.SemanticCategories, c) && !slices.Contains(out, c) {
+			c := strings.ToUpper(v.Lookup(key).Text())
+			if slices.Contains(rule.SemanticCategories, c) && !slices.Contains(out, c) {
 				out = append(out, c)
 			}
 		}
@@ -197,7 +200,13 @@ func SameResource(a, b string) bool {
 }
 
 func singulars(s string) []string {
-	return append([]string{s}, lists.Kept([][2]string{{"ies", "y"}, {"ves", "f"}, {"ves", "fe"}, {"es", ""}, {"s", ""}}, func(p [2]string) (string, bool) {
+	return append([]string{s}, lists.Kept([][2]string{
+		{"ies", "y"},
+		{"ves", "f"},
+		{"ves", "fe"},
+		{"es", ""},
+		{"s", ""},
+	}, func(p [2]string) (string, bool) {
 		stem, ok := strings.CutSuffix(s, p[0])
 		return stem + p[1], ok && stem != ""
 	})...)
@@ -232,7 +241,8 @@ func MatchesAny(name string, globs []string) bool {
 // Assess sets an operation's risk and the reasons for it.
 func (cat *Catalog) Assess(op *Operation) {
 	raise := func(to int, why string) {
-		if op.Risk = max(op.Risk, to); to > 0 {
+		op.Risk = max(op.Risk, to)
+		if to > 0 {
 			op.Reasons = append(op.Reasons, why)
 		}
 	}
@@ -264,7 +274,8 @@ func (cat *Catalog) Assess(op *Operation) {
 		}
 	}
 	raise(dangerLevel(op), "it declares a danger level")
-	switch name := strings.ToLower(op.Name); {
+	name := strings.ToLower(op.Name)
+	switch {
 	case MatchesAny(name, extremeNames):
 		raise(RiskExtreme, "its name says so")
 	case MatchesAny(name, dangerNames):
@@ -364,7 +375,8 @@ func (o *Operation) ActsByName() int {
 		if i > 0 && !slices.Contains([]string{"and", "then", "or"}, words[i-1]) {
 			continue
 		}
-		switch verb := verbs[word]; {
+		verb := verbs[word]
+		switch {
 		case verb == "delete", slices.Contains(removalVerbs, word):
 			risk = max(risk, RiskDelete)
 		case verb == "create", verb == "update", slices.Contains(actionVerbs, word):

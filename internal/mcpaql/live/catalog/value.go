@@ -43,7 +43,8 @@ func (mk *Maker) Value(op *Operation, p Parameter, tag string) (jsonv.Value, err
 		}
 	}
 	for _, ex := range op.Detail.Lookup("examples").Elems() {
-		if v, ok := ex.Lookup("request", "params").Get(p.Name); ok && !placeholder(v) && op.Category == "READ" && mk.catalog.Fits(p, v) == "" {
+		v, ok := ex.Lookup("request", "params").Get(p.Name)
+		if ok && !placeholder(v) && op.Category == "READ" && mk.catalog.Fits(p, v) == "" {
 			return v, nil
 		}
 	}
@@ -53,7 +54,8 @@ func (mk *Maker) Value(op *Operation, p Parameter, tag string) (jsonv.Value, err
 	if p.linked != nil {
 		return mk.makeNamed(p.linked, p, tag, 0)
 	}
-	if word := describedWord(p); word != "" && slices.Contains([]string{"string", "any"}, mk.catalog.JSONKind(p)) && mk.catalog.Fits(p, jsonv.String(word)) == "" {
+	word := describedWord(p)
+	if word != "" && slices.Contains([]string{"string", "any"}, mk.catalog.JSONKind(p)) && mk.catalog.Fits(p, jsonv.String(word)) == "" {
 		return jsonv.String(word), nil
 	}
 	if err := contradicts(p, mk.catalog.JSONKind(p)); err != nil {
@@ -96,7 +98,8 @@ func (mk *Maker) make(t typeExpr, p Parameter, tag string, depth int) (jsonv.Val
 		return jsonv.Value{}, cmp.Or(last, errors.New("no member of its type fits"))
 	case t.list:
 		elem := t.elem
-		if items := p.Schema.Lookup("items"); elem == nil && items.Lookup("type").Kind() == jsonv.KindString {
+		items := p.Schema.Lookup("items")
+		if elem == nil && items.Lookup("type").Kind() == jsonv.KindString {
 			e := ParseType(items.Lookup("type").Text())
 			elem, p = &e, Parameter{Name: p.Name, Type: items.Lookup("type").Text(), Schema: items}
 		}
@@ -152,7 +155,10 @@ func (mk *Maker) makeNamed(n *NamedType, p Parameter, tag string, depth int) (js
 			if !f.Lookup("required").Bool() {
 				continue
 			}
-			v, err := mk.make(ParseType(f.Lookup("type").Text()), Parameter{Name: f.Lookup("name").Text(), Schema: f}, tag, depth+1)
+			v, err := mk.make(ParseType(f.Lookup("type").Text()), Parameter{
+				Name:   f.Lookup("name").Text(),
+				Schema: f,
+			}, tag, depth+1)
 			if err != nil {
 				return v, err
 			}
@@ -304,7 +310,11 @@ func (mk *Maker) Filled(op *Operation, p Parameter) (jsonv.Value, error) {
 		return v, err
 	}
 	if v.Kind() == jsonv.KindObject && v.Len() == 0 && mk.catalog.freeObject(p) {
-		return jsonv.From(map[string]any{"zz_one": map[string]any{"a": 1, "b": 2}, "zz_list": []any{1, 2}, "zz_text": "x"}), nil
+		return jsonv.From(map[string]any{
+			"zz_one":  map[string]any{"a": 1, "b": 2},
+			"zz_list": []any{1, 2},
+			"zz_text": "x",
+		}), nil
 	}
 	return v, nil
 }
@@ -344,7 +354,8 @@ func (cat *Catalog) Wrong(p Parameter) (out []wrongValue) {
 	if v, ok := other[kind]; ok {
 		add("values.type", p.Type, v, p.Name, p.Type)
 	}
-	if n, err := makeNumber(p, true); kind == "integer" && err == nil {
+	n, err := makeNumber(p, true)
+	if kind == "integer" && err == nil {
 		add("values.type", p.Type, jsonv.String(n.Literal()), p.Name, p.Type)
 	}
 	allowed := cat.documentedEnum(p)
@@ -352,7 +363,8 @@ func (cat *Catalog) Wrong(p Parameter) (out []wrongValue) {
 		add("values.enum", "one of "+evidence.Brief(allowed), jsonv.String("zz_not_in_the_enum"), first.Text())
 		return out
 	}
-	if low, high := Bounds(p); kind == "integer" || kind == "number" {
+	low, high := Bounds(p)
+	if kind == "integer" || kind == "number" {
 		if math.Abs(low) < 1<<50 {
 			add("values.range", "at least "+reference.FormatNumber(low), jsonv.Int(int64(low)-1), p.Name)
 		}

@@ -54,7 +54,9 @@ func (s *Census) Reads(resource string) bool {
 
 // Knows reports whether a list contained an identifier of a resource.
 func (s *Census) Knows(resource string, id jsonv.Value) bool {
-	return slices.ContainsFunc(s.Lists, func(l *Listing) bool { return l.IDs[id.String()] && catalog.SameResource(l.Op.Resource, resource) })
+	return slices.ContainsFunc(s.Lists, func(l *Listing) bool {
+		return l.IDs[id.String()] && catalog.SameResource(l.Op.Resource, resource)
+	})
 }
 
 // Resembles reports whether an identifier that others own contains the given one or
@@ -63,7 +65,8 @@ func (s *Census) Resembles(resource string, id jsonv.Value, keys func(*catalog.O
 	mine := strings.ToLower(reference.Text(id))
 	for _, l := range s.Lists {
 		for _, item := range l.Items {
-			if own := ItemID(keys(l.Op), item); catalog.SameResource(l.Op.Resource, resource) && strings.Contains(strings.ToLower(reference.Text(own)), mine) {
+			own := ItemID(keys(l.Op), item)
+			if catalog.SameResource(l.Op.Resource, resource) && strings.Contains(strings.ToLower(reference.Text(own)), mine) {
 				return true
 			}
 		}
@@ -136,9 +139,12 @@ func (s *Census) Compare(after *Census, keys func(*catalog.Operation) []string) 
 		for _, key := range evidence.SortedKeys(l.Items) {
 			item, there := now.Items[key]
 			id := ItemID(named, l.Items[key])
-			switch changed := l.Changed(l.Items[key], item); {
+			changed := l.Changed(l.Items[key], item)
+			switch {
 			case there && len(changed) > 0:
-				out = append(out, Difference{l, id, l.Items[key], item, fmt.Sprintf("%s shows %s with another %s", l.Op.Name, ShownItem(id, key), evidence.Several(evidence.Each(changed, func(ch jsonv.Change) string { return ch.Path })))})
+				out = append(out, Difference{l, id, l.Items[key], item, fmt.Sprintf("%s shows %s with another %s", l.Op.Name, ShownItem(id, key), evidence.Several(evidence.Each(changed, func(ch jsonv.Change) string {
+					return ch.Path
+				})))})
 			case !there && whole && !strings.HasSuffix(key, ItsAnswer):
 				out = append(out, Difference{l, id, l.Items[key], jsonv.Value{}, fmt.Sprintf("%s no longer shows %s", l.Op.Name, ShownItem(id, key))})
 			}
@@ -166,7 +172,9 @@ func ShownItem(id jsonv.Value, key string) string {
 // Changed lists the members of an item that differ, except those that change by
 // themselves.
 func (l *Listing) Changed(before, now jsonv.Value) []jsonv.Change {
-	return slices.DeleteFunc(jsonv.Diff(WithoutVolatile(before), WithoutVolatile(now)), func(ch jsonv.Change) bool { return l.Volatile[ch.Path] })
+	return slices.DeleteFunc(jsonv.Diff(WithoutVolatile(before), WithoutVolatile(now)), func(ch jsonv.Change) bool {
+		return l.Volatile[ch.Path]
+	})
 }
 
 // Balance counts how many more items each list lost than it got; got says which of the
@@ -216,7 +224,8 @@ var clockText = evidence.Pattern(`\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(
 // Learn records the differences between two answers to the same request.
 func (m Mask) Learn(a, b jsonv.Value) {
 	for _, ch := range jsonv.Diff(WithoutVolatile(a), WithoutVolatile(b)) {
-		switch path := anyIndex().ReplaceAllString(ch.Path, "[]"); {
+		path := anyIndex().ReplaceAllString(ch.Path, "[]")
+		switch {
 		case ch.Kind != jsonv.Changed && strings.HasSuffix(path, "[]"):
 			m[strings.TrimSuffix(path, "[]")] = true // a list that grows
 		case ch.Kind == jsonv.Changed && sameText(ch, digitRuns):

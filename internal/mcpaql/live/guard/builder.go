@@ -45,7 +45,8 @@ func (b *builder) Harvested(op *catalog.Operation, p catalog.Parameter) (v jsonv
 				}
 			}
 		}
-		if keys = []string{p.Name}; !op.IsIdentifier(p) || op.Category != "READ" {
+		keys = []string{p.Name}
+		if !op.IsIdentifier(p) || op.Category != "READ" {
 			break
 		}
 	}
@@ -60,7 +61,8 @@ func (b *builder) Params(op *catalog.Operation) (out jsonv.Value, why string) {
 		_, ok := b.Options.Given(op.Name, name)
 		return ok
 	}
-	if id := op.IDParam(); id != nil && !given(id.Name) && b.actsOnOwn(op) || op.Category != "EXECUTE" && op.Changes() && b.Catalog.AtMostOne(op) {
+	id := op.IDParam()
+	if id != nil && !given(id.Name) && b.actsOnOwn(op) || op.Category != "EXECUTE" && op.Changes() && b.Catalog.AtMostOne(op) {
 		t, err := b.ownThing(op, func(t CreatedThing) bool {
 			return id == nil || b.Catalog.Fits(*id, t.ID) == "" && (op.Category != "DELETE" || !b.Ledger.holds(t))
 		})
@@ -124,7 +126,8 @@ func (b *builder) Invented(op *catalog.Operation, p catalog.Parameter) (jsonv.Va
 // is of another resource; nil if the run may not create it.
 func (b *builder) ownable(op *catalog.Operation, p catalog.Parameter) *catalog.Operation {
 	create := b.Catalog.Partner("create", "CREATE", cmp.Or(catalog.Stem(p.Name), op.Resource))
-	if names := op.IsIdentifier(p) || op.Category == "CREATE" && op.NamesOther(p); !names || create == nil || b.Gate.Barred(create) != "" || !slices.Contains(append(b.Catalog.IDKeys(create), "id"), p.Name) {
+	names := op.IsIdentifier(p) || op.Category == "CREATE" && op.NamesOther(p)
+	if !names || create == nil || b.Gate.Barred(create) != "" || !slices.Contains(append(b.Catalog.IDKeys(create), "id"), p.Name) {
 		return nil
 	}
 	return create
@@ -137,7 +140,8 @@ func (b *builder) readable(create *catalog.Operation) (CreatedThing, error) {
 	if t := b.reading[create]; slices.ContainsFunc(things, t.Equal) {
 		return t, nil
 	}
-	if b.nested++; b.nested > maxNested || b.Caller.Cleaning {
+	b.nested++
+	if b.nested > maxNested || b.Caller.Cleaning {
 		b.nested--
 		return CreatedThing{}, errNoResource
 	}
@@ -148,7 +152,8 @@ func (b *builder) readable(create *catalog.Operation) (CreatedThing, error) {
 				params = params.With(p.Name, v)
 			}
 		}
-		if n := len(things); b.keeper.Attempt(create, params).OK() && len(b.Ledger.Things(create.Resource)) > n {
+		n := len(things)
+		if b.keeper.Attempt(create, params).OK() && len(b.Ledger.Things(create.Resource)) > n {
 			b.reading[create] = b.Ledger.Things(create.Resource)[n]
 			return b.reading[create], nil
 		}
@@ -210,7 +215,8 @@ func (b *builder) ownThing(op *catalog.Operation, fits func(CreatedThing) bool) 
 		return CreatedThing{}, errors.New(why)
 	}
 	r := b.keeper.Attempt(create, params)
-	if things := b.Ledger.Things(create.Resource); r.OK() && len(things) > 0 {
+	things := b.Ledger.Things(create.Resource)
+	if r.OK() && len(things) > 0 {
 		return things[len(things)-1], nil
 	}
 	if !r.Sent() && r.Cause != nil {

@@ -159,12 +159,14 @@ func (a *caller) read(r *Reply, x *mcp.Exchange) {
 		if block.Lookup("type").Text() != "text" {
 			continue
 		}
-		if env, err := jsonv.Parse([]byte(block.Lookup("text").Text())); err == nil && !env.Lookup("success").IsAbsent() {
+		env, err := jsonv.Parse([]byte(block.Lookup("text").Text()))
+		if err == nil && !env.Lookup("success").IsAbsent() {
 			r.Envelope = parseWrapped(env)
 			break
 		}
 	}
-	switch structured := v.Lookup("structuredContent"); {
+	structured := v.Lookup("structuredContent")
+	switch {
 	case r.Envelope.IsAbsent() && !structured.Lookup("success").IsAbsent():
 		r.Envelope = parseWrapped(structured)
 	case !r.Envelope.IsAbsent() && structured.Kind() == jsonv.KindObject && !jsonv.Equal(parseWrapped(structured), r.Envelope):
@@ -210,13 +212,16 @@ func (a *caller) watch(r Reply, x *mcp.Exchange) {
 		a.rows.Fail("conduct.flood", r, "%d messages during one call", n)
 	}
 	name := r.Args.Lookup("operation").Text()
-	switch _, ok := errors.AsType[*mcp.TimeoutError](r.Cause); {
+	_, ok := errors.AsType[*mcp.TimeoutError](r.Cause)
+	switch {
 	case ok && a.Ctx.Err() == nil:
 		a.rows.Fail("conduct.answers", r, "no response within %s", a.options.CallTimeout)
-		if a.silent[name]++; a.silent[name] >= maxSilent {
+		a.silent[name]++
+		if a.silent[name] >= maxSilent {
 			a.gate.Poison[name] = "it did not respond"
 		}
-		if a.timeouts++; a.timeouts >= maxTimeouts {
+		a.timeouts++
+		if a.timeouts >= maxTimeouts {
 			a.Dead = "too many calls got no response"
 		}
 	case r.Cause == nil:
@@ -232,7 +237,8 @@ func (a *caller) watch(r Reply, x *mcp.Exchange) {
 func (a *caller) restart(r Reply) {
 	a.rows.Fail("conduct.lives", r, "%s", display.Truncate(a.Session.Err().Error(), 200))
 	a.Session.Close(context.WithoutCancel(a.Ctx))
-	if a.Restarts++; a.Restarts > 1 {
+	a.Restarts++
+	if a.Restarts > 1 {
 		a.Dead = "the adapter died twice"
 		return
 	}
@@ -315,7 +321,10 @@ func (a *caller) confirmed(ctx context.Context, r Reply) Reply {
 		keys = []string{a.TokenKey}
 	}
 	for _, key := range keys {
-		again := a.SendNow(ctx, Reply{Tool: r.Tool, Args: r.Args.With("params", params.With(key, jsonv.String(token)))})
+		again := a.SendNow(ctx, Reply{
+			Tool: r.Tool,
+			Args: r.Args.With("params", params.With(key, jsonv.String(token))),
+		})
 		if again.UnknownParameter(key) || again.Code() == ConfirmationRequired {
 			continue
 		}
@@ -334,13 +343,15 @@ var tokenForm = evidence.Pattern(`^(conf|quota_continue)_[A-Za-z0-9_-]{1,64}$`)
 func (a *caller) checkToken(r Reply) string {
 	a.rows.Count("confirmation")
 	token, expires := r.Token()
-	switch n := len(token); {
+	n := len(token)
+	switch {
 	case token == "":
 		a.rows.Fail("confirmation.token", r, "%s asks for a confirmation and issues no token", r.operation())
 	case n < 8 || n > 80 || !tokenForm().MatchString(token):
 		a.rows.Fail("confirmation.token", r, "the token of %s is not conf_ or quota_continue_ and up to 64 letters, digits, _ and -", r.operation())
 	}
-	switch at, err := time.Parse(time.RFC3339, expires); {
+	at, err := time.Parse(time.RFC3339, expires)
+	switch {
 	case token == "":
 	case err != nil:
 		a.rows.Fail("confirmation.expires", r, "the token of %s has no expires_at that is a date and time", r.operation())

@@ -145,7 +145,8 @@ func (cr *cleaner) checkOthers() {
 		}
 	}
 	for _, l := range cr.Gate.Census.Lists {
-		switch now := after.Of(l.Op); {
+		now := after.Of(l.Op)
+		switch {
 		case now == nil || now.Partial == change.Unreadable:
 			cr.Unchecked = append(cr.Unchecked, l.Op.Name+" could not be read afterwards")
 		case l.Partial != "" || now.Partial != "":
@@ -182,7 +183,10 @@ func (cr *cleaner) belongs(item jsonv.Value) bool {
 
 // stillListed reports an item of the run that a list shows at the end of the run.
 func (cr *cleaner) stillListed(d change.Difference, reason string) {
-	if !slices.ContainsFunc(cr.Ledger.Leftovers, func(v jsonv.Value) bool { return jsonv.Equal(v.Lookup("id"), d.ID) }) {
+	isIt := func(v jsonv.Value) bool {
+		return jsonv.Equal(v.Lookup("id"), d.ID)
+	}
+	if !slices.ContainsFunc(cr.Ledger.Leftovers, isIt) {
 		cr.Ledger.leave(d.List.Op, "id", d.ID, reason)
 	}
 }

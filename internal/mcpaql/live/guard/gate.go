@@ -86,7 +86,8 @@ func (g *gate) change(op *catalog.Operation, params jsonv.Value) string {
 		if !op.IsIdentifier(p) {
 			continue
 		}
-		switch v, given := params.Get(p.Name); {
+		v, given := params.Get(p.Name)
+		switch {
 		case !given:
 			return WhyUnnamed
 		case g.userNamed(op, p.Name, v) && (p.Name != id.Name || g.options.Mode == ModeFull):
@@ -102,7 +103,9 @@ func (g *gate) change(op *catalog.Operation, params jsonv.Value) string {
 // belongs reports whether a value names something of the run, or what the item of the
 // run with the given identifier was created in.
 func (g *gate) belongs(op *catalog.Operation, param string, id, v jsonv.Value) bool {
-	return len(g.ledger.named(catalog.Stem(param), v)) > 0 || slices.ContainsFunc(g.ledger.named(op.Resource, id), func(t CreatedThing) bool { return jsonv.Equal(t.With.Lookup(param), v) })
+	return len(g.ledger.named(catalog.Stem(param), v)) > 0 || slices.ContainsFunc(g.ledger.named(op.Resource, id), func(t CreatedThing) bool {
+		return jsonv.Equal(t.With.Lookup(param), v)
+	})
 }
 
 // owns reports whether parameters name an item of the run, of the right kind.
@@ -128,10 +131,12 @@ func (g *gate) create(op *catalog.Operation, params jsonv.Value) string {
 		return whyUnmarked
 	}
 	for _, p := range op.Params {
-		if named := p.Name == "id" || catalog.Stem(p.Name) != ""; plain || !named || !p.Required {
+		named := p.Name == "id" || catalog.Stem(p.Name) != ""
+		if plain || !named || !p.Required {
 			continue
 		}
-		if v := params.Lookup(p.Name); !g.names(op, p.Name, v) && !g.userNamed(op, p.Name, v) {
+		v := params.Lookup(p.Name)
+		if !g.names(op, p.Name, v) && !g.userNamed(op, p.Name, v) {
 			return whyForeign // an action under another name on an existing item
 		}
 	}
@@ -142,7 +147,8 @@ func (g *gate) create(op *catalog.Operation, params jsonv.Value) string {
 		}
 		switch {
 		case !slices.Contains(keys, name):
-			if of := catalog.Stem(name); of != "" && (v.Kind() == jsonv.KindNumber || g.Census.Knows(of, v)) && len(g.ledger.named(of, v)) == 0 {
+			of := catalog.Stem(name)
+			if of != "" && (v.Kind() == jsonv.KindNumber || g.Census.Knows(of, v)) && len(g.ledger.named(of, v)) == 0 {
 				return whyForeign
 			}
 		case !listed || g.Census.Knows(op.Resource, v):
@@ -165,7 +171,8 @@ func (g *gate) execute(op *catalog.Operation, params jsonv.Value) string {
 		if !op.IsIdentifier(p) || op.Category == "READ" {
 			continue
 		}
-		if v := params.Lookup(p.Name); !g.names(op, p.Name, v) && !g.userNamed(op, p.Name, v) {
+		v := params.Lookup(p.Name)
+		if !g.names(op, p.Name, v) && !g.userNamed(op, p.Name, v) {
 			return whyForeign
 		}
 	}
@@ -201,7 +208,8 @@ func (g *gate) Unsent(op *catalog.Operation, params jsonv.Value) string {
 	id := op.IDParam()
 	named := id != nil && g.userNamed(op, id.Name, params.Lookup(id.Name))
 	create := g.catalog.Creator(op)
-	switch x := op.ExecutionParam(); {
+	x := op.ExecutionParam()
+	switch {
 	case op.Risk == catalog.RiskRead, catalog.MatchesAny(op.Name, g.options.Allow):
 		return ""
 	case op.Changes() && named && g.options.Mode != ModeFull:
@@ -227,7 +235,8 @@ func (g *gate) Barred(op *catalog.Operation) string {
 	if catalog.MatchesAny(op.Name, g.options.Deny) {
 		return "denied by --deny-op"
 	}
-	switch why := strings.Join(op.Reasons, ", "); {
+	why := strings.Join(op.Reasons, ", ")
+	switch {
 	case op.Risk == catalog.RiskRead:
 		return ""
 	case g.options.Mode == ModeSafe || g.options.Mode == ModePlan:
@@ -249,7 +258,8 @@ func (g *gate) Barred(op *catalog.Operation) string {
 	case op.Category == "CREATE" && !named && op.Verb == "create" && g.CycleOf(op) == nil:
 		return "no operation reads what it creates, so that the run could not identify what it created; --allow-op calls it anyway"
 	case op.Category == "DELETE" && g.catalog.Creator(op) == nil, op.Category == "UPDATE" && g.catalog.Creator(op) == nil:
-		if id := op.IDParam(); g.options.Mode == ModeFull && id != nil && !g.options.Values.Lookup(op.Name, id.Name).IsAbsent() {
+		id := op.IDParam()
+		if g.options.Mode == ModeFull && id != nil && !g.options.Values.Lookup(op.Name, id.Name).IsAbsent() {
 			return ""
 		}
 		return "no operation creates something that it could be called with"
@@ -294,7 +304,12 @@ const NoOperation = "zz_no_such_operation"
 // CycleOf finds the operations of a resource; nil when nothing reads it.
 func (g *gate) CycleOf(create *catalog.Operation) *Cycle {
 	callable := func(op *catalog.Operation) bool { return op != nil && g.Skipped[op.Name] == "" }
-	y := &Cycle{Create: create, Get: g.catalog.Getter(create), Update: g.catalog.Partner("update", "UPDATE", create.Resource), Remove: g.Remover(create)}
+	y := &Cycle{
+		Create: create,
+		Get:    g.catalog.Getter(create),
+		Update: g.catalog.Partner("update", "UPDATE", create.Resource),
+		Remove: g.Remover(create),
+	}
 	if !callable(y.Get) {
 		y.Get, y.List = nil, g.catalog.Partner("list", "READ", create.Resource)
 	}
@@ -319,7 +334,10 @@ func (y *Cycle) Place(r Reply) (prefix string, thing jsonv.Value) {
 	if y.Get == nil {
 		return locate(data, at, 2*catalog.ListDepth, func(v jsonv.Value) bool {
 			keys := []string{"id", y.Create.Resource + "_id", "name", "key", "slug"}
-			return slices.ContainsFunc(keys, func(key string) bool { id, ok := v.Get(key); return ok && jsonv.Equal(id, y.Thing.ID) })
+			return slices.ContainsFunc(keys, func(key string) bool {
+				id, ok := v.Get(key)
+				return ok && jsonv.Equal(id, y.Thing.ID)
+			})
 		})
 	}
 	for _, key := range []string{y.Create.Resource, "item", "resource", "result"} {

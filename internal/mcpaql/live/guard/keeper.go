@@ -49,7 +49,12 @@ func (kp *keeper) keepCreated(op *catalog.Operation, params jsonv.Value, r Reply
 	switch what {
 	case owned:
 		if kp.Ledger.Add(op.Resource, thing) {
-			_ = kp.Options.Journal(JournalEntry{Created: op.Name, Parameter: kp.Catalog.IDKey(op), ID: thing.ID, With: thing.With})
+			_ = kp.Options.Journal(JournalEntry{
+				Created:   op.Name,
+				Parameter: kp.Catalog.IDKey(op),
+				ID:        thing.ID,
+				With:      thing.With,
+			})
 		}
 		if !thing.ID.IsAbsent() && kp.Gate.Census.Resembles(op.Resource, thing.ID, kp.Catalog.ItemKeys) {
 			kp.Ledger.stays[op.Resource] = whyAlike
@@ -119,7 +124,8 @@ func (kp *keeper) identify(op *catalog.Operation, params jsonv.Value, r Reply) (
 	what, seen := foreign, jsonv.Value{}
 	for _, id := range kp.NamedIDs(op, params, r) {
 		thing.ID = id
-		switch now := kp.ownership(op, thing); {
+		now := kp.ownership(op, thing)
+		switch {
 		case now == owned:
 			return thing, owned
 		case now > what:
@@ -131,7 +137,10 @@ func (kp *keeper) identify(op *catalog.Operation, params jsonv.Value, r Reply) (
 	}
 	// A probe may have left the mark out, or the adapter have dropped it.
 	ids, whole := kp.lister.newOnes(op)
-	if whole && len(ids) == 1 && slices.ContainsFunc(kp.NamedIDs(op, params, r), func(id jsonv.Value) bool { return jsonv.Equal(id, ids[0]) }) {
+	isNew := func(id jsonv.Value) bool {
+		return jsonv.Equal(id, ids[0])
+	}
+	if whole && len(ids) == 1 && slices.ContainsFunc(kp.NamedIDs(op, params, r), isNew) {
 		return CreatedThing{ID: ids[0], With: thing.With}, owned
 	}
 	thing.ID = seen
@@ -152,7 +161,8 @@ func (kp *keeper) ownership(op *catalog.Operation, t CreatedThing) ownership {
 	kp.Caller.Cleaning = true
 	defer func() { kp.Caller.Cleaning = before }()
 	if get := kp.Catalog.Getter(op); get != nil && kp.Gate.Barred(get) == "" {
-		switch r := kp.Caller.Call(get, kp.lister.Naming(get, t)); {
+		r := kp.Caller.Call(get, kp.lister.Naming(get, t))
+		switch {
 		case !r.Heard():
 			return undecided
 		case r.OK() && (catalog.Carries(r.Data(), mine) || catalog.Carries(t.ID, mine)):
@@ -162,7 +172,8 @@ func (kp *keeper) ownership(op *catalog.Operation, t CreatedThing) ownership {
 		}
 	}
 	// A success is trusted no more than a failure: the list must show the item.
-	if item, _ := kp.lister.listed(op, t); !item.IsAbsent() && (catalog.Carries(item, mine) || catalog.Carries(t.ID, mine)) {
+	item, _ := kp.lister.listed(op, t)
+	if !item.IsAbsent() && (catalog.Carries(item, mine) || catalog.Carries(t.ID, mine)) {
 		return owned
 	}
 	return what
@@ -191,7 +202,11 @@ func (kp *keeper) verifyAgain() {
 // NamedIDs lists the identifiers in the answer to a create, the likeliest first.
 func (kp *keeper) NamedIDs(op *catalog.Operation, params jsonv.Value, r Reply) (ids []jsonv.Value) {
 	add := func(v jsonv.Value) {
-		if kind := v.Kind(); (kind == jsonv.KindString || kind == jsonv.KindNumber) && !slices.ContainsFunc(ids, func(o jsonv.Value) bool { return jsonv.Equal(o, v) }) {
+		kind := v.Kind()
+		isKnown := func(o jsonv.Value) bool {
+			return jsonv.Equal(o, v)
+		}
+		if (kind == jsonv.KindString || kind == jsonv.KindNumber) && !slices.ContainsFunc(ids, isKnown) {
 			ids = append(ids, v)
 		}
 	}
@@ -268,7 +283,9 @@ func (kp *keeper) AttemptOn(tool string, op *catalog.Operation, args jsonv.Value
 // know yet.
 func (kp *keeper) onlyNew(op *catalog.Operation) jsonv.Value {
 	fresh := slices.DeleteFunc(kp.lister.Marked(op, kp.Maker.RunIDs()), func(t CreatedThing) bool {
-		known := slices.ContainsFunc(kp.Ledger.Things(op.Resource), func(o CreatedThing) bool { return o.ID.String() == t.ID.String() })
+		known := slices.ContainsFunc(kp.Ledger.Things(op.Resource), func(o CreatedThing) bool {
+			return o.ID.String() == t.ID.String()
+		})
 		return known || t.ID.IsAbsent() || kp.Gate.Census.Knows(op.Resource, t.ID)
 	})
 	if len(fresh) != 1 {

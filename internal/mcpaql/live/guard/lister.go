@@ -50,7 +50,8 @@ func (l *lister) Marked(create *catalog.Operation, runs []string) (found []Creat
 		return nil
 	}
 	if l.Catalog.AtMostOne(create) {
-		if r := l.Caller.Call(l.Catalog.Exact("get", "READ", create.Resource), jsonv.Object()); r.OK() && catalog.Carries(r.Data(), runs) {
+		r := l.Caller.Call(l.Catalog.Exact("get", "READ", create.Resource), jsonv.Object())
+		if r.OK() && catalog.Carries(r.Data(), runs) {
 			found = append(found, CreatedThing{})
 		}
 		return found
@@ -145,7 +146,8 @@ func (l *lister) Pages(list *catalog.Operation, params jsonv.Value, visit func(r
 		}
 		got := len(catalog.NamedItems(r.Data(), l.Catalog.ItemKeys(list)))
 		info := r.Data().Lookup("pageInfo")
-		switch cursor := info.Lookup("endCursor").Text(); {
+		cursor := info.Lookup("endCursor").Text()
+		switch {
 		case list.Param("after") != nil && info.Lookup("hasNextPage").Bool() && cursor != "" && !seen[cursor]:
 			seen[cursor] = true
 			params = params.With("after", jsonv.String(cursor))
@@ -187,13 +189,19 @@ func (l *lister) TakeCensus(resource string) *change.Census {
 
 // read reads a list, every kind and every page.
 func (l *lister) read(op *catalog.Operation) *change.Listing {
-	into := &change.Listing{Op: op, Items: map[string]jsonv.Value{}, IDs: map[string]bool{}, Volatile: map[string]bool{}}
+	into := &change.Listing{
+		Op:       op,
+		Items:    map[string]jsonv.Value{},
+		IDs:      map[string]bool{},
+		Volatile: map[string]bool{},
+	}
 	kinds := []jsonv.Value{jsonv.Object()}
 	if create := l.Catalog.Creator(op); create != nil {
 		kinds = l.Maker.Kinds(create, l.Gate.Remover(create))
 	}
 	for i, kind := range kinds {
-		if thing := (CreatedThing{With: kind}); i == 0 || op.Param(firstKey(kind)) != nil {
+		thing := (CreatedThing{With: kind})
+		if i == 0 || op.Param(firstKey(kind)) != nil {
 			l.readList(into, kind, thing.Naming(op, l.First[op.Name].Args.Lookup("params")))
 		}
 	}
@@ -205,7 +213,8 @@ func (l *lister) readList(into *change.Listing, kind, params jsonv.Value) {
 	n, got, total, keys := 0, 0, int64(0), l.Catalog.ItemKeys(into.Op)
 	whole := l.Pages(into.Op, params, func(r Reply) bool {
 		list := catalog.NamedItems(r.Data(), keys)
-		if first := l.First[into.Op.Name]; l.timing && n == 0 && jsonv.Equal(first.Args, r.Args) {
+		first := l.First[into.Op.Name]
+		if l.timing && n == 0 && jsonv.Equal(first.Args, r.Args) {
 			l.steady.maskOf(into.Op).Learn(first.Envelope, r.Envelope)
 			l.steady.known[into.Op.Name] = true
 		}

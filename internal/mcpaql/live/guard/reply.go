@@ -86,7 +86,8 @@ func parseWrapped(env jsonv.Value) jsonv.Value {
 
 // Message returns the text of a failure, including a JSON-RPC error.
 func (r Reply) Message() string {
-	switch e := r.Envelope.Lookup("error"); {
+	e := r.Envelope.Lookup("error")
+	switch {
 	case r.rpc != nil:
 		return r.rpc.Message
 	case e.Kind() == jsonv.KindString:

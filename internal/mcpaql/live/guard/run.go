@@ -21,26 +21,86 @@ import (
 
 // New returns the state of a run that has not begun.
 func New(o Options) *Run {
-	o = o.withDefaults()
-	v := values{Options: &o, Catalog: &catalog.Catalog{Types: map[string]*catalog.NamedType{}}, Rows: newRows()}
-	v.Ledger = &ledger{deleting: map[string]bool{}, stays: map[string]string{}}
-	v.Maker = catalog.NewMaker(o.Values, o.RunID, v.Catalog)
-	v.Gate = &gate{options: v.Options, catalog: v.Catalog, maker: v.Maker, ledger: v.Ledger, Census: &change.Census{}, Poison: map[string]string{}, Skipped: map[string]string{}}
-	v.Caller = &caller{options: v.Options, catalog: v.Catalog, ledger: v.Ledger, gate: v.Gate, rows: v.Rows, Sensitive: map[string]bool{}, silent: map[string]int{}, GivenSent: map[[2]string]bool{}, Short: map[string]string{}, dates: &dateLog{fields: map[string]*dateField{}, sent: map[string]bool{}}}
-	v.Caller.Tape = tape.New(tape.Options{Dial: o.Dial, Record: o.Record, Replay: o.Replay, Program: o.Program, Secrets: o.Secrets, Values: o.Values})
-	c := &Run{values: v, Evidence: &evidence.Evidence{ExpectedLevel: rule.LevelOne}, Started: v.Caller.Tape.Now(), Accepted: map[string][]string{}, Gates: map[string]bool{}, Base: map[string]Reply{}}
-	c.Steady = &steadiness{rows: v.Rows, caller: v.Caller, Masks: map[string]change.Mask{}, failures: map[string]bool{}, known: map[string]bool{}}
+	v := newValues(o.withDefaults())
+	c := &Run{
+		values:   v,
+		Evidence: &evidence.Evidence{ExpectedLevel: rule.LevelOne},
+		Started:  v.Caller.Tape.Now(),
+		Accepted: map[string][]string{},
+		Gates:    map[string]bool{},
+		Base:     map[string]Reply{},
+	}
+	c.Steady = &steadiness{
+		rows:     v.Rows,
+		caller:   v.Caller,
+		Masks:    map[string]change.Mask{},
+		failures: map[string]bool{},
+		known:    map[string]bool{},
+	}
 	c.Lister = &lister{values: v, steady: c.Steady, First: map[string]Reply{}}
 	c.Watcher = &watcher{values: v, lister: c.Lister, steady: c.Steady, watched: map[string]bool{}}
 	c.Keeper = &keeper{values: v, lister: c.Lister, watcher: c.Watcher, steady: c.Steady, evidence: c.Evidence}
-	c.Builder = &builder{values: v, keeper: c.Keeper, harvest: map[[2]string]jsonv.Value{}, reading: map[*catalog.Operation]CreatedThing{}}
+	c.Builder = &builder{
+		values:  v,
+		keeper:  c.Keeper,
+		harvest: map[[2]string]jsonv.Value{},
+		reading: map[*catalog.Operation]CreatedThing{},
+	}
 	c.Executor = &executor{values: v, keeper: c.Keeper}
 	c.Survey = &survey{values: v, lister: c.Lister, builder: c.Builder, watcher: c.Watcher, steady: c.Steady}
-	c.Cleaner = &cleaner{values: v, lister: c.Lister, watcher: c.Watcher, keeper: c.Keeper, executor: c.Executor, steady: c.Steady}
+	c.Cleaner = &cleaner{
+		values:   v,
+		lister:   c.Lister,
+		watcher:  c.Watcher,
+		keeper:   c.Keeper,
+		executor: c.Executor,
+		steady:   c.Steady,
+	}
 	// A run recurses at three points: a change needs the lists first, a restart needs the
 	// items again, and a list may require parameters that name an item.
 	v.Caller.settle, v.Caller.verify, c.Lister.params = c.Watcher.settle, c.Keeper.verifyAgain, c.Builder.Params
 	return c
+}
+
+// newValues returns what all parts of a run use.
+func newValues(o Options) values {
+	v := values{
+		Options: &o,
+		Catalog: &catalog.Catalog{Types: map[string]*catalog.NamedType{}},
+		Rows:    newRows(),
+	}
+	v.Ledger = &ledger{deleting: map[string]bool{}, stays: map[string]string{}}
+	v.Maker = catalog.NewMaker(o.Values, o.RunID, v.Catalog)
+	v.Gate = &gate{
+		options: v.Options,
+		catalog: v.Catalog,
+		maker:   v.Maker,
+		ledger:  v.Ledger,
+		Census:  &change.Census{},
+		Poison:  map[string]string{},
+		Skipped: map[string]string{},
+	}
+	v.Caller = &caller{
+		options:   v.Options,
+		catalog:   v.Catalog,
+		ledger:    v.Ledger,
+		gate:      v.Gate,
+		rows:      v.Rows,
+		Sensitive: map[string]bool{},
+		silent:    map[string]int{},
+		GivenSent: map[[2]string]bool{},
+		Short:     map[string]string{},
+		dates:     &dateLog{fields: map[string]*dateField{}, sent: map[string]bool{}},
+	}
+	v.Caller.Tape = tape.New(tape.Options{
+		Dial:    o.Dial,
+		Record:  o.Record,
+		Replay:  o.Replay,
+		Program: o.Program,
+		Secrets: o.Secrets,
+		Values:  o.Values,
+	})
+	return v
 }
 
 // Run is one live run.
@@ -81,7 +141,13 @@ type Run struct {
 
 // Phase reports the progress of the run.
 func (c *Run) Phase(name string, done, total int) {
-	c.Options.Progress(Progress{Phase: name, Done: done, Total: total, Calls: c.Caller.Calls, Elapsed: c.Caller.Tape.Now().Sub(c.Started)})
+	c.Options.Progress(Progress{
+		Phase:   name,
+		Done:    done,
+		Total:   total,
+		Calls:   c.Caller.Calls,
+		Elapsed: c.Caller.Tape.Now().Sub(c.Started),
+	})
 }
 
 // Speaks records a form that differs from the documented one, and reports whether it
@@ -102,7 +168,13 @@ func (c *Run) Failed(name string, r Reply, mention ...string) {
 	if evidence.Succeeded(r.Envelope) {
 		mention = nil // there is no message, which another row reports
 	}
-	c.Evidence.ErrorTests = append(c.Evidence.ErrorTests, evidence.ErrorCase{Name: name, MustMention: mention, Response: c.Caller.Noted(r), Request: c.Caller.Redact(r.Args), Call: r.Number})
+	c.Evidence.ErrorTests = append(c.Evidence.ErrorTests, evidence.ErrorCase{
+		Name:        name,
+		MustMention: mention,
+		Response:    c.Caller.Noted(r),
+		Request:     c.Caller.Redact(r.Args),
+		Call:        r.Number,
+	})
 }
 
 // values are what the parts of a run pass along: what the adapter describes, what the

@@ -120,7 +120,8 @@ func (st *steadiness) Await(shows func() bool) {
 		if !st.caller.Tape.Pause(st.caller.Ctx, d) {
 			return
 		}
-		if waited += d; shows() {
+		waited += d
+		if shows() {
 			st.Lag = max(st.Lag, waited)
 			return
 		}
@@ -174,7 +175,8 @@ func (st *steadiness) checkDates(op *catalog.Operation, r Reply) {
 			named := change.DateName().MatchString(k) || dateOn().MatchString(k) && (epoch(e) || dateLike().MatchString(e.Text()))
 			if named && (e.Kind() == jsonv.KindString || epoch(e)) {
 				st.rows.Count("dates")
-				if key := op.Name + " " + k; !isoDate().MatchString(e.Text()) && !st.failures[key] {
+				key := op.Name + " " + k
+				if !isoDate().MatchString(e.Text()) && !st.failures[key] {
 					st.failures[key] = true
 					st.rows.Fail("dates.iso", r, "%s returns %s for %s", op.Name, display.Truncate(e.String(), 42), evidence.Quoted(k))
 				}

@@ -74,7 +74,9 @@ func (w *watcher) Begin() {
 
 // recount reads the lists of the census once more, and calls nothing else.
 func (w *watcher) recount() *change.Census {
-	s := &change.Census{Lists: evidence.Each(w.Gate.Census.Lists, func(l *change.Listing) *change.Listing { return w.lister.read(l.Op) })}
+	s := &change.Census{Lists: evidence.Each(w.Gate.Census.Lists, func(l *change.Listing) *change.Listing {
+		return w.lister.read(l.Op)
+	})}
 	w.latest, w.calls = s, w.Caller.Calls
 	return s
 }
@@ -96,7 +98,8 @@ func (w *watcher) Reads() *change.Census {
 	now.Learn(later)
 	for _, d := range w.readHarm(later) {
 		if l := now.Of(d.List.Op); l != nil && !(d.Item.IsAbsent() && l.Moving) {
-			if d.Says = d.Says + ", and only operations declared READ were called"; !d.Item.IsAbsent() && len(l.Hurt(d.Before, d.Item)) == 0 {
+			d.Says = d.Says + ", and only operations declared READ were called"
+			if !d.Item.IsAbsent() && len(l.Hurt(d.Before, d.Item)) == 0 {
 				continue
 			}
 			w.harm(d)
@@ -177,7 +180,11 @@ func (w *watcher) vanished(remove *catalog.Operation, now *change.Census) {
 	}
 	for _, t := range missing {
 		if _, gone := w.lister.Fate(create, t, w.Maker.RunIDs()); gone {
-			w.harm(change.Difference{List: l, ID: t.ID, Says: fmt.Sprintf("%s took %s with it, which this run had created and not deleted", remove.Name, change.ShownItem(t.ID, ""))})
+			w.harm(change.Difference{
+				List: l,
+				ID:   t.ID,
+				Says: fmt.Sprintf("%s took %s with it, which this run had created and not deleted", remove.Name, change.ShownItem(t.ID, "")),
+			})
 			return
 		}
 	}
@@ -199,7 +206,10 @@ func (w *watcher) certain(found []change.Difference) []change.Difference {
 // while another one that it shows can be read.
 func (w *watcher) removed(d change.Difference) bool {
 	get := w.Catalog.Partner("get", "READ", d.List.Op.Resource)
-	if get == nil || get.IDParam() == nil || w.Gate.Skipped[get.Name] != "" || slices.ContainsFunc(get.Params, func(p catalog.Parameter) bool { return p.Required && !get.IsIdentifier(p) }) {
+	needsMore := func(p catalog.Parameter) bool {
+		return p.Required && !get.IsIdentifier(p)
+	}
+	if get == nil || get.IDParam() == nil || w.Gate.Skipped[get.Name] != "" || slices.ContainsFunc(get.Params, needsMore) {
 		return false
 	}
 	read := func(id jsonv.Value) Reply {
@@ -210,7 +220,8 @@ func (w *watcher) removed(d change.Difference) bool {
 	}
 	for _, key := range evidence.SortedKeys(d.List.Items) {
 		id := change.ItemID(w.Catalog.ItemKeys(d.List.Op), d.List.Items[key])
-		if r := read(id); !jsonv.Equal(id, d.ID) && r.OK() {
+		r := read(id)
+		if !jsonv.Equal(id, d.ID) && r.OK() {
 			return true
 		}
 	}
@@ -229,7 +240,8 @@ func (w *watcher) ours(d change.Difference) bool {
 func (w *watcher) adopt(found []change.Difference) bool {
 	n := 0
 	for _, d := range found {
-		if create := w.Catalog.Creator(d.List.Op); create != nil && !d.Item.IsAbsent() && catalog.Carries(d.Item, w.Maker.RunIDs()) && !w.Ledger.made(create.Resource, d.ID) {
+		create := w.Catalog.Creator(d.List.Op)
+		if create != nil && !d.Item.IsAbsent() && catalog.Carries(d.Item, w.Maker.RunIDs()) && !w.Ledger.made(create.Resource, d.ID) {
 			n += w.addMarked(create)
 		}
 	}

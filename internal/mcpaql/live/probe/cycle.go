@@ -30,7 +30,8 @@ func (pr cycleProbe) roundTrips() {
 	pr.run.Rows.Tests["append-only"].Incomplete = nothingUpdated
 	n := 0
 	for _, op := range pr.run.Catalog.Operations {
-		switch base := pr.run.Base[op.Name]; {
+		base := pr.run.Base[op.Name]
+		switch {
 		case !op.Creates() || pr.run.Gate.Skipped[op.Name] != "":
 			continue
 		case op.Verb != "create":
@@ -57,7 +58,8 @@ func (pr cycleProbe) roundTrip(create *catalog.Operation, kind jsonv.Value) {
 	}
 	y.Params = jsonv.Object()
 	for _, p := range create.Params {
-		switch v, err := pr.run.Builder.Filled(create, p); {
+		v, err := pr.run.Builder.Filled(create, p)
+		switch {
 		case err == nil:
 			y.Params = y.Params.With(p.Name, v)
 		case p.Required:
@@ -142,14 +144,21 @@ func (pr cycleProbe) compareCreated(y *guard.Cycle, made guard.Reply) {
 		return
 	}
 	prefix = cmp.Or(prefix, "data") // an empty place, so that the row reports the absence
-	f := evidence.FieldsCase{Name: y.Create.Name + " then " + y.Reader(), ReadResponse: pr.run.Caller.Noted(y.Read), Call: y.Read.Number}
+	f := evidence.FieldsCase{
+		Name:         y.Create.Name + " then " + y.Reader(),
+		ReadResponse: pr.run.Caller.Noted(y.Read),
+		Call:         y.Read.Number,
+	}
 	for name, v := range y.Params.Members() {
 		p := y.Create.Param(name)
 		gone := thing.Lookup(name).IsAbsent()
 		if p.Sensitive || evidence.SecretKey(name) || strings.Contains(name, ".") || !p.Required && callControl().MatchString(name) || gone && catalog.Stem(name) != "" && !y.Thing.With.Lookup(name).IsAbsent() {
 			continue
 		}
-		if gone && !p.Required && !pr.known(y, made, name) && slices.ContainsFunc(y.Params.Keys(), func(k string) bool { return !thing.Lookup(k).IsAbsent() }) {
+		isShown := func(k string) bool {
+			return !thing.Lookup(k).IsAbsent()
+		}
+		if gone && !p.Required && !pr.known(y, made, name) && slices.ContainsFunc(y.Params.Keys(), isShown) {
 			pr.run.Rows.Fail("consistency.unshown", y.Read, "%s accepts %s, and no response and no type shows it", y.Create.Name, evidence.Quoted(name))
 			continue
 		}
@@ -169,7 +178,11 @@ func rendered(thing, fields jsonv.Value) bool {
 // update, the response to the create or an item of its lists shows it. Another one may
 // control the call.
 func (pr cycleProbe) known(y *guard.Cycle, made guard.Reply, name string) bool {
-	if t := pr.resourceType(y); t != nil && slices.ContainsFunc(t.Detail.Lookup("fields").List(), func(f jsonv.Value) bool { return f.Lookup("name").Text() == name }) {
+	t := pr.resourceType(y)
+	isName := func(f jsonv.Value) bool {
+		return f.Lookup("name").Text() == name
+	}
+	if t != nil && slices.ContainsFunc(t.Detail.Lookup("fields").List(), isName) {
 		return true
 	}
 	_, answer := y.Place(made)

@@ -34,7 +34,8 @@ func (p executionProbe) executions() {
 			continue
 		}
 		p.followOne(op, reader, abort)
-		if cancel := op.Detail.Lookup("lifecycle", "supports_cancel"); abort != nil && p.run.Gate.Skipped[abort.Name] == "" && (cancel.IsAbsent() || cancel.Bool()) {
+		cancel := op.Detail.Lookup("lifecycle", "supports_cancel")
+		if abort != nil && p.run.Gate.Skipped[abort.Name] == "" && (cancel.IsAbsent() || cancel.Bool()) {
 			p.abortOne(op, reader, abort)
 		}
 	}
@@ -66,7 +67,8 @@ func (p executionProbe) whyNoExecutions(reader, abort *catalog.Operation) {
 // that is a core state or is documented under lifecycle.states.
 func (p executionProbe) checkState(starter *catalog.Operation, who string, r guard.Reply) {
 	state := r.Data()
-	switch status := state.Lookup("status"); {
+	status := state.Lookup("status")
+	switch {
 	case state.Lookup(catalog.ExecutionKey).Kind() != jsonv.KindString || status.Kind() != jsonv.KindString:
 		p.run.Rows.Fail("execute.state", r, "the response of %s lacks execution_id or status", who)
 	case slices.Contains(guard.CoreStates, status.Text()):
@@ -88,7 +90,8 @@ func (p executionProbe) followOne(op, reader, abort *catalog.Operation) {
 			p.checkState(op, reader.Name, r)
 		}
 	})
-	switch t := p.run.Rows.Tests["execution-end"]; {
+	t := p.run.Rows.Tests["execution-end"]
+	switch {
 	case last.Heard() && !last.OK():
 		p.run.Rows.Count("execution-end")
 		p.run.Rows.Fail("execution-end.readable", last, "%s does not return the state of the execution that %s started: %s", reader.Name, op.Name, last.Brief())
@@ -167,7 +170,8 @@ func (p executionProbe) abortOne(op, reader, abort *catalog.Operation) {
 func (p executionProbe) steps() {
 	t := p.run.Rows.Tests["execution-steps"]
 	flag := p.run.Evidence.OperationsList.Lookup("data", "_protocol", "capabilities", "execution_safety_loop")
-	if off := flag.Text() == "disabled" || flag.Text() == "none" || flag.Text() == "off"; flag.IsAbsent() || flag.Kind() == jsonv.KindNull || flag.Kind() == jsonv.KindBool && !flag.Bool() || off {
+	off := flag.Text() == "disabled" || flag.Text() == "none" || flag.Text() == "off"
+	if flag.IsAbsent() || flag.Kind() == jsonv.KindNull || flag.Kind() == jsonv.KindBool && !flag.Bool() || off {
 		t.NotApplicable = "_protocol.capabilities does not advertise execution_safety_loop"
 		return
 	}
@@ -260,7 +264,8 @@ func (p confirmationProbe) otherTarget(op *catalog.Operation, params jsonv.Value
 
 // confirmationRow records why the row has no cases.
 func (p confirmationProbe) confirmationRow() {
-	switch t := p.run.Rows.Tests["confirmation"]; {
+	t := p.run.Rows.Tests["confirmation"]
+	switch {
 	case t.Cases > 0:
 	case p.run.Options.Mode == guard.ModeSafe:
 		t.Incomplete = "mode safe calls nothing that has to be confirmed"
@@ -284,7 +289,8 @@ func (p confirmationProbe) pendingConfirmation() func() guard.Reply {
 		if why != "" || p.run.Gate.Forbidden(args) != "" {
 			continue
 		}
-		if token, _ := p.run.Caller.SendNow(p.run.Caller.Ctx, guard.Reply{Tool: op.Tool, Args: args}).Token(); token != "" {
+		token, _ := p.run.Caller.SendNow(p.run.Caller.Ctx, guard.Reply{Tool: op.Tool, Args: args}).Token()
+		if token != "" {
 			return func() guard.Reply {
 				return p.run.Keeper.AttemptOn(op.Tool, op, args.With("params", params.With(p.run.Caller.TokenKey, jsonv.String(token))))
 			}

@@ -24,7 +24,8 @@ func (pr featureProbe) presets() {
 	for _, op := range pr.run.Catalog.Operations {
 		if op.Category == "READ" && op.Param("fields") != nil && pr.run.Gate.Skipped[op.Name] == "" {
 			t.NotApplicable, t.Incomplete = "", "no item with fields was read"
-			if base := pr.run.Base[op.Name]; base.OK() && len(catalog.ScalarKeys(catalog.Sample(base.Data()))) > 2 {
+			base := pr.run.Base[op.Name]
+			if base.OK() && len(catalog.ScalarKeys(catalog.Sample(base.Data()))) > 2 {
 				ops = append(ops, op)
 			}
 		}
@@ -70,7 +71,8 @@ func (pr featureProbe) presetsOf(op *catalog.Operation) {
 // nestedPath returns the path of a scalar inside an object of an answer.
 func nestedPath(v jsonv.Value) string {
 	for k, e := range v.Members() {
-		if keys := catalog.ScalarKeys(e); e.Kind() == jsonv.KindObject && len(keys) > 0 && e.Len() > 1 && !strings.Contains(k+keys[0], ".") && !strings.HasPrefix(k, "_") {
+		keys := catalog.ScalarKeys(e)
+		if e.Kind() == jsonv.KindObject && len(keys) > 0 && e.Len() > 1 && !strings.Contains(k+keys[0], ".") && !strings.HasPrefix(k, "_") {
 			return k + "." + keys[0]
 		}
 	}
@@ -124,7 +126,8 @@ func (pr featureProbe) pagination() {
 			continue
 		}
 		t.NotApplicable, t.Incomplete = "", "there were not two items to page through"
-		if base := pr.run.Base[op.Name]; base.OK() && len(catalog.Items(base.Data(), catalog.ListDepth)) > 1 {
+		base := pr.run.Base[op.Name]
+		if base.OK() && len(catalog.Items(base.Data(), catalog.ListDepth)) > 1 {
 			pr.pageThrough(op)
 			return
 		}
@@ -147,7 +150,8 @@ func (pr featureProbe) pageThrough(op *catalog.Operation) {
 		return
 	}
 	two := ask("first", 1, "after", cursor)
-	switch a, b := catalog.Items(one.Data(), catalog.ListDepth), catalog.Items(two.Data(), catalog.ListDepth); {
+	a, b := catalog.Items(one.Data(), catalog.ListDepth), catalog.Items(two.Data(), catalog.ListDepth)
+	switch {
 	case !two.Sent():
 		return
 	case !two.OK():
@@ -159,7 +163,8 @@ func (pr featureProbe) pageThrough(op *catalog.Operation) {
 	}
 	large := ask("first", 100)
 	// No page may follow one that holds everything.
-	if n := len(catalog.Items(large.Data(), catalog.ListDepth)); large.OK() && n > 0 && n < 100 {
+	n := len(catalog.Items(large.Data(), catalog.ListDepth))
+	if large.OK() && n > 0 && n < 100 {
 		pr.checkPageInfo(op, large, false, false)
 	}
 	pr.inOrder(op, large, ask)
@@ -172,7 +177,8 @@ func (pr featureProbe) pageThrough(op *catalog.Operation) {
 	}
 	for _, pairs := range mixed {
 		names := strings.Join(jsonv.ObjectOf(pairs...).Keys(), " and ")
-		switch r := ask(pairs...); {
+		r := ask(pairs...)
+		switch {
 		case !r.Sent():
 		case r.OK():
 			pr.run.Rows.Fail("pagination.combinations", r, "%s accepts %s without the required parameters, or with parameters that exclude each other", op.Name, names)
@@ -201,7 +207,10 @@ func (pr featureProbe) inOrder(op *catalog.Operation, large guard.Reply, ask fun
 					n++
 					continue
 				case slices.EqualFunc(all, catalog.Items(ask("first", 100).Data(), catalog.ListDepth), same):
-					pr.run.Rows.Fail("pagination.order", page, "%s with pages of %d %s an item", op.Name, size, map[bool]string{true: "skips", false: "repeats"}[at > n])
+					pr.run.Rows.Fail("pagination.order", page, "%s with pages of %d %s an item", op.Name, size, map[bool]string{
+						true:  "skips",
+						false: "repeats",
+					}[at > n])
 				}
 				return
 			}
@@ -225,7 +234,8 @@ func (pr featureProbe) checkPageInfo(op *catalog.Operation, r guard.Reply, next,
 		name string
 		want bool
 	}{{"hasNextPage", next}, {"hasPreviousPage", previous}} {
-		switch v := info.Lookup(f.name); {
+		v := info.Lookup(f.name)
+		switch {
 		case v.Kind() != jsonv.KindBool:
 			pr.run.Rows.Fail("pagination.info", r, "%s returns a pageInfo without %s", op.Name, f.name)
 		case v.Bool() != f.want:

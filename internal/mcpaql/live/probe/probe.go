@@ -98,7 +98,10 @@ func (pr operationProbe) probeOperation(op *catalog.Operation) {
 		pr.run.Gates[op.Name] = pr.run.Gates[op.Name] || !base.Args.Lookup("params", key).IsAbsent()
 	}
 	pr.run.Base[op.Name] = base
-	if op.Creates() && slices.ContainsFunc(op.Params, func(p catalog.Parameter) bool { return !p.Required && !params.Lookup(p.Name).IsAbsent() }) {
+	isGivenOption := func(p catalog.Parameter) bool {
+		return !p.Required && !params.Lookup(p.Name).IsAbsent()
+	}
+	if op.Creates() && slices.ContainsFunc(op.Params, isGivenOption) {
 		pr.run.Rows.Skip("accuracy", op.Name, "", "not called with its required parameters only, because none of them can carry the mark of the run")
 	}
 	pr.accuracy(op, params, base)
@@ -184,7 +187,8 @@ func (pr operationProbe) judgeDocumented(op *catalog.Operation, r guard.Reply, p
 	if accepted {
 		pr.accept(op, params.Keys()...)
 	}
-	switch code := r.Code(); {
+	code := r.Code()
+	switch {
 	case r.OK() || !accepted:
 	case r.Silent:
 		pr.run.Rows.Fail("accuracy.failure", r, "%s does not respond", op.Name)
@@ -226,7 +230,13 @@ func (pr operationProbe) missing(op *catalog.Operation) {
 			pr.run.Rows.Skip("required", op.Name, p.Name, "another identifier was not found")
 			continue
 		}
-		pr.run.Evidence.MissingRequired = append(pr.run.Evidence.MissingRequired, evidence.ParameterCase{Operation: op.Name, Parameter: p.Name, Response: pr.run.Caller.Noted(r), Request: pr.run.Caller.Redact(r.Args), Call: r.Number})
+		pr.run.Evidence.MissingRequired = append(pr.run.Evidence.MissingRequired, evidence.ParameterCase{
+			Operation: op.Name,
+			Parameter: p.Name,
+			Response:  pr.run.Caller.Noted(r),
+			Request:   pr.run.Caller.Redact(r.Args),
+			Call:      r.Number,
+		})
 		if !r.OK() {
 			pr.run.Failed(op.Name+" without "+p.Name, r, p.Name)
 		}
@@ -249,7 +259,13 @@ func (pr operationProbe) unknownParameters(op *catalog.Operation, base guard.Rep
 			pr.run.Rows.Skip("unknown", op.Name, name, "it is refused for another reason: "+r.Brief())
 			return
 		}
-		pr.run.Evidence.UnknownParameter = append(pr.run.Evidence.UnknownParameter, evidence.ParameterCase{Operation: op.Name, Parameter: name, Response: pr.run.Caller.Noted(r), Request: pr.run.Caller.Redact(r.Args), Call: r.Number})
+		pr.run.Evidence.UnknownParameter = append(pr.run.Evidence.UnknownParameter, evidence.ParameterCase{
+			Operation: op.Name,
+			Parameter: name,
+			Response:  pr.run.Caller.Noted(r),
+			Request:   pr.run.Caller.Redact(r.Args),
+			Call:      r.Number,
+		})
 		if !r.OK() {
 			pr.run.Failed(op.Name+" with the unknown "+name, r, name)
 		}

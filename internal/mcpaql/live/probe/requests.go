@@ -53,7 +53,8 @@ func (p requestProbe) probeRequests() {
 			p.run.Rows.Fail("request.meta", r, "%s next to params is rejected: %s", key, r.Brief())
 		}
 	}
-	if r := p.run.Caller.Send(p.run.Catalog.Reader, good.With("query", jsonv.String("types"))); r.OK() && r.Data().Lookup("operations").IsAbsent() && !r.Data().Lookup("types").IsAbsent() {
+	r := p.run.Caller.Send(p.run.Catalog.Reader, good.With("query", jsonv.String("types")))
+	if r.OK() && r.Data().Lookup("operations").IsAbsent() && !r.Data().Lookup("types").IsAbsent() {
 		p.run.Rows.Fail("request.params-win", r, "a parameter next to params overrides the one inside")
 	}
 }
@@ -71,7 +72,8 @@ func (p requestProbe) probeRouting() {
 		// If no operation can be called, a READ operation is sent without parameters:
 		// an endpoint refuses it before it checks those.
 		if op.Category == "READ" && op.Name != "introspect" && (p.run.Gate.Skipped[op.Name] == "" || reads == nil && p.run.Gate.Barred(op) == "") {
-			if reads = op; p.run.Gate.Skipped[op.Name] == "" {
+			reads = op
+			if p.run.Gate.Skipped[op.Name] == "" {
 				break
 			}
 		}
@@ -103,7 +105,8 @@ func (p requestProbe) misroute(op *catalog.Operation, tool string, params jsonv.
 		return
 	}
 	p.run.Rows.Count("routing")
-	switch code := r.Code(); {
+	code := r.Code()
+	switch {
 	case r.OK(), op.Category != "READ" && code == "VALIDATION_MISSING_PARAM":
 		p.run.Rows.Fail("routing.refused", r, "%s accepts %s, which belongs to %s", tool, op.Name, op.Tool)
 	case r.Refused() && (code == "VALIDATION_ENDPOINT_MISMATCH" || code == "VALIDATION_WRONG_ENDPOINT" || evidence.Names(r.Message(), op.Tool)):
@@ -172,7 +175,8 @@ func (pr featureProbe) probeBatch() {
 		if pr.run.Caller.Short["batch"] != "" || name == "field_selection" && pr.run.Caller.Short["fields"] != "" {
 			continue
 		}
-		if flag := proto.Lookup(name); flag.Kind() == jsonv.KindBool && flag.Bool() != seen && pr.run.Options.Mode != guard.ModePlan {
+		flag := proto.Lookup(name)
+		if flag.Kind() == jsonv.KindBool && flag.Bool() != seen && pr.run.Options.Mode != guard.ModePlan {
 			pr.run.Rows.Tests["tools"].Cases++
 			pr.run.Rows.Fail("tools.capability", r, "_protocol.capabilities.%s is %v, but the run showed %v", name, flag.Bool(), seen)
 		}
@@ -199,7 +203,8 @@ func (p requestProbe) probeConsistency() {
 			break
 		}
 		p.run.Rows.Count("consistency")
-		if first := p.run.Evidence.OperationsList; r.OK() && !jsonv.Equal(change.WithoutVolatile(first), change.WithoutVolatile(r.Envelope)) {
+		first := p.run.Evidence.OperationsList
+		if r.OK() && !jsonv.Equal(change.WithoutVolatile(first), change.WithoutVolatile(r.Envelope)) {
 			p.run.Rows.Fail("consistency.repeat", r, "the operation list changed during the session")
 			break
 		}
@@ -211,7 +216,8 @@ func (p requestProbe) probeConsistency() {
 			continue
 		}
 		p.run.Rows.Count("consistency")
-		if v, there := r.Data().Get(q[2]); !r.OK() || !there || v.Kind() != jsonv.KindNull {
+		v, there := r.Data().Get(q[2])
+		if !r.OK() || !there || v.Kind() != jsonv.KindNull {
 			p.run.Rows.Fail("consistency.null", r, "asked for an unknown %s: expected success with %s: null, got %s", q[2], q[2], r.Brief())
 		}
 	}
@@ -223,10 +229,12 @@ func (p requestProbe) effects() {
 	var changed []guard.Reply
 	for _, op := range p.run.Catalog.Operations {
 		before, known := p.run.Lister.First[op.Name]
-		if l := p.run.Gate.Census.Of(op); !known || l != nil && l.Moving || len(p.run.Ledger.Leftovers) > 0 || p.run.Watcher.Record(op) {
+		l := p.run.Gate.Census.Of(op)
+		if !known || l != nil && l.Moving || len(p.run.Ledger.Leftovers) > 0 || p.run.Watcher.Record(op) {
 			continue
 		}
-		if r := p.run.Caller.Send(op.Tool, before.Args); r.OK() && !(change.Mask{}).Alike(before.Envelope, r.Envelope) {
+		r := p.run.Caller.Send(op.Tool, before.Args)
+		if r.OK() && !(change.Mask{}).Alike(before.Envelope, r.Envelope) {
 			changed = append(changed, r)
 		}
 	}

@@ -80,7 +80,10 @@ func (pr semanticProbe) askModel(s *evidence.SemanticCase, tools []llm.Tool) err
 		turns = append(turns, m)
 		for _, call := range m.Calls {
 			op := call.Arguments.Lookup("operation")
-			s.ToolCalls = append(s.ToolCalls, evidence.ToolCall{Operation: op.If(op.Kind() == jsonv.KindString), Params: pr.run.Caller.Redact(call.Arguments.Lookup("params"))})
+			s.ToolCalls = append(s.ToolCalls, evidence.ToolCall{
+				Operation: op.If(op.Kind() == jsonv.KindString),
+				Params:    pr.run.Caller.Redact(call.Arguments.Lookup("params")),
+			})
 			turns = append(turns, llm.Message{Role: "tool", ID: call.ID, Text: pr.rehearse(call)})
 		}
 	}
@@ -105,7 +108,8 @@ func (pr semanticProbe) rehearse(call llm.Call) string {
 	}
 	for _, part := range parts {
 		name := part.Lookup("operation")
-		switch op := pr.run.Catalog.Op(name.Text()); {
+		op := pr.run.Catalog.Op(name.Text())
+		switch {
 		case name.Kind() != jsonv.KindString:
 			return rehearsed("VALIDATION_MISSING_PARAM", "The arguments of the call have to name an operation, a text.")
 		case op == nil && name.Text() != "introspect":
@@ -143,20 +147,26 @@ func (pr semanticProbe) scenarios() (out []evidence.SemanticCase) {
 		out = append(out, evidence.SemanticCase{Name: name, Question: question, Facts: facts, RequiredPatterns: patterns, PhraseGroups: groups})
 		return &out[len(out)-1]
 	}
-	creates := lists.Kept(pr.run.Catalog.Operations, func(op *catalog.Operation) (string, bool) { return op.Name, op.Category == "CREATE" })
+	creates := lists.Kept(pr.run.Catalog.Operations, func(op *catalog.Operation) (string, bool) {
+		return op.Name, op.Category == "CREATE"
+	})
 	if len(creates) > 0 {
 		ask("Discovery: what can be created", "Which operations of this adapter create something? Name all of them.", "The CREATE operations are "+strings.Join(creates, ", ")+".",
-			creates[:1], evidence.Each(creates[:min(len(creates), 3)], func(name string) []string { return []string{name} })...).ExpectedOperations = []string{"introspect"}
+			creates[:1], evidence.Each(creates[:min(len(creates), 3)], func(name string) []string {
+				return []string{name}
+			})...).ExpectedOperations = []string{"introspect"}
 	}
 	for _, op := range pr.run.Catalog.Operations {
-		if keys := catalog.ScalarKeys(catalog.Sample(pr.run.Base[op.Name].Data())); op.Category == "READ" && op.Param("fields") != nil && len(keys) > 1 {
+		keys := catalog.ScalarKeys(catalog.Sample(pr.run.Base[op.Name].Data()))
+		if op.Category == "READ" && op.Param("fields") != nil && len(keys) > 1 {
 			ask("Field selection: "+op.Name, fmt.Sprintf("You need nothing but %s and %s of what %s answers. How do you ask for just these?", keys[0], keys[1], op.Name),
 				op.Name+" takes the parameter fields: "+op.Param("fields").Doc, []string{"fields"}, []string{keys[0]}, []string{keys[1]}).ExpectedParameters = []string{"fields"}
 			break
 		}
 	}
 	for _, m := range pr.run.Evidence.MissingRequired {
-		if text := evidence.Message(m.Response).Text(); m.Operation != "introspect" && evidence.Refused(m.Response) && text != "" {
+		text := evidence.Message(m.Response).Text()
+		if m.Operation != "introspect" && evidence.Refused(m.Response) && text != "" {
 			ask("Error understanding: "+m.Operation, fmt.Sprintf("You called %s and got this error: %s\nWhat was wrong, and what do you do?", m.Operation, display.Truncate(text, 500)),
 				fmt.Sprintf("The required parameter %s of %s was missing; the call is to be repeated with it.", m.Parameter, m.Operation),
 				[]string{m.Parameter}, []string{m.Parameter}, []string{"missing", "required", "add", "include", "provide", "supply", "with", "without"})

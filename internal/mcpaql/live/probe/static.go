@@ -97,7 +97,8 @@ func (pr Description) CheckOperations() {
 			continue
 		}
 		for _, key := range []string{"semantic_category", "endpoint"} {
-			if a, b := op.Info.Lookup(key).Text(), op.Detail.Lookup(key).Text(); !strings.EqualFold(a, b) {
+			a, b := op.Info.Lookup(key).Text(), op.Detail.Lookup(key).Text()
+			if !strings.EqualFold(a, b) {
 				pr.Run.Rows.Fail("consistency.category", none, "the %s of %s is %s in the list and %s in its detail", key, op.Name, evidence.Quoted(display.Truncate(a, 40)), evidence.Quoted(display.Truncate(b, 40)))
 			}
 		}
@@ -176,7 +177,8 @@ func (pr UnseenRows) SettleRows() {
 		return slices.ContainsFunc(pr.Run.Catalog.Operations, func(op *catalog.Operation) bool { return op.Category == category })
 	}
 	for id, needs := range map[string]string{"merge": "UPDATE", "input": "UPDATE", "deleted": "DELETE"} {
-		switch t := pr.Run.Rows.Tests[id]; {
+		t := pr.Run.Rows.Tests[id]
+		switch {
 		case t.Cases > 0 || t.NotApplicable != "":
 		case !has(needs):
 			t.NotApplicable = "there is no " + needs + " operation"
@@ -212,7 +214,9 @@ func (pr UnseenRows) lacksParameters() string {
 const noFreeObject = "no resource has a field that takes any object"
 
 func (pr UnseenRows) limitsValues(op *catalog.Operation) bool {
-	return pr.Run.Gate.Skipped[op.Name] != "" && len(op.Params) == 0 || slices.ContainsFunc(op.Params, func(p catalog.Parameter) bool { return len(pr.Run.Catalog.Wrong(p)) > 0 })
+	return pr.Run.Gate.Skipped[op.Name] != "" && len(op.Params) == 0 || slices.ContainsFunc(op.Params, func(p catalog.Parameter) bool {
+		return len(pr.Run.Catalog.Wrong(p)) > 0
+	})
 }
 
 // settleDates searches the introspection for dates when no answer contained one.

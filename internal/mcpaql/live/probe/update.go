@@ -147,7 +147,11 @@ func (pr cycleProbe) merges(y *guard.Cycle) {
 			continue // create-read reports it
 		}
 		t.Cases++
-		r := pr.change(y, jsonv.ObjectOf(p.Name, jsonv.From(map[string]any{"zz_one": map[string]any{"a": 3}, "zz_list": []any{9}, "zz_text": nil})))
+		r := pr.change(y, jsonv.ObjectOf(p.Name, jsonv.From(map[string]any{
+			"zz_one":  map[string]any{"a": 3},
+			"zz_list": []any{9},
+			"zz_text": nil,
+		})))
 		if !r.OK() {
 			if r.Sent() {
 				pr.run.Rows.Fail("merge.accepted", r, "%s refuses a partial object for %s: %s", y.Update.Name, evidence.Quoted(p.Name), r.Brief())
@@ -171,7 +175,8 @@ func (pr cycleProbe) merges(y *guard.Cycle) {
 		}
 		return
 	}
-	if t.NotApplicable = ""; t.Cases == 0 {
+	t.NotApplicable = ""
+	if t.Cases == 0 {
 		t.Incomplete, t.NotApplicable = noFreeObject, noFreeObject
 	}
 }
@@ -220,7 +225,13 @@ func (pr cycleProbe) forbidden(y *guard.Cycle, kind, name string, documented boo
 			response = response.With("x_note", jsonv.String("the update succeeded and changed nothing"))
 		}
 	}
-	pr.run.Evidence.Constraints = append(pr.run.Evidence.Constraints, evidence.ConstraintCase{Name: y.Update.Name + " of the " + kind + " " + name, Documented: documented, Response: response, Request: pr.run.Caller.Redact(r.Args), Call: r.Number})
+	pr.run.Evidence.Constraints = append(pr.run.Evidence.Constraints, evidence.ConstraintCase{
+		Name:       y.Update.Name + " of the " + kind + " " + name,
+		Documented: documented,
+		Response:   response,
+		Request:    pr.run.Caller.Redact(r.Args),
+		Call:       r.Number,
+	})
 	return r, kept, true
 }
 
@@ -249,7 +260,8 @@ func (pr cycleProbe) appendOnly(y *guard.Cycle) {
 			continue
 		}
 		pr.run.Rows.Count("append-only")
-		switch shown := evidence.Quoted(display.Truncate(name, 60)); {
+		shown := evidence.Quoted(display.Truncate(name, 60))
+		switch {
 		case kept:
 			pr.run.Rows.Fail("append-only.silent", r, "%s accepts a change of the append-only %s and ignores it", y.Update.Name, shown)
 		case r.OK():
@@ -265,9 +277,10 @@ func (pr cycleProbe) appendOnly(y *guard.Cycle) {
 func (pr cycleProbe) saidOf(y *guard.Cycle, name string, words func() *regexp.Regexp) bool {
 	said := func(text string) bool { return words().MatchString(text) && evidence.Names(text, name) }
 	for _, op := range []*catalog.Operation{y.Create, y.Update} {
-		if said(op.Detail.Lookup("description").Text()) || slices.ContainsFunc(op.Params, func(p catalog.Parameter) bool {
+		describes := func(p catalog.Parameter) bool {
 			return said(p.Doc) || p.Name == name && words().MatchString(p.Doc)
-		}) {
+		}
+		if said(op.Detail.Lookup("description").Text()) || slices.ContainsFunc(op.Params, describes) {
 			return true
 		}
 	}
@@ -284,7 +297,8 @@ func (pr cycleProbe) resourceType(y *guard.Cycle) *catalog.NamedType {
 		if op == nil {
 			continue
 		}
-		if t := pr.run.Catalog.Types[strings.ToLower(op.Detail.Lookup("returns", "name").Text())]; t != nil && t.Detail.Lookup("fields").Len() > 0 {
+		t := pr.run.Catalog.Types[strings.ToLower(op.Detail.Lookup("returns", "name").Text())]
+		if t != nil && t.Detail.Lookup("fields").Len() > 0 {
 			return t
 		}
 	}

@@ -85,7 +85,15 @@ func (pr operationProbe) defaults(op *catalog.Operation, base guard.Reply) {
 			pr.run.Rows.Skip("defaults", op.Name, p.Name, "the default is consistent with the responses, but they do not tell it apart from its neighbors")
 			continue
 		}
-		pr.run.Evidence.OptionalDefaults = append(pr.run.Evidence.OptionalDefaults, evidence.DefaultCase{Operation: op.Name, Parameter: p.Name, Path: path, Expected: want, Response: response, Request: pr.run.Caller.Redact(base.Args), Call: base.Number})
+		pr.run.Evidence.OptionalDefaults = append(pr.run.Evidence.OptionalDefaults, evidence.DefaultCase{
+			Operation: op.Name,
+			Parameter: p.Name,
+			Path:      path,
+			Expected:  want,
+			Response:  response,
+			Request:   pr.run.Caller.Redact(base.Args),
+			Call:      base.Number,
+		})
 	}
 }
 
@@ -100,21 +108,25 @@ func (pr operationProbe) observable(op *catalog.Operation, p catalog.Parameter, 
 	case jsonv.KindNumber:
 		if n, ok := def.Int64(); ok {
 			other = append(other, jsonv.Int(n+1))
-			if low, _ := catalog.Bounds(p); n > 1 || low < float64(n) && !math.IsInf(low, 0) {
+			low, _ := catalog.Bounds(p)
+			if n > 1 || low < float64(n) && !math.IsInf(low, 0) {
 				other = append(other, jsonv.Int(n-1))
 			}
 		}
 	case jsonv.KindBool:
 		other = append(other, jsonv.Bool(!def.Bool()))
 	case jsonv.KindString:
-		other = append(other, slices.DeleteFunc(p.Schema.Lookup("enum").List(), func(e jsonv.Value) bool { return jsonv.Equal(e, def) })...)
+		other = append(other, slices.DeleteFunc(p.Schema.Lookup("enum").List(), func(e jsonv.Value) bool {
+			return jsonv.Equal(e, def)
+		})...)
 	}
 	differs := false
 	for i, v := range other {
 		if i == maxNeighbors || pr.run.Catalog.Fits(p, v) != "" || jsonv.Equal(v, def) {
 			continue
 		}
-		if r := pr.run.Caller.Call(op, pr.run.Builder.Fresh(op).With(p.Name, v)); r.OK() {
+		r := pr.run.Caller.Call(op, pr.run.Builder.Fresh(op).With(p.Name, v))
+		if r.OK() {
 			if differs = pr.run.Steady.Differs(op, base, r); !differs {
 				return false
 			}
@@ -166,7 +178,15 @@ func (pr operationProbe) createdDefaults(op *catalog.Operation) {
 			pr.run.Rows.Skip("defaults", op.Name, p.Name, "the created item does not show it")
 			continue
 		}
-		pr.run.Evidence.OptionalDefaults = append(pr.run.Evidence.OptionalDefaults, evidence.DefaultCase{Operation: op.Name, Parameter: p.Name, Path: prefix + "." + p.Name, Expected: def, Response: pr.run.Caller.Noted(back), Request: pr.run.Caller.Redact(back.Args), Call: back.Number})
+		pr.run.Evidence.OptionalDefaults = append(pr.run.Evidence.OptionalDefaults, evidence.DefaultCase{
+			Operation: op.Name,
+			Parameter: p.Name,
+			Path:      prefix + "." + p.Name,
+			Expected:  def,
+			Response:  pr.run.Caller.Noted(back),
+			Request:   pr.run.Caller.Redact(back.Args),
+			Call:      back.Number,
+		})
 	}
 }
 

@@ -31,7 +31,13 @@ type disguise struct {
 const minKnown = 6
 
 func newDisguise(secrets []string, values jsonv.Value) *disguise {
-	d := &disguise{mask: secret.NewRedactor(), given: map[string]bool{}, made: map[string]bool{}, known: map[string]string{}, key: make([]byte, sha256.Size)}
+	d := &disguise{
+		mask:  secret.NewRedactor(),
+		given: map[string]bool{},
+		made:  map[string]bool{},
+		known: map[string]string{},
+		key:   make([]byte, sha256.Size),
+	}
 	d.mask.Add(secrets...)
 	_, _ = rand.Read(d.key)
 	d.give(values)
@@ -71,7 +77,8 @@ func (d *disguise) value(v jsonv.Value, ours, covered bool) jsonv.Value {
 	case jsonv.KindString:
 		return jsonv.String(d.text(v.Text(), ours, covered))
 	case jsonv.KindNumber:
-		if n := v.String(); covered && d.isSecret(n, ours) {
+		n := v.String()
+		if covered && d.isSecret(n, ours) {
 			if other, err := jsonv.Parse([]byte(d.form(n))); err == nil {
 				return other
 			}

@@ -109,7 +109,8 @@ type Recording struct {
 // Open reads the cassette of a run. Errors in its content are a [*cassette.Error].
 func Open(path string) (*Recording, error) {
 	c, err := cassette.Open(path)
-	switch wrong, ok := errors.AsType[*cassette.Error](err); {
+	wrong, ok := errors.AsType[*cassette.Error](err)
+	switch {
 	case ok:
 		wrong.Says += "; record the run again with --record"
 		return nil, wrong
@@ -145,7 +146,8 @@ func (rec *Recording) read() error {
 		if len(frames) > 0 {
 			last.begin, last.line, frames = frames[0].At, frames[0].Line, nil
 		}
-		if rec.events = append(rec.events, last); last.Event == valuing {
+		rec.events = append(rec.events, last)
+		if last.Event == valuing {
 			rec.Values = last.Values
 		}
 	}
@@ -198,7 +200,9 @@ func (s *Session) Do(ctx context.Context, call mcp.Call) (x *mcp.Exchange) {
 // note fills in the data that the messages do not contain.
 func (s *Session) note(e *event, x *mcp.Exchange) {
 	note := func(list []protocol.Violation) []violation {
-		return evidence.Each(list, func(v protocol.Violation) violation { return violation{v.Kind, s.t.veil.mask.String(v.Msg)} })
+		return evidence.Each(list, func(v protocol.Violation) violation {
+			return violation{v.Kind, s.t.veil.mask.String(v.Msg)}
+		})
 	}
 	e.Violations, e.Late, e.Dropped = note(x.Violations), note(s.s.TakeViolations()), x.Dropped
 	if !s.s.Alive() && s.dead == nil {

@@ -204,7 +204,8 @@ func (t *Tape) Dial(ctx context.Context, variant string) (*Session, error) {
 
 // opened fills in the data of a live session.
 func (t *Tape) opened(s *Session, err error) {
-	switch e := s.e; {
+	e := s.e
+	switch {
 	case err != nil:
 		e.Failed = &failure{Says: t.veil.mask.String(err.Error())}
 	case s.s == nil:
@@ -226,7 +227,11 @@ func (t *Tape) messages(e *event, x *mcp.Exchange) {
 	}
 	add := func(at time.Duration, dir cassette.Direction, raw []byte) {
 		if raw != nil {
-			e.frames = append(e.frames, cassette.Frame{At: at, Dir: dir, Data: t.veil.message(raw, dir == cassette.ToServer)})
+			e.frames = append(e.frames, cassette.Frame{
+				At:   at,
+				Dir:  dir,
+				Data: t.veil.message(raw, dir == cassette.ToServer),
+			})
 		}
 	}
 	over := e.begin + x.Elapsed.Truncate(time.Microsecond)
@@ -277,7 +282,8 @@ func (c contexts) during(do func()) (ends []end) {
 	}
 	stops := map[int]func() bool{}
 	for n, one := range c {
-		switch parent := one.parent; {
+		parent := one.parent
+		switch {
 		case parent == nil:
 		case parent.Err() != nil:
 			ended(n, true)

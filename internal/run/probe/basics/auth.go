@@ -55,7 +55,8 @@ func Authorization(ctx context.Context, v *exam.Visit) {
 		discovery = exam.BrokenBy(evidence, "the challenge has no resource_metadata, and %s has no document", wellKnown)
 	}
 	v.State(ctx, "auth-discovery", "", discovery)
-	if u, err := url.Parse(named); named != "" && err == nil && u.Host == v.At.Host {
+	u, err := url.Parse(named)
+	if named != "" && err == nil && u.Host == v.At.Host {
 		if document, place = metadataAt(ctx, v, u.RequestURI()); document == nil {
 			v.Check(ctx, "auth-metadata", "", func(ctx context.Context) exam.Outcome {
 				x := v.Post(ctx, suite.Request{Method: http.MethodGet, Path: u.RequestURI()}, noToken())
@@ -77,7 +78,8 @@ func Authorization(ctx context.Context, v *exam.Visit) {
 func tokens(ctx context.Context, v *exam.Visit, served []kind) {
 	eachKind(ctx, v, "auth-401", served, func(ctx context.Context, k kind) exam.Outcome {
 		x := k.send(ctx, v, http.Header{"Authorization": {"Bearer mcptest-invalid-token"}})
-		switch s := exam.Status(x); {
+		s := exam.Status(x)
+		switch {
 		case s == 0 || s == http.StatusTooManyRequests:
 			return exam.Unverified("there was %s", exam.Answer(x))
 		case exam.RefusesAll(s) && s >= 500 && exam.Status(k.send(ctx, v, nil)) == s:
@@ -91,7 +93,8 @@ func tokens(ctx context.Context, v *exam.Visit, served []kind) {
 	})
 	eachKind(ctx, v, "auth-anonymous", served, func(ctx context.Context, k kind) exam.Outcome {
 		x := k.send(ctx, v, noToken())
-		switch s := exam.Status(x); {
+		s := exam.Status(x)
+		switch {
 		case refusedWithin(ctx, v, k, x) && credentials(v):
 			return exam.Broken(x, "%s without a token got the status %d and %s, expected 401", k.method, s, exam.Answer(x))
 		case s < 300 || s == http.StatusTooManyRequests:
@@ -121,7 +124,8 @@ func refusedWithin(ctx context.Context, v *exam.Visit, k kind, x *mcp.Exchange) 
 func metadataAt(ctx context.Context, v *exam.Visit, places ...string) (found *mcp.Exchange, place string) {
 	for _, place := range places {
 		x := v.Post(ctx, suite.Request{Method: http.MethodGet, Path: place}, noToken())
-		if body, err := jsonv.Parse(x.Response); exam.Status(x) == http.StatusOK && err == nil && body.Kind() == jsonv.KindObject {
+		body, err := jsonv.Parse(x.Response)
+		if exam.Status(x) == http.StatusOK && err == nil && body.Kind() == jsonv.KindObject {
 			return x, place
 		}
 	}

@@ -144,7 +144,8 @@ func descriptorsAfter(ctx context.Context, v *exam.Visit, call equalCall) exam.O
 			before = now.Descriptors
 			continue
 		}
-		if late++; !ok || late > lateReadings {
+		late++
+		if !ok || late > lateReadings {
 			return exam.Held()
 		}
 	}
@@ -156,7 +157,8 @@ func keptDescriptors(ctx context.Context, meter *usage.Meter, first float64, cal
 	now := first
 	for until := time.Now().Add(givenBack); time.Now().Before(until) && ctx.Err() == nil; time.Sleep(givenBack / 20) {
 		read, ok := meter.Read()
-		if now = read.Descriptors; !ok || now < first+equalRequests {
+		now = read.Descriptors
+		if !ok || now < first+equalRequests {
 			return exam.Held()
 		}
 	}

@@ -38,7 +38,10 @@ func OverHTTP(ctx context.Context, v *exam.Visit) {
 		return exam.ExpectStatus(x, http.StatusBadRequest, k.method+" with MCP-Protocol-Version: 1999-01-01")
 	})
 	v.Check(ctx, "http-error-trace", "", func(ctx context.Context) exam.Outcome {
-		for _, action := range []suite.Request{{Method: http.MethodPost, JSON: true, Body: []byte(`{"jsonrpc": "2.0", "id": 1, `)}, {Method: http.MethodGet, Path: "/mcptest-no-such-path"}} {
+		for _, action := range []suite.Request{
+			{Method: http.MethodPost, JSON: true, Body: []byte(`{"jsonrpc": "2.0", "id": 1, `)},
+			{Method: http.MethodGet, Path: "/mcptest-no-such-path"},
+		} {
 			if x := v.Post(ctx, action, v.InSession(ctx, message)); trace().Match(x.Response) {
 				return exam.Broken(x, "the response shows a stack trace or a path of the server")
 			}
@@ -71,7 +74,8 @@ func notifications(ctx context.Context, v *exam.Visit) {
 		method := message.Lookup("method").Text()
 		v.Check(ctx, "http-notification", method, func(ctx context.Context) exam.Outcome {
 			x := v.Tell(ctx, message, nil)
-			switch s := exam.Status(x); {
+			s := exam.Status(x)
+			switch {
 			case s == 0:
 				return exam.Unverified("there was %s", exam.Answer(x))
 			case s >= 400:
@@ -117,7 +121,8 @@ func origins(ctx context.Context, v *exam.Visit, message jsonv.Value, served []k
 	})
 	v.Check(ctx, "http-origin-status", "", func(ctx context.Context) exam.Outcome {
 		x := with(ctx, "Origin", foreign)
-		switch s := exam.Status(x); {
+		s := exam.Status(x)
+		switch {
 		case exam.Served(x) || s == 0:
 			return exam.Unverified("a foreign Origin is served")
 		case s == http.StatusUnauthorized || s == http.StatusBadRequest:
@@ -135,7 +140,8 @@ func origins(ctx context.Context, v *exam.Visit, message jsonv.Value, served []k
 	v.Check(ctx, "http-origin-own", "", func(ctx context.Context) exam.Outcome {
 		x := with(ctx, "Origin", v.At.Scheme+"://"+v.At.Host)
 		// 403 is how a server refuses an origin: it counts if the request without one is served after it.
-		if status := exam.Status(x); exam.RefusesAll(status) && (status != http.StatusForbidden || !exam.Served(v.Tell(ctx, message, nil))) {
+		status := exam.Status(x)
+		if exam.RefusesAll(status) && (status != http.StatusForbidden || !exam.Served(v.Tell(ctx, message, nil))) {
 			return exam.Unverified("HTTP %d", status)
 		}
 		return exam.BrokenIf(exam.Served(control) && !exam.Served(x), x, "a request from the origin of the server got %s", exam.Answer(x))
@@ -144,7 +150,9 @@ func origins(ctx context.Context, v *exam.Visit, message jsonv.Value, served []k
 
 // credentials reports whether the server gets credentials.
 func credentials(v *exam.Visit) bool {
-	return v.Pinned.Auth != nil || slices.ContainsFunc(v.Pinned.Headers, func(h plan.Header) bool { return strings.EqualFold(h.Name, "Authorization") })
+	return v.Pinned.Auth != nil || slices.ContainsFunc(v.Pinned.Headers, func(h plan.Header) bool {
+		return strings.EqualFold(h.Name, "Authorization")
+	})
 }
 
 // streaming examines the event streams of a session of its own.
@@ -156,7 +164,8 @@ func streaming(ctx context.Context, v *exam.Visit) {
 		requests := []jsonv.Value{v.Frame(7301, v.FirstList(), jsonv.Value{})}
 		for _, tool := range v.Tools {
 			args := argument.Valid(tool)
-			if id := 7301 + len(requests); len(requests) < 6 && allow.ReadOnly(tool) && v.Policy.Call(tool, args) == "" {
+			id := 7301 + len(requests)
+			if len(requests) < 6 && allow.ReadOnly(tool) && v.Policy.Call(tool, args) == "" {
 				requests = append(requests, v.Frame(id, "tools/call", exam.Params(tool, args, "_meta", jsonv.ObjectOf("progressToken", id))))
 			}
 		}
@@ -217,7 +226,8 @@ func foreignStream(ctx context.Context, v *exam.Visit) exam.Outcome {
 // get opens the stream of a session of its own.
 func get(ctx context.Context, v *exam.Visit) exam.Outcome {
 	x := openStream(ctx, v, "")
-	switch s := exam.Status(x); {
+	s := exam.Status(x)
+	switch {
 	case s == 0:
 		return exam.Unverified("GET got %s", exam.Answer(x))
 	case s == http.StatusMethodNotAllowed || exam.Served(x) && protocol.IsEventStream(x.HTTP.ContentType):

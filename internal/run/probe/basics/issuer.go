@@ -72,6 +72,12 @@ func elsewhere(ctx context.Context, v *exam.Visit, at *url.URL, place string) *m
 	defer cancel()
 	other := *v.Pinned
 	other.URL, other.Headers, other.Auth = at.Scheme+"://"+at.Host, nil, nil
-	_, x, _ := boundary.Env{Connect: v.Connect, Client: v.Client}.Request(ctx, &other, suite.Request{Method: http.MethodGet, Path: place})
+	_, x, _ := boundary.Env{
+		Connect: v.Connect,
+		Client:  v.Client,
+	}.Request(ctx, &other, suite.Request{
+		Method: http.MethodGet,
+		Path:   place,
+	})
 	return x
 }

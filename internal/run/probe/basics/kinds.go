@@ -27,7 +27,8 @@ type kind struct {
 func kinds(v *exam.Visit) []kind {
 	out := append([]kind{{method: v.FirstList()}}, namedKinds(v)...)
 	for _, prompt := range v.Prompts {
-		if args := prompt.Lookup("arguments"); v.Declares("completions") && args.Len() > 0 {
+		args := prompt.Lookup("arguments")
+		if v.Declares("completions") && args.Len() > 0 {
 			ref := jsonv.ObjectOf("type", "ref/prompt", "name", prompt.Lookup("name"))
 			argument := jsonv.ObjectOf("name", args.At(0).Lookup("name"), "value", "")
 			return append(out, kind{method: "completion/complete", params: jsonv.ObjectOf("ref", ref, "argument", argument)})
@@ -62,7 +63,11 @@ func namedKinds(v *exam.Visit) (out []kind) {
 		}
 	}
 	if n := len(v.Resources); n > 0 {
-		out = append(out, kind{method: "resources/read", params: jsonv.ObjectOf("uri", v.Resources[n-1].Lookup("uri")), other: "mcptest:" + nothing})
+		out = append(out, kind{
+			method: "resources/read",
+			params: jsonv.ObjectOf("uri", v.Resources[n-1].Lookup("uri")),
+			other:  "mcptest:" + nothing,
+		})
 	}
 	return out
 }

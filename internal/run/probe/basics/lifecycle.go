@@ -234,7 +234,10 @@ func Diagnose(ctx context.Context, v *exam.Visit) bool {
 	send := func(ctx context.Context, method string) *mcp.Exchange {
 		ctx, cancel := mcp.WithLimit(ctx, "response", min(v.Reply, diagnosis))
 		defer cancel()
-		return c.Do(ctx, mcp.Call{Method: method, Params: exam.Text(jsonv.ObjectOf("_meta", v.Meta()))}, conn.Delivery{Version: v.Version})
+		return c.Do(ctx, mcp.Call{
+			Method: method,
+			Params: exam.Text(jsonv.ObjectOf("_meta", v.Meta())),
+		}, conn.Delivery{Version: v.Version})
 	}
 	served := false
 	for _, method := range []string{"tools/list", "resources/list", "prompts/list"} {

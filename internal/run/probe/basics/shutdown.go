@@ -42,7 +42,8 @@ func endAfterCall(ctx context.Context, v *exam.Visit) ending {
 		return ending{err: err}
 	}
 	for _, tool := range v.Tools {
-		if args := argument.Valid(tool); !v.Slow(tool) && v.Policy.Call(tool, args) == "" {
+		args := argument.Valid(tool)
+		if !v.Slow(tool) && v.Policy.Call(tool, args) == "" {
 			v.Within(v.Reply, sess)(ctx, mcp.Call{Method: "tools/call", Params: exam.Text(exam.Params(tool, args))})
 			break
 		}

@@ -28,7 +28,8 @@ func Stateless(ctx context.Context, v *exam.Visit) {
 	for _, l := range v.Listed {
 		v.Check(ctx, "cache-scope-pages", l.Method, func(context.Context) exam.Outcome {
 			for _, page := range l.Pages[1:] {
-				if a, b := exam.Result(l.Pages[0]).Lookup("cacheScope").Text(), exam.Result(page).Lookup("cacheScope").Text(); page.Result != nil && a != b {
+				a, b := exam.Result(l.Pages[0]).Lookup("cacheScope").Text(), exam.Result(page).Lookup("cacheScope").Text()
+				if page.Result != nil && a != b {
 					return exam.Broken(page, "the first page of %s has the cacheScope %q, another one %q", l.Method, a, b)
 				}
 			}
@@ -40,7 +41,9 @@ func Stateless(ctx context.Context, v *exam.Visit) {
 		message := v.Frame(1, v.FirstList(), jsonv.Value{})
 		var x *mcp.Exchange
 		if v.Stdio() {
-			x = v.Alone(ctx, func(ctx context.Context, c *conn.Conn) *mcp.Exchange { return c.SendRaw(ctx, message.Append(nil)) })
+			x = v.Alone(ctx, func(ctx context.Context, c *conn.Conn) *mcp.Exchange {
+				return c.SendRaw(ctx, message.Append(nil))
+			})
 		} else {
 			x = v.Tell(ctx, message, nil)
 		}

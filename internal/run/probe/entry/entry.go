@@ -111,7 +111,13 @@ func message(x verdict.Result) string {
 }
 
 func (e Env) assertion(x verdict.Result, rules ruleset.Rules) result.Assertion {
-	a := result.Assertion{Target: x.Revision, Matcher: x.Rule, Message: message(x), Line: e.Pos.Line, Column: e.Pos.Col}
+	a := result.Assertion{
+		Target:  x.Revision,
+		Matcher: x.Rule,
+		Message: message(x),
+		Line:    e.Pos.Line,
+		Column:  e.Pos.Col,
+	}
 	if e.Pos.File != nil {
 		a.Source = strings.TrimRight(e.Pos.File.Line(e.Pos.Line), "\r\n")
 	}

@@ -382,7 +382,8 @@ func (v *Visit) modernResult(out findings, x *mcp.Exchange, res jsonv.Value, met
 	if v.Signed = v.Signed || !res.Lookup("_meta", protocol.MetaServer).IsAbsent(); !v.Signed {
 		v.Unsigned = x
 	}
-	if ttl, scope := res.Lookup("ttlMs"), res.Lookup("cacheScope"); cached(method) && !asks {
+	ttl, scope := res.Lookup("ttlMs"), res.Lookup("cacheScope")
+	if cached(method) && !asks {
 		switch {
 		case ttl.Kind() != jsonv.KindNumber || ttl.Float64() < 0:
 			out.add("cache-hints", x, "ttlMs of %s is %s, expected a number of 0 or more", method, ttl.OrNull().Short(40))

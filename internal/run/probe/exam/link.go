@@ -130,7 +130,9 @@ const straysGrace = time.Second
 // server, and that no earlier one left.
 func (l *link) freshStrays(ctx context.Context) (left []proc.Leftover) {
 	for until := time.Now().Add(straysGrace); ctx.Err() == nil; time.Sleep(straysGrace / 10) {
-		left = slices.DeleteFunc(l.Connect.Registry.Strays(l.Pinned.Name), func(s proc.Leftover) bool { return l.strays[s.Pid] })
+		left = slices.DeleteFunc(l.Connect.Registry.Strays(l.Pinned.Name), func(s proc.Leftover) bool {
+			return l.strays[s.Pid]
+		})
 		if len(left) == 0 || time.Now().After(until) {
 			break
 		}

@@ -65,7 +65,14 @@ func New(o Options) (*Prober, error) {
 	if o.Doing == nil {
 		o.Doing = func(string) {}
 	}
-	p := &Prober{Options: o, Rules: rules, Policy: &allow.Policy{Named: o.Writes}, Retries: &allow.Policy{}, Local: true, lives: watched}
+	p := &Prober{
+		Options: o,
+		Rules:   rules,
+		Policy:  &allow.Policy{Named: o.Writes},
+		Retries: &allow.Policy{},
+		Local:   true,
+		lives:   watched,
+	}
 	if o.Server.URL != "" {
 		p.At, err = url.Parse(o.Server.URL)
 		p.Local = err == nil && web.IsLoopback(p.At.Hostname())

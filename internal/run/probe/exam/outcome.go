@@ -82,7 +82,8 @@ func RPCError(x *mcp.Exchange) *protocol.RPCError {
 		body = x.HTTP.Body
 	}
 	message, err := jsonv.Parse(body)
-	if e := message.Lookup("error"); err == nil && e.Kind() == jsonv.KindObject {
+	e := message.Lookup("error")
+	if err == nil && e.Kind() == jsonv.KindObject {
 		return protocol.ParseRPCError(e.Append(nil))
 	}
 	return nil
@@ -152,7 +153,11 @@ func Answer(x *mcp.Exchange) string {
 
 // Shown returns an exchange as evidence.
 func Shown(x *mcp.Exchange) verdict.Evidence {
-	e := verdict.Evidence{Sent: verdict.Excerpt(string(x.Request), 1000), Received: verdict.Excerpt(string(x.Response), 1000), Status: Status(x)}
+	e := verdict.Evidence{
+		Sent:     verdict.Excerpt(string(x.Request), 1000),
+		Received: verdict.Excerpt(string(x.Response), 1000),
+		Status:   Status(x),
+	}
 	if x.HTTP != nil {
 		if strings.Contains(x.Method, " ") { // of a raw request
 			e.Sent = strings.TrimSpace(x.Method + "\n\n" + e.Sent)

@@ -110,7 +110,9 @@ func (v *Visit) AtOnce(ctx context.Context, messages []jsonv.Value, headers []ht
 	got := make([]*mcp.Exchange, len(messages))
 	var all sync.WaitGroup
 	for i, message := range messages {
-		all.Go(func() { got[i] = v.post(ctx, suite.Request{Body: message.Append(nil)}, headers[i]) })
+		all.Go(func() {
+			got[i] = v.post(ctx, suite.Request{Body: message.Append(nil)}, headers[i])
+		})
 	}
 	all.Wait()
 	for _, x := range got {

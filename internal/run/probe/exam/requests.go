@@ -20,7 +20,12 @@ func (v *Visit) Look(ctx context.Context) error {
 	v.Caps = v.info.Lookup("capabilities")
 	v.examine(v.Hello, sess)
 	v.Stated = append(v.Stated, v.info.Lookup("supportedVersions").Texts()...)
-	into := map[surface.Kind]*[]jsonv.Value{surface.Tool: &v.Tools, surface.Resource: &v.Resources, surface.Template: &v.Templates, surface.Prompt: &v.Prompts}
+	into := map[surface.Kind]*[]jsonv.Value{
+		surface.Tool:     &v.Tools,
+		surface.Resource: &v.Resources,
+		surface.Template: &v.Templates,
+		surface.Prompt:   &v.Prompts,
+	}
 	for _, l := range surface.Lists() {
 		if v.Declares(l.Capability) {
 			v.Doing(v.Version.Name + " · " + l.Method)

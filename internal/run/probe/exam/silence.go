@@ -40,7 +40,12 @@ type memory struct {
 }
 
 func newMemory() memory {
-	return memory{answered: map[string]bool{}, latest: map[string]mcp.Call{}, silent: map[string]int{}, hung: map[string]int{}}
+	return memory{
+		answered: map[string]bool{},
+		latest:   map[string]mcp.Call{},
+		silent:   map[string]int{},
+		hung:     map[string]int{},
+	}
 }
 
 // hopeless reports whether a request is not worth another wait: it was silent before, or its

@@ -123,7 +123,8 @@ func Each[T any](ctx context.Context, v *Visit, rules []string, observe func(con
 		first := last
 		v.Check(ctx, rule, "", func(ctx context.Context) Outcome {
 			seen := first
-			if first = nil; seen == nil {
+			first = nil
+			if seen == nil {
 				made := observe(ctx)
 				seen, last = &made, &made
 			}

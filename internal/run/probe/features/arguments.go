@@ -41,7 +41,8 @@ func Arguments(ctx context.Context, v *exam.Visit) {
 			}
 			v.Check(ctx, trace, exam.Subject(tool), func(ctx context.Context) (o exam.Outcome) {
 				answered := x
-				if x = nil; answered == nil {
+				x = nil
+				if answered == nil {
 					answered, o = a.attack(ctx, u)
 				}
 				if answered == nil {

@@ -72,7 +72,8 @@ func shrunk(ctx context.Context, args *jsonv.Value, o exam.Outcome, try func(con
 	tries, until := 0, time.Now().Add(10*time.Second)
 again:
 	for _, smaller := range argument.Reductions(*args) {
-		if tries++; tries > shrinks || time.Now().After(until) || ctx.Err() != nil {
+		tries++
+		if tries > shrinks || time.Now().After(until) || ctx.Err() != nil {
 			break
 		}
 		if got := try(ctx, smaller); got.Verdict == verdict.Fail {

@@ -28,7 +28,11 @@ type sent struct {
 func Inputs(ctx context.Context, v *exam.Visit) {
 	rules := []string{"input-mode", "input-sampling-tools", "request-id", "unsubscribed", "stateless-capabilities"}
 	if slices.ContainsFunc(rules, v.Applies) {
-		exam.Each(ctx, v, rules, func(ctx context.Context) sent { return converse(ctx, v) }, func(rule string, seen sent) exam.Outcome { return judge(v, rule, seen) })
+		exam.Each(ctx, v, rules, func(ctx context.Context) sent {
+			return converse(ctx, v)
+		}, func(rule string, seen sent) exam.Outcome {
+			return judge(v, rule, seen)
+		})
 	}
 }
 

@@ -76,12 +76,14 @@ func leaked(ctx context.Context, v *exam.Visit, mark string) exam.Outcome {
 	}
 	// Tools without texts come first: one with a text may replace what the other session left.
 	for _, tool := range slices.Concat(others, takers) {
-		if x, why := v.Call(ctx, tool, argument.Valid(tool)); why == "" && bytes.Contains(x.Response, []byte(mark)) {
+		x, why := v.Call(ctx, tool, argument.Valid(tool))
+		if why == "" && bytes.Contains(x.Response, []byte(mark)) {
 			return leak(x, "the "+exam.Subject(tool))
 		}
 	}
 	for _, r := range v.Resources[:min(len(v.Resources), 20)] {
-		if x := v.Do(ctx, "resources/read", jsonv.ObjectOf("uri", r.Lookup("uri"))); bytes.Contains(x.Response, []byte(mark)) {
+		x := v.Do(ctx, "resources/read", jsonv.ObjectOf("uri", r.Lookup("uri")))
+		if bytes.Contains(x.Response, []byte(mark)) {
 			return leak(x, "the resource "+r.Lookup("uri").Text())
 		}
 	}

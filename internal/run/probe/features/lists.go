@@ -44,7 +44,8 @@ func Lists(ctx context.Context, v *exam.Visit) {
 		if l.Long {
 			end = exam.Unverified("%s has more than %d pages", l.Method, exam.MaxPages)
 		}
-		if cursor := exam.Result(last).Lookup("nextCursor"); v.Modern() && cursor.Kind() == jsonv.KindNull {
+		cursor := exam.Result(last).Lookup("nextCursor")
+		if v.Modern() && cursor.Kind() == jsonv.KindNull {
 			end = exam.Broken(last, "nextCursor of the last page of %s is null, expected none", l.Method)
 		}
 		v.State(ctx, "list-cursor-end", l.Method, end)

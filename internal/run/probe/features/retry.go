@@ -48,7 +48,8 @@ func twice(ctx context.Context, v *exam.Visit, r *ruleset.Retry) exam.Outcome {
 		x = v.Do(ctx, "tools/call", exam.Params(tool, args))
 	}
 	after, why := effects(ctx, v, r.Effects)
-	switch grown := after - before; {
+	grown := after - before
+	switch {
 	case why != "":
 		return exam.Unverified("%s", why)
 	case grown > 1:
@@ -63,10 +64,12 @@ func twice(ctx context.Context, v *exam.Visit, r *ruleset.Retry) exam.Outcome {
 
 // listedTool is the definition of a tool, absent if it is not listed, and its arguments.
 func listedTool(v *exam.Visit, name string, args *source.Node) (tool, arguments jsonv.Value) {
-	if arguments = args.JSON(); args == nil {
+	arguments = args.JSON()
+	if args == nil {
 		arguments = jsonv.Object()
 	}
-	if i := slices.IndexFunc(v.Tools, func(t jsonv.Value) bool { return t.Lookup("name").Text() == name }); i >= 0 {
+	i := slices.IndexFunc(v.Tools, func(t jsonv.Value) bool { return t.Lookup("name").Text() == name })
+	if i >= 0 {
 		tool = v.Tools[i]
 	}
 	return tool, arguments

@@ -64,7 +64,8 @@ func definition(ctx context.Context, v *exam.Visit, tool jsonv.Value) {
 // schemas examines the schemas of a tool.
 func schemas(v *exam.Visit, tool jsonv.Value, x *mcp.Exchange) exam.Outcome {
 	schema := tool.Lookup("inputSchema")
-	switch kind := schema.Lookup("type"); {
+	kind := schema.Lookup("type")
+	switch {
 	case schema.Kind() != jsonv.KindObject:
 		return exam.Broken(x, "inputSchema is %s, expected an object", schema.Kind())
 	case kind.Text() != "object":
@@ -191,7 +192,8 @@ func taskIgnored(ctx context.Context, v *exam.Visit, tool, args jsonv.Value, con
 		}
 		x := v.Do(ctx, "tools/call", exam.Params(tool, args, "task", jsonv.Object()))
 		refuses := exam.RPCError(x) != nil
-		if again, _ := v.Call(ctx, tool, args); refuses && exam.Result(again).Lookup("content").IsAbsent() {
+		again, _ := v.Call(ctx, tool, args)
+		if refuses && exam.Result(again).Lookup("content").IsAbsent() {
 			return exam.Unverified("the same call without task is refused, too")
 		}
 		res := exam.Result(x)
@@ -211,8 +213,12 @@ func progress(ctx context.Context, v *exam.Visit, x *mcp.Exchange, mark mcp.Mark
 		}
 		params, _ := jsonv.Parse(m.Params)
 		now := params.Lookup("progress").Float64()
-		if seen++; seen > 1 && now <= last {
-			v.Enter(exam.BrokenBy(verdict.Evidence{Sent: string(x.Request), Received: string(m.Raw)}, "the progress went from %v to %v", last, now), "progress-increases")
+		seen++
+		if seen > 1 && now <= last {
+			v.Enter(exam.BrokenBy(verdict.Evidence{
+				Sent:     string(x.Request),
+				Received: string(m.Raw),
+			}, "the progress went from %v to %v", last, now), "progress-increases")
 		}
 		last = now
 	}
@@ -222,7 +228,8 @@ func progress(ctx context.Context, v *exam.Visit, x *mcp.Exchange, mark mcp.Mark
 	if x.Response == nil || x.Elapsed > exam.Long {
 		return
 	}
-	if after := progressAfter(v, x, mark, seen); seen > 0 || after.Verdict == verdict.Fail {
+	after := progressAfter(v, x, mark, seen)
+	if seen > 0 || after.Verdict == verdict.Fail {
 		v.Check(ctx, "progress-after", "", func(context.Context) exam.Outcome { return after })
 	}
 }
@@ -248,7 +255,8 @@ func progressAfter(v *exam.Visit, x *mcp.Exchange, mark mcp.Mark, during int) ex
 	for _, m := range v.Sess.Messages(mark) {
 		params, _ := jsonv.Parse(m.Params)
 		if m.Method == "notifications/progress" && params.Lookup("progressToken").String() == token {
-			if n++; n > during {
+			n++
+			if n > during {
 				return exam.BrokenBy(verdict.Evidence{Sent: string(x.Request), Received: string(m.Raw)}, "progress came after the response")
 			}
 		}

@@ -87,7 +87,8 @@ func logFilter(ctx context.Context, v *exam.Visit) exam.Outcome {
 		o = exam.Held()
 		for _, m := range x.During {
 			params, _ := jsonv.Parse(m.Params)
-			if level := params.Lookup("level").Text(); m.Method == "notifications/message" && slices.Contains([]string{"debug", "info", "notice", "warning"}, level) {
+			level := params.Lookup("level").Text()
+			if m.Method == "notifications/message" && slices.Contains([]string{"debug", "info", "notice", "warning"}, level) {
 				return exam.BrokenBy(verdict.Evidence{Sent: string(x.Request), Received: string(m.Raw)}, "a message of level %s came after the level error was set", level)
 			}
 		}
@@ -154,7 +155,8 @@ func subscriptions(ctx context.Context, v *exam.Visit) {
 		e := verdict.Evidence{Sent: string(x.Request), Received: string(m.Raw)}
 		switch {
 		case m.Method == "notifications/message" && (m.Stream == x.ID || string(protocol.SubscriptionOf(m.Params)) == x.ID):
-			if logged++; logged > 1 { // seen twice
+			logged++
+			if logged > 1 { // seen twice
 				v.Enter(exam.BrokenBy(e, "a log message came on a subscription"), "listen-only")
 			}
 		case m.Method != protocol.ListenAcknowledged && !strings.HasSuffix(m.Method, "/list_changed"):

@@ -58,7 +58,8 @@ func Capture(ctx context.Context, env boundary.Env, server *plan.Server, request
 		s.all = append(s.all, list...)
 		// An event without data may have an id, too: the stream may be resumed then.
 		ids := bytes.HasPrefix(raw, []byte("id:")) || bytes.Contains(raw, []byte("\nid:"))
-		if s.ids = s.ids || ids; ended && !ids && !slices.ContainsFunc(list, isResponse) {
+		s.ids = s.ids || ids
+		if ended && !ids && !slices.ContainsFunc(list, isResponse) {
 			s.unanswered = request.String()
 		}
 		if s.posts == 1 && len(list) > 0 {
@@ -108,7 +109,8 @@ func (s Session) Judge(rule string) (broken string, at jsonv.Value, seen bool) {
 		if rule == "event-id-unique" {
 			key = m.event
 		}
-		switch on, again := own[key]; {
+		on, again := own[key]
+		switch {
 		case rule == "get-no-response" && m.stream == 0 && isResponse(m):
 			return "a response came on the stream of GET", m.Value, true
 		case (rule == "no-broadcast" || rule == "event-id-unique") && key != "" && again && on != m.stream:
@@ -117,7 +119,8 @@ func (s Session) Judge(rule string) (broken string, at jsonv.Value, seen bool) {
 		own[key] = m.stream
 	}
 	for _, m := range s.replayed {
-		if key := identity(m); rule == "replay-own-stream" && key != "" && own[key] > 1 {
+		key := identity(m)
+		if rule == "replay-own-stream" && key != "" && own[key] > 1 {
 			return "a message of another stream was replayed", m.Value, true
 		}
 	}
@@ -139,7 +142,8 @@ func isResponse(m message) bool {
 // be equal ones.
 func identity(m message) string {
 	id, params := m.Lookup("id"), m.Lookup("params")
-	switch known := id.Kind() == jsonv.KindNumber || id.Kind() == jsonv.KindString; {
+	known := id.Kind() == jsonv.KindNumber || id.Kind() == jsonv.KindString
+	switch {
 	case known && isResponse(m):
 		return "the response " + id.String()
 	case known:

@@ -18,11 +18,20 @@ const shownEvidence = 160
 // Document returns the report in every format.
 func (r Report) Document(rules ruleset.Rules, on ruleset.Level, p term.Palette, version string) gate.Document {
 	d := gate.Document{
-		Title: "mcptest probe:", Version: version, Findings: r.findings(on),
-		Text: func(b *strings.Builder) { r.text(b, rules, p) }, Markdown: func(b *strings.Builder) { r.markdown(b, rules) }, JSON: r.json,
+		Title:    "mcptest probe:",
+		Version:  version,
+		Findings: r.findings(on),
+		Text:     func(b *strings.Builder) { r.text(b, rules, p) },
+		Markdown: func(b *strings.Builder) { r.markdown(b, rules) },
+		JSON:     r.json,
 	}
 	for _, rule := range rules.Rules {
-		d.Rules = append(d.Rules, gate.Rule{ID: rule.ID, Text: rule.Text, Help: rule.Fix, URL: rule.In[0].URL(rule.In[0].Revisions[len(rule.In[0].Revisions)-1])})
+		d.Rules = append(d.Rules, gate.Rule{
+			ID:   rule.ID,
+			Text: rule.Text,
+			Help: rule.Fix,
+			URL:  rule.In[0].URL(rule.In[0].Revisions[len(rule.In[0].Revisions)-1]),
+		})
 	}
 	return d
 }
@@ -47,7 +56,14 @@ func (r Report) findings(on ruleset.Level) (out []gate.Finding) {
 		}
 		for _, f := range x.Failures {
 			if f.Accepted == "" {
-				out = append(out, gate.Finding{Rule: x.Rule, Level: level, Subject: f.Subject, Message: x.Revision + ": " + f.Message, File: r.File, Line: r.Line})
+				out = append(out, gate.Finding{
+					Rule:    x.Rule,
+					Level:   level,
+					Subject: f.Subject,
+					Message: x.Revision + ": " + f.Message,
+					File:    r.File,
+					Line:    r.Line,
+				})
 			}
 		}
 	}

@@ -85,7 +85,8 @@ func percent(part, all int) int {
 // Grade is a letter, or "" with a coverage below 60 % or without any rule of level must
 // that was examined.
 func (t Tally) Grade() string {
-	switch should := t.Should + t.ShouldNot; {
+	should := t.Should + t.ShouldNot
+	switch {
 	case t.Musts() == 0 || t.Coverage() < 60:
 		return ""
 	case t.Failed == 0 && t.Left == 0 && t.Should*100 >= should*95:
@@ -125,7 +126,8 @@ func (r Report) Tally(revision string) (t Tally) {
 			continue
 		}
 		t.Applicable++
-		switch failed := x.Verdict == Fail; {
+		failed := x.Verdict == Fail
+		switch {
 		case x.Verdict == NotVerified:
 			continue
 		case x.Level == ruleset.Must && failed:

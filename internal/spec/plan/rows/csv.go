@@ -32,7 +32,8 @@ func (r *reader) csvRows(file *source.File) {
 				r.Dec.ErrorAt(file.At(p.at), "", msg, "the first line names the columns")
 				return
 			}
-			if at := strings.IndexAny(header[0], ";\t"); len(header) == 1 && at >= 0 && file.Data[start] != '"' {
+			at := strings.IndexAny(header[0], ";\t")
+			if len(header) == 1 && at >= 0 && file.Data[start] != '"' {
 				r.Dec.ErrorAt(file.At(start), "", fmt.Sprintf("the columns are separated by %q, not by commas", header[0][at]), "save it with commas; a single column of this name is written in quotes")
 				return
 			}
@@ -66,7 +67,8 @@ func csvRow(text []byte, header []string) jsonv.Value {
 }
 
 func csvValue(field string) jsonv.Value {
-	switch start := strings.TrimLeft(field, " \t"); {
+	start := strings.TrimLeft(field, " \t")
+	switch {
 	case strings.HasPrefix(field, `"`):
 		return jsonv.String(unquoteCSV(field))
 	case start != "" && strings.IndexByte("-0123456789tfn", start[0]) >= 0: // it may be a scalar

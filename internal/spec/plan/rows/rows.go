@@ -108,7 +108,8 @@ const MaxBad = 20
 // before its placeholders were replaced.
 func Read(n, written *source.Node, path string, o Options) *Rows {
 	r := &reader{Options: o, into: &Rows{}}
-	switch text, isText := n.AsText(); {
+	text, isText := n.AsText()
+	switch {
 	case n.Kind == source.KindList:
 		r.listRows(n, path)
 	case isText && text != "":
@@ -148,7 +149,8 @@ func (o Options) Open(n, written *source.Node, path string, kinds ...string) *so
 		o.Dec.ErrorAt(n.Pos, path, n.Text+" is outside the suite's directory", "move it below the suite, or run with --allow-outside")
 		return nil
 	}
-	if last := len(kinds) - 1; !slices.Contains(kinds, strings.ToLower(filepath.Ext(name))) {
+	last := len(kinds) - 1
+	if !slices.Contains(kinds, strings.ToLower(filepath.Ext(name))) {
 		o.Dec.ErrorAt(n.Pos, path, "can't tell what "+n.Text+" holds", "use a "+strings.Join(kinds[:last], ", ")+" or "+kinds[last]+" file")
 		return nil
 	}

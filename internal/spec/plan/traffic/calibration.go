@@ -40,7 +40,11 @@ func Calibration(st *suite.Test, written *source.Node, s *suite.Suite, o rows.Op
 		}
 		seen[text.Text()] = true
 		kinds[good.Bool()]++
-		k.Texts = append(k.Texts, agent.Labeled{Text: text.Text(), Good: good.Bool(), Pos: labels.Pos(i)})
+		k.Texts = append(k.Texts, agent.Labeled{
+			Text: text.Text(),
+			Good: good.Bool(),
+			Pos:  labels.Pos(i),
+		})
 	}
 	low := func(n int) float64 { l, _ := stats.ClopperPearson(n, n, agent.Confidence); return l }
 	n, most := max(len(k.Texts), 1), max(kinds[true], kinds[false])

@@ -56,7 +56,12 @@ func Routes(st *suite.Test, s *suite.Suite, o upstream.Options, dec *source.Deco
 	for _, e := range st.Upstream.Entries {
 		path := source.PathKey(st.Path+".upstream", e.Key)
 		if names := s.Upstreams.Keys(); !slices.Contains(names, e.Key) {
-			dec.Add(source.Diagnostic{Pos: e.Pos, Path: path, Msg: "no upstream is called " + strconv.Quote(e.Key), Hint: source.Known(e.Key, names)})
+			dec.Add(source.Diagnostic{
+				Pos:  e.Pos,
+				Path: path,
+				Msg:  "no upstream is called " + strconv.Quote(e.Key),
+				Hint: source.Known(e.Key, names),
+			})
 			continue
 		}
 		if out == nil {
@@ -80,7 +85,8 @@ func Headers(st *suite.Test, program string, env func(name string) (string, bool
 				fail(e.Value.Pos, "the environment variable "+e.Value.Env+" is not set")
 			}
 		}
-		switch name := http.CanonicalHeaderKey(e.Key); {
+		name := http.CanonicalHeaderKey(e.Key)
+		switch {
 		case i == 0 && program != "":
 			path = st.Path + ".headers"
 			fail(e.Pos, "headers: requires a server with url:, and "+program+" is a program")

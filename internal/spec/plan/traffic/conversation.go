@@ -18,7 +18,8 @@ func Conversation(st *suite.Test, s *suite.Suite, dec *source.Decoder) (with []s
 		return nil
 	}
 	for i, name := range k.With {
-		switch path, n := source.PathIndex(st.Path+".with", i), st.Node.Get("with").Items[i]; {
+		path, n := source.PathIndex(st.Path+".with", i), st.Node.Get("with").Items[i]
+		switch {
 		case s.Server(name) == nil:
 			dec.Errorf(n, path, "no server is called %q", name).Hint = s.ServerHint(name)
 		case slices.Contains(with, name) || slices.ContainsFunc(st.Server.Items, func(t suite.Text) bool { return t.Text == name }):
@@ -27,11 +28,13 @@ func Conversation(st *suite.Test, s *suite.Suite, dec *source.Decoder) (with []s
 			with = append(with, name)
 		}
 	}
-	if names := append(s.Models.Keys(), agent.Script); k.Model != "" && !slices.Contains(names, k.Model) {
+	names := append(s.Models.Keys(), agent.Script)
+	if k.Model != "" && !slices.Contains(names, k.Model) {
 		d := dec.Errorf(st.Node.Get("model"), st.Path+".model", "no model is called %q", k.Model)
 		d.Hint = cmp.Or(source.DidYouMean(k.Model, names), "declare it at the top level: models: {"+k.Model+": "+endpoint(k.Model)+"}")
 	}
-	if m, _ := s.Models.Get(k.Model); m != nil && m.Price == nil && k.Budget != nil && k.Budget.USD > 0 {
+	m, _ := s.Models.Get(k.Model)
+	if m != nil && m.Price == nil && k.Budget != nil && k.Budget.USD > 0 {
 		dec.Add(source.Errorf(st.Pos, st.Path+".budget", "usd: requires the price of the model %s", k.Model))
 	}
 	return with

@@ -16,7 +16,11 @@ type Environ struct {
 // NewEnviron returns an Environ for an environment (NAME=value) and the variables of
 // .env.
 func NewEnviron(env []string, dotenv []Var) *Environ {
-	e := &Environ{real: make(map[string]string, len(env)), dotenv: make(map[string]string, len(dotenv)), asked: map[string]bool{}}
+	e := &Environ{
+		real:   make(map[string]string, len(env)),
+		dotenv: make(map[string]string, len(dotenv)),
+		asked:  map[string]bool{},
+	}
 	for _, kv := range env {
 		if k, v, ok := strings.Cut(kv, "="); ok && k != "" {
 			e.real[foldName(k)] = v

@@ -127,7 +127,8 @@ var escapes = map[byte]string{'n': "\n", 'r': "\r", 't': "\t", '"': `"`, '\\': `
 func (p *parser) quoted(quote byte) (string, bool) {
 	var b strings.Builder
 	for i := 1; i < len(p.text); i++ {
-		switch c := p.text[i]; {
+		c := p.text[i]
+		switch {
 		case c == quote:
 			p.text = p.text[i+1:]
 			return b.String(), true

@@ -100,7 +100,8 @@ func (e *expansion) text(n *source.Node, parts []placeholder.Part) string {
 			b.WriteString(p.Text)
 			continue
 		}
-		switch v := e.value(n, p); {
+		v := e.value(n, p)
+		switch {
 		case v == nil:
 		case v.IsScalar():
 			b.WriteString(v.Text)
@@ -253,7 +254,8 @@ func (e *expansion) missing(n *source.Node, p placeholder.Part, in, key string, 
 	if in == "row" && e.b.Table != "" {
 		msg = e.b.Table + " has no column " + strconv.Quote(key)
 	}
-	switch keys := v.Keys(); {
+	keys := v.Keys()
+	switch {
 	case v.Kind() == jsonv.KindArray:
 		hint = "it is a list of " + strconv.Itoa(v.Len())
 	case v.Kind() != jsonv.KindObject:

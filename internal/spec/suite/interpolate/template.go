@@ -16,7 +16,8 @@ func IsName(s string) bool {
 		return member != "" && !strings.ContainsAny(member, "{}\n")
 	}
 	for i := range len(s) {
-		switch c := s[i]; {
+		c := s[i]
+		switch {
 		case c == '_', c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z':
 		case i > 0 && (c == '-' || c == '.' || c >= '0' && c <= '9'):
 		default:

@@ -19,7 +19,8 @@ var unreplaced = lazy.Regexp(`(?:^|[^\w$])\$([A-Z][A-Z0-9_]+)\b`)
 func Unreplaced(d *source.Decoder, server *source.Node, path string, variables []string) {
 	value := func(d *source.Decoder, n *source.Node, path string) { value(d, n, path, variables) }
 	for _, key := range []string{"command", "args", "url", "query", "headers", "env"} {
-		switch n := server.Get(key); {
+		n := server.Get(key)
+		switch {
 		case n == nil || key == "command" && n.IsScalar():
 		case n.IsScalar():
 			value(d, n, path+"."+key)

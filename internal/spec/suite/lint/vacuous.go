@@ -44,7 +44,8 @@ func quotedBoolean(d *source.Decoder, target string, n *source.Node, path string
 	}
 	for _, f := range n.Fields {
 		at := source.PathKey(path, f.Key.Text)
-		if v := f.Value; f.Key.Text == "exact" && isQuotedBoolean(v) {
+		v := f.Value
+		if f.Key.Text == "exact" && isQuotedBoolean(v) {
 			mistake := d.Errorf(v, at, "%s is a boolean, never the text %q", target, v.Text)
 			mistake.Hint = "without quotes: exact: " + v.Text
 			continue
