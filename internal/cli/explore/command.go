@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -20,14 +19,6 @@ import (
 	"mcptest/internal/ui/live"
 )
 
-// flags are the flags of `mcptest ui`.
-type flags struct {
-	option.TargetFlags
-	port   int
-	noOpen bool
-	idle   time.Duration
-}
-
 // NewCmd returns the command `mcptest ui`.
 func NewCmd(s cmdutil.Streams) *cobra.Command {
 	var f flags
@@ -35,12 +26,13 @@ func NewCmd(s cmdutil.Streams) *cobra.Command {
 		Use:        "ui [SUITE…] [--url URL | -- command args…]",
 		SuggestFor: []string{"view", "inspector", "open", "web", "gui"},
 		Short:      "Explore servers in a page, and keep calls as tests",
-		Long: `Show a page on this machine: connect to the servers of suites, call tools by hand, see every message with its
-violations, answer the server's questions, and keep a call as a test of the suite.
+		Long: `Show a page on this machine: connect to the servers of suites, call tools by hand, see every message
+with its violations, answer the server's questions, and keep a call as a test of the suite.
 
 Without arguments, the suite is ./mcptest.yaml. With --url or a command after --, no suite is needed; a kept test then
-creates ./mcptest.yaml. The page starts, calls and writes nothing but what the command line names and a person clicks: no
-server is started before Connect, and a tool that does not declare readOnlyHint: true is called after a question.
+creates ./mcptest.yaml. The page starts, calls and writes nothing but what the command line names and a person
+clicks: no server is started before Connect, and a tool that does not declare readOnlyHint: true is called after a
+question.
 
 The page is at 127.0.0.1 only, and its address has a token that is good for this start. For another machine, forward
 the port with the same number on both sides: ssh -L PORT:127.0.0.1:PORT, with --port PORT --no-open.
@@ -152,13 +144,4 @@ func newToken() string {
 	var b [32]byte
 	_, _ = rand.Read(b[:]) // it never fails
 	return hex.EncodeToString(b[:])
-}
-
-// getwd returns the current folder, or "." if it is not known.
-func getwd() string {
-	dir, err := os.Getwd()
-	if err != nil {
-		return "."
-	}
-	return dir
 }

@@ -24,6 +24,14 @@ import (
 	"mcptest/internal/ui/live"
 )
 
+// flags are the flags of `mcptest ui`.
+type flags struct {
+	option.TargetFlags
+	port   int
+	noOpen bool
+	idle   time.Duration
+}
+
 // inputs are what the command line names: suites, or one server. They implement
 // [live.Host].
 type inputs struct {
@@ -42,7 +50,9 @@ type inputs struct {
 }
 
 // suites decides what the page works with.
-func (f *flags) suites(cmd *cobra.Command, s cmdutil.Streams, args []string, redactor *secret.Redactor) (*inputs, error) {
+func (f *flags) suites(
+	cmd *cobra.Command, s cmdutil.Streams, args []string, redactor *secret.Redactor,
+) (*inputs, error) {
 	in := &inputs{flags: f, streams: s, redactor: redactor}
 	own, argv, err := f.Split(cmd, args, len(args))
 	if err != nil {
@@ -152,7 +162,9 @@ func nameOf(server string) string {
 // suiteFlags returns flags that read the suites without starting a program.
 func (in *inputs) suiteFlags() option.SuiteFlags {
 	f := in.flags
-	return option.SuiteFlags{EnvFiles: f.EnvFiles, Vars: f.Vars, AllowOutside: f.AllowOutside, Color: "never", Static: true}
+	return option.SuiteFlags{
+		EnvFiles: f.EnvFiles, Vars: f.Vars, AllowOutside: f.AllowOutside, Color: "never", Static: true,
+	}
 }
 
 // Options implements [live.Host].
@@ -171,7 +183,9 @@ func (in *inputs) Diagnose(ctx context.Context, o inspect.Options, found func(li
 	doctor.Examine(ctx, doctor.Options{
 		Conn: inspect.New(o), Connect: o.Connect,
 		Found: func(l doctor.Layer) {
-			found(live.Layer{Name: l.Name, State: string(l.State), Message: l.Message, Details: l.Details, Hint: l.Hint})
+			found(live.Layer{
+				Name: l.Name, State: string(l.State), Message: l.Message, Details: l.Details, Hint: l.Hint,
+			})
 		},
 	})
 }
@@ -227,4 +241,13 @@ func (in *inputs) stamp() string {
 		}
 	}
 	return b.String()
+}
+
+// getwd returns the current folder, or "." if it is not known.
+func getwd() string {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "."
+	}
+	return dir
 }

@@ -96,8 +96,7 @@ func (k *keeper) request(call live.Call) (keeping.Request, error) {
 	if k.in.one == nil {
 		r.Server = call.Def.Name
 	}
-	block := map[string]string{live.CallTool: "tools", live.ReadResource: "resources", live.GetPrompt: "prompts"}[w.Kind]
-	r.Test = draft.Test{Block: block, Subject: w.Name, Args: w.Args, Answers: []draft.Answer{answer}}
+	r.Test = draft.Test{Block: blockOf(w.Kind), Subject: w.Name, Args: w.Args, Answers: []draft.Answer{answer}}
 	r.Test.Respond = keeping.Responses(call.Exchange)
 	if w.Kind == live.CallTool {
 		misfit := func(warning string) bool { return strings.HasPrefix(warning, "argument ") }
@@ -109,12 +108,23 @@ func (k *keeper) request(call live.Call) (keeping.Request, error) {
 	return r, nil
 }
 
+// blockOf returns the list of a suite that tests of a kind of calls are in.
+func blockOf(kind string) string {
+	switch kind {
+	case live.ReadResource:
+		return "resources"
+	case live.GetPrompt:
+		return "prompts"
+	}
+	return "tools"
+}
+
 // firstText returns a suite without tests for the server of the command line.
 func (k *keeper) firstText() ([]byte, error) {
 	f := k.in.flags
 	if len(f.Headers) > 0 || f.CAFile != "" || f.Insecure {
-		return nil, refuse("a suite for a server with -H, --ca-file or --insecure is not created here: mcptest init --url … writes one, " +
-			"which mcptest ui SUITE then uses")
+		return nil, refuse("a suite for a server with -H, --ca-file or --insecure is not created here: " +
+			"mcptest init --url … writes one, which mcptest ui SUITE then uses")
 	}
 	secrets := k.in.redactor
 	server := jsonv.Object()
@@ -140,7 +150,8 @@ func (k *keeper) firstText() ([]byte, error) {
 		text += "    " + key + ": " + source.Flow(v, source.FlowText) + "\n"
 	}
 	if secrets.String(text) != text {
-		return nil, refuse("the command or address contains a secret, so no suite is created: pass it in a variable of the environment, with --env")
+		return nil, refuse("the command or address contains a secret, so no suite is created: " +
+			"pass it in a variable of the environment, with --env")
 	}
 	return []byte(text), nil
 }
@@ -177,7 +188,8 @@ func (k *keeper) Insert(ctx context.Context, call live.Call, c api.Choice, seen 
 		return api.Inserted{}, err
 	}
 	if shown(p) != seen {
-		return api.Inserted{}, refuse("%s has changed since the test was shown, so nothing was written: look at the test again", k.in.paths[c.File])
+		return api.Inserted{}, refuse("%s has changed since the test was shown, so nothing was written: "+
+			"look at the test again", k.in.paths[c.File])
 	}
 	if err := suite.Accept(ctx, r); err != nil {
 		return api.Inserted{}, err
@@ -237,9 +249,12 @@ func (k *keeper) Run(ctx context.Context, id int) (api.Verdict, error) {
 	if k.in.flags.AllowOutside {
 		argv = append(argv, "--allow-outside")
 	}
-	done := proc.Run(ctx, proc.Spec{Name: "mcptest run", Argv: argv, Dir: getwd(), Env: s.Env, Registry: k.in.shared.World.Registry})
+	done := proc.Run(ctx, proc.Spec{
+		Name: "mcptest run", Argv: argv, Dir: getwd(), Env: s.Env, Registry: k.in.shared.World.Registry,
+	})
 	text := strings.TrimSpace(done.Stdout.String() + "\n" + done.Stderr.String())
-	if done.StartErr != nil || done.Cause != nil || done.Exit.Code != option.ExitPassed && done.Exit.Code != option.ExitFailed {
+	decided := done.Exit.Code == option.ExitPassed || done.Exit.Code == option.ExitFailed
+	if done.StartErr != nil || done.Cause != nil || !decided {
 		return api.Verdict{Text: text}, refuse("the test was not run: %v\n%s", done.Err(), text)
 	}
 	return api.Verdict{Passed: done.Exit.Success(), Text: text}, nil

@@ -56,7 +56,8 @@ func Responses(x *mcp.Exchange) jsonv.Value {
 // scripted returns an answer to an elicitation as a suite has it: one to an address says so.
 func scripted(x *mcp.Exchange, answer jsonv.Value) jsonv.Value {
 	for _, m := range x.During {
-		if m.Kind == mcp.KindRequest && m.Method == "elicitation/create" && protocol.TextOf(protocol.MemberOf(m.Params, "mode")) == "url" {
+		asks := m.Kind == mcp.KindRequest && m.Method == "elicitation/create"
+		if asks && protocol.TextOf(protocol.MemberOf(m.Params, "mode")) == "url" {
 			return answer.Without("content").With("mode", jsonv.String("url"))
 		}
 	}

@@ -154,8 +154,19 @@ func (a *API) result(_ context.Context, in ofCall) (jsonv.Value, error) {
 	if c.Result.IsAbsent() {
 		return out.With("json", piece(a.resultText(c), 0)), nil
 	}
-	out = out.With("blocks", a.blocks(c.Result)).With("tokens", jsonv.From(surface.Tokens(c.Result)))
+	out = out.With("blocks", a.blocks(c.Result)).With("tokens", jsonv.From(tokensOf(c)))
 	return out.With("json", piece(a.resultText(c), 0)), nil
+}
+
+// longResult is from how many bytes on a result is only estimated.
+const longResult = 1 << 20
+
+// tokensOf estimates the tokens of a result.
+func tokensOf(c live.Call) int {
+	if n := len(c.Exchange.Result); n > longResult {
+		return n / 4
+	}
+	return surface.Tokens(c.Result)
 }
 
 // resultText returns the result or the error of a call as indented JSON, masked.
@@ -198,7 +209,8 @@ func (a *API) blocks(result jsonv.Value) jsonv.Value {
 	for _, key := range []string{"content", "contents", "messages"} {
 		for _, c := range result.Lookup(key).Elems() {
 			if len(list) == maxBlocks {
-				return jsonv.Array(append(list, jsonv.ObjectOf("type", "note", "text", "more parts are not shown here; the JSON has them"))...)
+				more := jsonv.ObjectOf("type", "note", "text", "more parts are not shown here; the JSON has them")
+				return jsonv.Array(append(list, more)...)
 			}
 			list = append(list, a.block(key, c))
 		}
@@ -219,10 +231,12 @@ func (a *API) block(key string, c jsonv.Value) jsonv.Value {
 		kind = "resource"
 	}
 	text := c.Lookup("text").Text()
-	out := jsonv.ObjectOf("type", kind, "role", role, "uri", c.Lookup("uri"), "name", c.Lookup("name"), "mime", c.Lookup("mimeType"))
+	out := jsonv.ObjectOf(
+		"type", kind, "role", role, "uri", c.Lookup("uri"), "name", c.Lookup("name"), "mime", c.Lookup("mimeType"),
+	)
 	if !c.Lookup("text").IsAbsent() {
-		masked := a.o.Redactor.String(text)
-		out = out.With("text", piece(masked, 0).Lookup("text")).With("size", jsonv.From(len(masked)))
+		begin := strings.ToValidUTF8(a.o.Redactor.Cut(text[:min(len(text), 2*pieceSize)]), "\uFFFD")
+		out = out.With("text", piece(begin, 0).Lookup("text")).With("size", jsonv.From(len(text)))
 	}
 	data := c.Lookup("data")
 	if data.IsAbsent() {
@@ -244,5 +258,7 @@ func violationView(v protocol.Violation) jsonv.Value {
 			sentence = k.Doc
 		}
 	}
-	return jsonv.ObjectOf("kind", v.Kind, "message", v.Msg, "excerpt", v.Excerpt, "rule", sentence, "tolerated", v.Tolerated)
+	return jsonv.ObjectOf(
+		"kind", v.Kind, "message", v.Msg, "excerpt", v.Excerpt, "rule", sentence, "tolerated", v.Tolerated,
+	)
 }

@@ -3,41 +3,18 @@ package api
 import (
 	"context"
 
+	"mcptest/internal/base/jsonschema"
 	"mcptest/internal/base/jsonv"
-	"mcptest/internal/client/mcp"
-	"mcptest/internal/client/protocol"
 	"mcptest/internal/offer/compat"
 	"mcptest/internal/offer/surface"
 	"mcptest/internal/run/allow"
 	"mcptest/internal/ui/live"
-
-	"mcptest/internal/base/jsonschema"
 )
 
 // The requests of the tab Server.
 
-type nothing struct{}
-
 type ofServer struct {
 	Server int `json:"server"`
-}
-
-var done = jsonv.ObjectOf("ok", true)
-
-func (a *API) state(context.Context, nothing) (jsonv.Value, error) { return a.stateNow(), nil }
-
-// stateNow returns all that is small and changes: servers, calls, requests of servers.
-func (a *API) stateNow() jsonv.Value {
-	servers, problem := a.o.Hub.Servers()
-	calls := a.o.Hub.Calls()
-	return jsonv.ObjectOf(
-		"servers", jsonv.List(servers, serverView),
-		"problem", jsonv.Filled(problem),
-		"protocols", jsonv.List(append([]string{mcp.Auto}, protocol.Versions()...), jsonv.String),
-		"calls", jsonv.List(calls, callView),
-		"asks", jsonv.List(a.o.Hub.Asks(), askView),
-		"files", jsonv.List(a.o.Keeper.Files(), jsonv.String),
-	)
 }
 
 func serverView(v live.View) jsonv.Value {
@@ -47,7 +24,9 @@ func serverView(v live.View) jsonv.Value {
 	}
 	layers := jsonv.List(v.Layers, func(l live.Layer) jsonv.Value {
 		details := jsonv.List(l.Details, jsonv.String)
-		return jsonv.ObjectOf("name", l.Name, "state", l.State, "message", l.Message, "details", details, "hint", l.Hint)
+		return jsonv.ObjectOf(
+			"name", l.Name, "state", l.State, "message", l.Message, "details", details, "hint", l.Hint,
+		)
 	})
 	return jsonv.ObjectOf(
 		"id", v.ID, "name", v.Def.Name, "transport", what, "status", string(v.Status), "version", v.Version,
@@ -98,7 +77,8 @@ func (a *API) offer(_ context.Context, in ofServer) (jsonv.Value, error) {
 	}
 	failed := jsonv.Object()
 	for _, l := range lists {
-		items := jsonv.List(v.Offer.Lists[l.kind], func(def jsonv.Value) jsonv.Value { return itemView(v.Offer, l.kind, l.key, def) })
+		view := func(def jsonv.Value) jsonv.Value { return itemView(v.Offer, l.kind, l.key, def) }
+		items := jsonv.List(v.Offer.Lists[l.kind], view)
 		out = out.With(string(l.kind), items)
 		if why := v.Offer.Failed[l.kind]; why != "" {
 			failed = failed.With(string(l.kind), jsonv.String(why))
@@ -175,6 +155,8 @@ func objection(kind surface.Kind, def jsonv.Value) string {
 
 func findingViews(list []compat.Finding) jsonv.Value {
 	return jsonv.List(list, func(f compat.Finding) jsonv.Value {
-		return jsonv.ObjectOf("rule", f.Rule, "profile", f.Profile, "level", string(f.Level), "message", f.Message, "fix", f.Fix)
+		return jsonv.ObjectOf(
+			"rule", f.Rule, "profile", f.Profile, "level", string(f.Level), "message", f.Message, "fix", f.Fix,
+		)
 	})
 }

@@ -2,11 +2,7 @@ package api
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"net/http"
-	"sync"
-	"time"
 
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/shellwords"
@@ -14,134 +10,7 @@ import (
 	"mcptest/internal/ui/live"
 )
 
-// The requests of the tab Wire, and the stream that every tab follows.
-
-// Limits of the streams.
-const (
-	maxStreams = 8
-	maxTabs    = 4
-	rowsAtOnce = 1_000
-	interval   = 100 * time.Millisecond // between two updates
-	beat       = 10 * time.Second       // so that a page notices that the program has ended
-)
-
-// tabs counts the pages that follow.
-type tabs struct {
-	mu    sync.Mutex
-	open  map[string]int
-	count int
-	empty time.Time // since when there is none; zero: there is one
-}
-
-func newTabs() tabs { return tabs{open: map[string]int{}, empty: time.Now()} }
-
-// enter reports whether a tab may follow.
-func (t *tabs) enter(tab string) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.count == maxStreams || t.open[tab] == 0 && len(t.open) == maxTabs {
-		return false
-	}
-	t.open[tab]++
-	t.count++
-	t.empty = time.Time{}
-	return true
-}
-
-func (t *tabs) leave(tab string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.count--
-	if t.open[tab]--; t.open[tab] == 0 {
-		delete(t.open, tab)
-	}
-	if t.count == 0 {
-		t.empty = time.Now()
-	}
-}
-
-// Alone returns since when no page follows; zero if one does.
-func (a *API) Alone() time.Time {
-	a.tabs.mu.Lock()
-	defer a.tabs.mu.Unlock()
-	return a.tabs.empty
-}
-
-type follow struct {
-	Tab   string `json:"tab"`
-	After int64  `json:"after"`
-}
-
-// stream sends the state whenever it changes, and rows as they are added, a JSON value a
-// line. A reader that is too slow misses rows, which are counted.
-func (a *API) stream(w http.ResponseWriter, r *http.Request) {
-	var in follow
-	body := json.NewDecoder(http.MaxBytesReader(w, r.Body, 4<<10))
-	body.DisallowUnknownFields()
-	if err := body.Decode(&in); err != nil || in.Tab == "" || len(in.Tab) > 64 {
-		fail(w, http.StatusBadRequest, "the body is not what the page sends")
-		return
-	}
-	if !a.tabs.enter(in.Tab) {
-		fail(w, http.StatusTooManyRequests, fmt.Sprintf("%d tabs show this page already: close one of them", maxTabs))
-		return
-	}
-	defer a.tabs.leave(in.Tab)
-	w.Header().Set("Content-Type", "application/x-ndjson")
-	out := http.NewResponseController(w)
-	send := func(v jsonv.Value) error {
-		_ = out.SetWriteDeadline(time.Now().Add(30 * time.Second))
-		if _, err := w.Write(append(a.masked(v), '\n')); err != nil {
-			return err
-		}
-		return out.Flush()
-	}
-	stateChanged := a.o.Hub.Changed()
-	if send(jsonv.ObjectOf("state", a.stateNow())) != nil {
-		return
-	}
-	for after := in.After; ; {
-		added := a.o.Hub.Feed.Changed()
-		rows, lost, last := a.o.Hub.Feed.Since(after, rowsAtOnce)
-		if len(rows) > 0 || lost > 0 {
-			list := jsonv.List(rows, a.rowView)
-			if send(jsonv.ObjectOf("rows", list, "lost", lost, "last", last)) != nil {
-				return
-			}
-			after = last
-		}
-		if !pause(r.Context(), interval) {
-			return
-		}
-		if len(rows) == rowsAtOnce {
-			continue
-		}
-		v := jsonv.Value{}
-		select {
-		case <-added:
-		case <-stateChanged:
-			stateChanged = a.o.Hub.Changed()
-			v = jsonv.ObjectOf("state", a.stateNow())
-		case <-time.After(beat):
-			v = jsonv.ObjectOf("beat", true)
-		case <-r.Context().Done():
-			return
-		}
-		if !v.IsAbsent() && send(v) != nil {
-			return
-		}
-	}
-}
-
-// pause waits, and reports whether the reader is still there.
-func pause(ctx context.Context, d time.Duration) bool {
-	select {
-	case <-time.After(d):
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
+// The requests of the tab Wire.
 
 // shownText bounds a text in a row, in bytes.
 const shownText = 2 << 10
@@ -162,8 +31,9 @@ func (a *API) rowView(r live.Row) jsonv.Value {
 		})
 	}
 	out := jsonv.ObjectOf(
-		"seq", r.Seq, "at", r.At.UnixMilli(), "server", r.Server, "kind", string(r.Kind), "out", r.ToServer, "method", jsonv.Filled(r.Method),
-		"id", jsonv.Filled(r.ID), "bytes", r.Size, "text", jsonv.Filled(text[:min(len(text), shownText)]),
+		"seq", r.Seq, "at", r.At.UnixMilli(), "server", r.Server, "kind", string(r.Kind), "out", r.ToServer,
+		"method", jsonv.Filled(r.Method), "id", jsonv.Filled(r.ID), "bytes", r.Size,
+		"text", jsonv.Filled(text[:min(len(text), shownText)]),
 		"violations", kinds(r.Violations), "withdrawn", kinds(r.Withdrawn),
 	)
 	if r.Took >= 0 {

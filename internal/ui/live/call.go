@@ -2,6 +2,7 @@ package live
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"mcptest/internal/base/jsonv"
@@ -66,8 +67,8 @@ type Call struct {
 	Detail   []string // further lines of the cause
 	Gone     bool     // the result is no longer kept
 
-	server   *Server // whose lock guards the rest
-	progress []byte  // params of the latest progress notification
+	mu       *sync.Mutex // of its server; guards the rest
+	progress []byte      // params of the latest progress notification
 	cancel   context.CancelCauseFunc
 }
 
@@ -102,8 +103,8 @@ func forget(calls []*Call) []*Call {
 
 // kept returns how many bytes the result of a call takes.
 func (c *Call) kept() int {
-	c.server.mu.Lock()
-	defer c.server.mu.Unlock()
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	if c.Exchange == nil {
 		return 0
 	}
@@ -112,8 +113,8 @@ func (c *Call) kept() int {
 
 // drop forgets the result of a call that has ended.
 func (c *Call) drop() {
-	c.server.mu.Lock()
-	defer c.server.mu.Unlock()
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	if c.Done {
 		c.Exchange, c.Result, c.Gone = nil, jsonv.Value{}, true
 	}
@@ -121,14 +122,14 @@ func (c *Call) drop() {
 
 // ended reports whether a call is complete.
 func (c *Call) ended() bool {
-	c.server.mu.Lock()
-	defer c.server.mu.Unlock()
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	return c.Done
 }
 
 // snapshot copies a call.
 func (c *Call) snapshot() Call {
-	c.server.mu.Lock()
-	defer c.server.mu.Unlock()
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	return *c
 }

@@ -45,7 +45,9 @@ func (f *Feed) follow(server int) func(conn.Event) {
 
 // add adds an event.
 func (w *follower) add(e conn.Event) {
-	r := Row{At: e.At, Server: w.server, Took: -1, ID: e.ID, Violations: e.Violations, Withdrawn: e.Withdrawn, conn: w.conn}
+	r := Row{
+		At: e.At, Server: w.server, Took: -1, ID: e.ID, Violations: e.Violations, Withdrawn: e.Withdrawn, conn: w.conn,
+	}
 	if e.Frame != nil {
 		r.Raw = bytes.Clone(e.Frame.Raw[:min(len(e.Frame.Raw), maxRaw)])
 	}

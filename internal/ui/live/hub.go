@@ -12,6 +12,7 @@ import (
 	"mcptest/internal/client/conn"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
+	"mcptest/internal/offer/compat"
 	"mcptest/internal/run/allow"
 	"mcptest/internal/run/inspect"
 	"mcptest/internal/spec/plan"
@@ -363,7 +364,7 @@ func (h *Hub) Send(w Wanted) (id int, confirm *Confirmation, err error) {
 		return 0, nil, err
 	}
 	limited, cancel := context.WithCancelCause(ctx)
-	call := &Call{server: s, Def: c.Server(), Wanted: w, Tool: tool, Start: time.Now(), cancel: cancel}
+	call := &Call{mu: &s.mu, Def: c.Server(), Wanted: w, Tool: tool, Start: time.Now(), cancel: cancel}
 	h.mu.Lock()
 	h.lastCall++
 	call.ID = h.lastCall
@@ -418,7 +419,10 @@ func (h *Hub) make(ctx context.Context, s *Server, c *inspect.Conn, call *Call) 
 		warnings = c.CheckCallOf(h.ctx, call.Wanted.Name, call.Tool, call.Wanted.Args, x)
 	}
 	result, _ := jsonv.Parse(x.Result) // absent if there is none
-	findings := ofResult(h.ctx, call.Tool, result)
+	var findings []compat.Finding
+	if len(x.Result) < examinedResult {
+		findings = ofResult(h.ctx, call.Tool, result)
+	}
 	s.mu.Lock()
 	call.Exchange, call.Warnings, call.Result, call.Findings, call.Done = x, warnings, result, findings, true
 	if err := inspect.ExchangeError(x); x.Cause != nil {

@@ -64,6 +64,9 @@ func newOffer(ctx context.Context, read *surface.Offer) *Offer {
 	return o
 }
 
+// examinedResult bounds the results that are held against the rules of clients.
+const examinedResult = 1 << 20
+
 // ofResult returns what the rules of clients say about a result.
 func ofResult(ctx context.Context, tool, result jsonv.Value) []compat.Finding {
 	rules, err := compat.Builtin()

@@ -55,14 +55,21 @@ export class CallPanel {
     this.text.previousElementSibling.hidden = taken;
     if (this.filled !== this.key()) {
       this.filled = this.key();
-      this.text.value = this.values.get(this.key()) ?? JSON.stringify(this.begin(d), null, 2);
       const last = this.app.state.calls.findLast((/** @type {any} */ c) => c.server === item.server && c.name === item.name && c.kind === this.kind());
+      this.text.value = this.values.get(this.key()) ?? await this.lastArguments(last) ?? JSON.stringify(this.begin(d), null, 2);
       this.showCall(last?.id ?? 0);
     }
     this.form.draw(this.schema(d.definition), 'field-');
     this.renderAbout(d);
     this.edited();
     this.update();
+  }
+
+  /** The arguments of an earlier call, if nothing in them was masked. @param {any} call */
+  async lastArguments(call) {
+    const r = call && await this.app.try(() => post('result', { call: call.id }));
+    const text = r ? JSON.stringify(r.arguments ?? {}, null, 2) : null;
+    return text === null || text.includes('[redacted]') ? null : text;
   }
 
   kind() { return { tool: 'tool', prompt: 'prompt' }[/** @type {'tool'} */ (this.item.list)] ?? 'resource'; }
@@ -86,7 +93,7 @@ export class CallPanel {
     fill(
       this.about, def.description ? el('p', {}, short(def.description, 2000)) : null,
       el('p', { class: 'faint' }, d.tokens + ' tokens (estimate)' + (d.objection ? ' · it ' + visible(d.objection.replace(/^tool .*? (?=does|declares)/, '')) + ', so each call is asked about' : '')),
-      ...d.findings.map((/** @type {any} */ f) => el('p', { class: f.level === 'error' ? 'bad' : 'warn' }, visible(`${f.level} (${f.profile}): ${f.message}`))),
+      d.findings.length ? el('details', {}, el('summary', {}, 'Findings of check (' + d.findings.length + ')'), ...d.findings.map((/** @type {any} */ f) => el('p', { class: f.level === 'error' ? 'bad' : 'warn' }, visible(`${f.level} (${f.profile}): ${f.message}`)))) : null,
       el('details', {}, el('summary', {}, 'Definition'), el('pre', { tabindex: '0' }, visible(d.text))),
     );
   }
