@@ -364,6 +364,22 @@ func TestUIKeepsATest(t *testing.T) {
 	}
 }
 
+// The test that is run is the one that was kept, also if others are on its line.
+func TestUIRunsTheKeptTest(t *testing.T) {
+	t.Parallel()
+	e := explore(t)
+	failing := "{name: first, tool: read, expect: [{target: text, matcher: {exact: other}}]}"
+	e.write("mcptest.yaml", strings.Replace(countingSuite, "[]", "["+failing+"]", 1))
+	e.connect()
+	id, _ := e.call("read", `{}`)
+	choice := `"call":` + id + `,"file":0,"name":"","leave":[]`
+	shown := e.post("draft", "{"+choice+"}").Lookup("shown").Text()
+	e.post("insert", "{"+choice+`,"shown":"`+shown+`"}`)
+	if verdict := e.post("run", `{"insertion":0}`); !verdict.Lookup("passed").Bool() {
+		t.Errorf("got %s", verdict)
+	}
+}
+
 // Without a suite, the first kept test creates mcptest.yaml, and Undo removes it.
 func TestUICreatesASuite(t *testing.T) {
 	t.Parallel()

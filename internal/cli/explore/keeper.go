@@ -19,6 +19,7 @@ import (
 	"mcptest/internal/process/proc"
 	"mcptest/internal/spec/draft"
 	"mcptest/internal/spec/keep"
+	"mcptest/internal/spec/plan"
 	"mcptest/internal/ui/api"
 	"mcptest/internal/ui/live"
 )
@@ -50,6 +51,16 @@ func (k *keeper) Files() []string {
 		}
 		return path
 	})
+}
+
+// FileOf implements [api.Keeper].
+func (k *keeper) FileOf(def *plan.Server) int {
+	for i, path := range k.in.paths {
+		if def.Pos.File.Name == path {
+			return i
+		}
+	}
+	return 0
 }
 
 // propose returns the test of a call in a suite of the command line. The caller holds the
@@ -174,8 +185,12 @@ func (k *keeper) Draft(call live.Call, c api.Choice) (api.Draft, error) {
 		v := jsonv.ObjectOf("target", x.Target, "matcher", jsonv.ObjectOf(x.Matcher, x.Argument))
 		return api.Assertion{Text: source.Flow(v, source.FlowText), Note: x.Review()}
 	})
+	notes := p.Notes
+	if call.Chosen != "" {
+		notes = append(notes, "the call was made with protocol "+call.Chosen+"; the test uses what the suite says")
+	}
 	return api.Draft{
-		Name: p.Name, Assertions: assertions, Diff: p.Diff, Notes: p.Notes, Shown: shown(p), Creates: k.in.creates,
+		Name: p.Name, Assertions: assertions, Diff: p.Diff, Notes: notes, Shown: shown(p), Creates: k.in.creates,
 	}, nil
 }
 
@@ -227,7 +242,8 @@ func (k *keeper) Undo(ctx context.Context, id int) error {
 	return nil
 }
 
-// Run implements [api.Keeper]: it is `mcptest run FILE:LINE`.
+// Run implements [api.Keeper]: it is `mcptest run` with the name of the test, which no other
+// test of the suite has.
 func (k *keeper) Run(ctx context.Context, id int) (api.Verdict, error) {
 	k.mu.Lock()
 	m, err := k.at(id)
@@ -239,7 +255,8 @@ func (k *keeper) Run(ctx context.Context, id int) (api.Verdict, error) {
 	if s.Self == "" {
 		return api.Verdict{}, refuse("this program was not found, so the test was not run")
 	}
-	argv := []string{s.Self, "run", fmt.Sprintf("%s:%d", m.path, m.proposal.Line), "--color", "never", "--no-progress"}
+	only := keeping.ExactName(m.proposal.Name)
+	argv := []string{s.Self, "run", m.path, "--filter", only, "--color", "never", "--no-progress"}
 	for _, v := range k.in.flags.Vars {
 		argv = append(argv, "--var", v)
 	}

@@ -8,11 +8,13 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/secret"
+	"mcptest/internal/base/shellwords"
 	"mcptest/internal/base/source"
 	"mcptest/internal/base/term"
 	"mcptest/internal/cli/cmdutil"
@@ -134,10 +136,19 @@ func (k *Keeper) Keep(ctx context.Context, r Request) error {
 	if err := k.file.Write(ctx, !k.flags.yes, write); err != nil {
 		return refusal(err)
 	}
-	place := fmt.Sprintf("%s:%d", k.flags.Suite, in.edit.Line(k.before(in), in.entry.Block))
-	fmt.Fprintf(k.streams.Err, "mcptest: kept as %q in %s; mcptest run %s runs it\n", term.Escape(in.entry.Name), term.Escape(place), term.Escape(place))
+	line, alone := in.edit.Line(k.before(in), in.entry.Block)
+	place := fmt.Sprintf("%s:%d", k.flags.Suite, line)
+	again := place
+	if !alone {
+		again = shellwords.QuoteAll([]string{k.flags.Suite, "--filter", ExactName(in.entry.Name)})
+	}
+	fmt.Fprintf(k.streams.Err, "mcptest: kept as %q in %s; mcptest run %s runs it\n",
+		term.Escape(in.entry.Name), term.Escape(place), term.Escape(again))
 	return nil
 }
+
+// ExactName returns the value of --filter that selects the test of a name.
+func ExactName(name string) string { return "re:^" + regexp.QuoteMeta(name) + "$" }
 
 // CheckServer returns the error of Keep for a request to a server that the suite lacks.
 func (k *Keeper) CheckServer(r Request) error {

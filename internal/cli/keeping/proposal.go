@@ -44,9 +44,10 @@ func (k *Keeper) Propose(r Request) (Proposal, error) {
 		return Proposal{}, err
 	}
 	before := k.before(in)
+	line, _ := in.edit.Line(before, in.entry.Block)
 	return Proposal{
 		Name: in.entry.Name, Expect: in.all, Diff: changedLines(before, in.after, in.edit), Notes: in.notes,
-		Line: in.edit.Line(before, in.entry.Block), Before: before, After: in.after,
+		Line: line, Before: before, After: in.after,
 	}, nil
 }
 

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 
+	"mcptest/internal/spec/plan"
 	"mcptest/internal/ui/live"
 )
 
@@ -10,6 +11,8 @@ import (
 type Keeper interface {
 	// Files returns the names of the suites that a test can be written to.
 	Files() []string
+	// FileOf returns the number of the suite that declares a server, 0 if none does.
+	FileOf(def *plan.Server) int
 	// Draft returns the test of a call, and the change of its file. It writes nothing.
 	Draft(call live.Call, c Choice) (Draft, error)
 	// Insert writes the test, if the file is what was shown.

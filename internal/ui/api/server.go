@@ -17,7 +17,7 @@ type ofServer struct {
 	Server int `json:"server"`
 }
 
-func serverView(v live.View) jsonv.Value {
+func (a *API) serverView(v live.View) jsonv.Value {
 	what := "HTTP"
 	if v.Def.Argv != nil {
 		what = "stdio"
@@ -31,7 +31,7 @@ func serverView(v live.View) jsonv.Value {
 	return jsonv.ObjectOf(
 		"id", v.ID, "name", v.Def.Name, "transport", what, "status", string(v.Status), "version", v.Version,
 		"reason", jsonv.List(v.Reason, jsonv.String), "layers", layers, "who", v.Who, "offers", v.Offers,
-		"changed", v.Offer != nil && v.Offer.Changed, "listed", v.Offer != nil, "call", v.Call,
+		"changed", v.Offer != nil && v.Offer.Changed, "listed", v.Offer != nil, "call", v.Call, "file", a.o.Keeper.FileOf(v.Def),
 	)
 }
 

@@ -55,6 +55,7 @@ type Call struct {
 	ID     int
 	Wanted Wanted
 	Def    *plan.Server // the server as it was
+	Chosen string       // the protocol version that the person chose; "": that of Def
 	Tool   jsonv.Value  // its definition; absent if it is not listed
 	Start  time.Time
 	// Done is set at the end; what follows is then complete.

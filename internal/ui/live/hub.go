@@ -364,7 +364,7 @@ func (h *Hub) Send(w Wanted) (id int, confirm *Confirmation, err error) {
 		return 0, nil, err
 	}
 	limited, cancel := context.WithCancelCause(ctx)
-	call := &Call{mu: &s.mu, Def: c.Server(), Wanted: w, Tool: tool, Start: time.Now(), cancel: cancel}
+	call := &Call{mu: &s.mu, Def: c.Server(), Chosen: s.View().Version, Wanted: w, Tool: tool, Start: time.Now(), cancel: cancel}
 	h.mu.Lock()
 	h.lastCall++
 	call.ID = h.lastCall

@@ -110,7 +110,10 @@ function receive(message) {
     call.update();
     answer.update();
   }
-  if (message.rows) wire.add(message.rows, message.lost);
+  if (message.rows) {
+    wire.add(message.rows, message.lost);
+    server.addRows(message.rows);
+  }
 }
 
 app.show('Server');

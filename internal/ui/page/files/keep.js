@@ -38,6 +38,8 @@ export class KeepDrawer {
     this.insertion = -1;
     this.name.value = '';
     fill(this.file, ...this.app.state.files.map((/** @type {string} */ f, /** @type {number} */ i) => el('option', { value: i }, visible(f))));
+    const made = this.app.state.calls.find((/** @type {any} */ c) => c.id === call);
+    this.file.value = String(this.app.state.servers.find((/** @type {any} */ s) => s.id === made?.server)?.file ?? 0);
     fill(this.boxes);
     fill(this.verdict);
     fill(this.notes);

@@ -4,6 +4,18 @@ import { post } from './net.js';
 const lists = [['tool', 'Tools'], ['resource', 'Resources'], ['resource-template', 'Resource templates'], ['prompt', 'Prompts']];
 const mostShown = 300;
 
+const mostLogged = 50;
+
+/** @param {string} text a frame, or its beginning */
+function logText(text) {
+  try {
+    const p = JSON.parse(text).params;
+    return p.level + ': ' + (typeof p.data === 'string' ? p.data : JSON.stringify(p.data));
+  } catch {
+    return text;
+  }
+}
+
 /** The tab Server: servers, the connection, and what the chosen one offers. */
 export class ServerPanel {
   /** @param {HTMLElement} root @param {any} app */
@@ -23,10 +35,12 @@ export class ServerPanel {
     this.facts = el('div', {});
     this.search = el('input', { type: 'search', 'aria-label': 'Search', placeholder: 'Search tools, resources, prompts', oninput: () => this.renderLists() });
     this.listed = el('div', {});
+    this.messages = el('ul', { 'aria-label': 'Log messages' });
+    this.log = el('details', { hidden: true }, el('summary', {}, 'Log messages'), this.messages);
     root.append(
       el('h2', {}, 'Servers'), this.problem, this.servers,
       el('div', { class: 'row' }, this.connect, this.disconnect, el('label', { for: 'protocol', class: 'faint' }, 'Protocol'), this.protocol),
-      this.facts, this.search, this.listed,
+      this.facts, this.log, this.search, this.listed,
     );
   }
 
@@ -49,7 +63,7 @@ export class ServerPanel {
     const { servers, problem, protocols } = this.app.state;
     this.problem.hidden = !problem;
     if (this.problem.textContent !== visible(problem)) this.problem.textContent = visible(problem);
-    if (this.protocol.childElementCount === 0) this.protocol.append(...protocols.map((/** @type {string} */ v) => el('option', { value: v }, v)));
+    if (this.protocol.childElementCount === 0) this.protocol.append(el('option', { value: '' }, 'as configured'), ...protocols.map((/** @type {string} */ v) => el('option', { value: v }, v)));
     const s = this.server();
     const stamp = JSON.stringify([servers.map((/** @type {any} */ v) => [v.id, v.name, v.status]), this.chosen]);
     if (stamp !== this.stamp) {
@@ -73,6 +87,15 @@ export class ServerPanel {
       this.version = -1;
       this.renderLists();
     }
+  }
+
+  /** Keeps the latest log messages of servers. @param {any[]} rows */
+  addRows(rows) {
+    const some = rows.filter((r) => r.method === 'notifications/message' && !r.out).slice(-mostLogged);
+    if (some.length === 0) return;
+    this.log.hidden = false;
+    for (const r of some) this.messages.append(el('li', {}, short(logText(r.text ?? ''), 300)));
+    while (this.messages.childElementCount > mostLogged) this.messages.firstElementChild?.remove();
   }
 
   /** @param {any} s */
