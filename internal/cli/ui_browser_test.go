@@ -36,15 +36,20 @@ func TestUIInABrowser(t *testing.T) {
 		Shots    string `json:"shots"`
 		Flows    []flow `json:"flows"`
 	}{Chromium: installedChromium(t), Shots: os.Getenv("MCPTEST_SCREENSHOTS")}
-	for _, name := range []string{"tokenless", "sum", "counting", "narrow", "keyboard", "load"} {
+	var attacked []*explored
+	for _, name := range []string{"tokenless", "sum", "counting", "narrow", "keyboard", "load", "attack", "rebinding"} {
 		if only := os.Getenv("MCPTEST_FLOWS"); only != "" && !strings.Contains(only, name) {
 			continue
 		}
 		args := []string{"--", "node", everything, "stdio"}
-		if name == "counting" || name == "load" {
+		counted := name != "sum" && name != "keyboard" && name != "narrow"
+		if counted {
 			args = nil
 		}
 		e := explore(t, args...)
+		if name == "attack" || name == "rebinding" {
+			attacked = append(attacked, e)
+		}
 		job.Flows = append(job.Flows, flow{name, "http://" + e.host + "/#token=" + e.token})
 	}
 	in, err := json.Marshal(job)
@@ -72,11 +77,27 @@ func TestUIInABrowser(t *testing.T) {
 	if len(found) != len(job.Flows) {
 		t.Fatalf("%d of %d flows were tried", len(found), len(job.Flows))
 	}
+	for _, e := range attacked {
+		if e.read("log") != "" || e.read("mcptest.yaml") != countingSuite {
+			t.Errorf("an attacker started, called or wrote something: %s", e.read("log"))
+		}
+	}
 	for _, f := range found {
 		t.Logf("%-10s %s", f.Name, f.Facts)
 		for _, p := range f.Problems {
 			t.Errorf("%s: %s", f.Name, p)
 		}
+	}
+}
+
+// TestPageTypesInABrowser checks the modules of the page with the TypeScript compiler.
+func TestPageTypesInABrowser(t *testing.T) {
+	if os.Getenv("MCPTEST_REQUIRE_BROWSER") == "" {
+		t.Skip("needs npm packages: make browser")
+	}
+	cmd := exec.Command("node", "../../testdata/consumers/node_modules/typescript/bin/tsc", "-p", "../ui/page/jsconfig.json")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
 	}
 }
 

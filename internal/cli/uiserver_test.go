@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/signal"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -14,7 +16,7 @@ import (
 // a page did.
 func countingMain() {
 	s := &countingServer{log: os.Args[1], out: bufio.NewWriter(os.Stdout)}
-	s.note("start")
+	s.note(fmt.Sprintf("start %d", os.Getpid()))
 	in := bufio.NewScanner(os.Stdin)
 	in.Buffer(nil, 64<<20)
 	for in.Scan() {
@@ -24,6 +26,10 @@ func countingMain() {
 		}
 	}
 	s.note("end")
+	if len(os.Args) > 2 { // one that does not end by itself
+		signal.Ignore(os.Interrupt, syscall.SIGTERM)
+		time.Sleep(time.Hour)
+	}
 }
 
 type countedMessage struct {

@@ -257,6 +257,76 @@ const flows = {
     return { floodTasks: flood, rows, bigMS: big, bigTasks: tasks, heapMB: Math.round(heap / 1048576), paintMS: Math.round(paint ?? -1) };
   },
 
+  // A page of another origin tries to connect to the server, with every kind of request a page
+  // can make, even with the token. The caller counts at the server.
+  async attack({ address }, bad) {
+    const { origin } = new URL(address);
+    const token = address.slice(-64);
+    const { createServer } = await import('node:http');
+    const evil = createServer((_, w) => { w.setHeader('Content-Type', 'text/html'); w.end('<!doctype html><title>evil</title>'); });
+    await new Promise((done) => evil.listen(0, '127.0.0.1', done));
+    const page = await browser.newPage();
+    await page.goto(`http://127.0.0.1:${evil.address().port}/`);
+    const got = await page.evaluate(async (origin, token) => {
+      const out = [];
+      const body = '{"server":0,"protocol":"auto"}';
+      const say = (name, answered) => out.push([name, answered]);
+      for (const mode of ['cors', 'no-cors']) {
+        for (const type of ['application/json', 'text/plain']) {
+          for (const auth of [true, false]) {
+            const headers = { 'Content-Type': type, ...(auth ? { Authorization: 'Bearer ' + token } : {}) };
+            await fetch(origin + '/api/connect', { method: 'POST', mode, body, headers, credentials: 'include' }).then((r) => say(`fetch ${mode} ${type} ${auth}`, r.type !== 'opaque' && r.ok), () => {});
+          }
+        }
+      }
+      navigator.sendBeacon(origin + '/api/connect', new Blob([body], { type: 'text/plain' }));
+      await new Promise((done) => { const s = new EventSource(origin + '/api/feed'); s.onopen = () => { say('EventSource', true); done(); }; s.onerror = () => { s.close(); done(); }; });
+      await new Promise((done) => { const s = new WebSocket(origin.replace('http', 'ws') + '/api/feed'); s.onopen = () => { say('WebSocket', true); done(); }; s.onerror = () => done(); });
+      const form = document.createElement('form');
+      Object.assign(form, { method: 'post', action: origin + '/api/connect', enctype: 'text/plain', target: 'frame' });
+      const input = document.createElement('input');
+      Object.assign(input, { name: body.slice(0, -1) + ',"x":"', value: '"}' });
+      const frame = document.createElement('iframe');
+      frame.name = 'frame';
+      form.append(input);
+      document.body.append(frame, form);
+      form.submit();
+      const framed = document.createElement('iframe');
+      framed.src = origin + '/#token=' + token;
+      document.body.append(framed);
+      const script = document.createElement('script');
+      script.src = origin + '/api/state?token=' + token;
+      document.body.append(script);
+      const opened = window.open(origin + '/?server=0&connect=1&call=1#token=' + token + '&connect=1');
+      await new Promise((done) => setTimeout(done, 1500));
+      let seen = '';
+      try { seen = opened?.document?.body?.innerText ?? ''; } catch { /* as it should be */ }
+      say('reads the page', seen !== '');
+      return out.filter(([, answered]) => answered).map(([name]) => name);
+    }, origin, token);
+    if (got.length) bad(`a foreign page got an answer: ${got}`);
+    const frames = page.frames().filter((f) => f.url().startsWith(origin));
+    for (const f of frames) if (await f.evaluate(() => document.querySelector('#tabs') !== null).catch(() => false)) bad('the page was shown in a frame');
+    evil.close();
+    return {};
+  },
+
+  // A name of the internet that points to this machine: the page is not even served.
+  async rebinding({ address }, bad) {
+    const { port } = new URL(address);
+    const own = await puppeteer.launch({ executablePath: job.chromium, headless: true, args: ['--no-sandbox', '--disable-gpu', '--host-resolver-rules=MAP evil.example 127.0.0.1'] });
+    try {
+      const page = await own.newPage();
+      const answer = await page.goto(`http://evil.example:${port}/`);
+      if (answer.status() !== 403) bad(`GET / under another name: ${answer.status()}`);
+      const status = await page.evaluate((token) => fetch('/api/connect', { method: 'POST', body: '{"server":0}', headers: { 'Content-Type': 'application/json', Authorization: 'Bearer ' + token } }).then((r) => r.status), address.slice(-64));
+      if (status !== 403) bad(`a request under another name: ${status}`);
+    } finally {
+      await own.close();
+    }
+    return {};
+  },
+
   // Without its token the page says what to do.
   async tokenless({ address }, bad) {
     const page = await open(address.replace(/#.*/, ''), bad);
