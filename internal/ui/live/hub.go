@@ -228,11 +228,12 @@ func (h *Hub) open(ctx context.Context, s *Server, def *plan.Server) {
 		return
 	}
 	s.mu.Lock()
-	s.conn, s.who = c, c.ServerName()
+	over := make(chan struct{})
+	s.conn, s.who, s.over = c, c.ServerName(), over
 	s.status, s.reason = Connected, []string{whyVersion(c.Session(), def.Protocol)}
 	s.mu.Unlock()
 	h.touch()
-	h.wg.Go(func() { h.watchEnd(s, c, c.Session()) })
+	h.wg.Go(func() { h.watchEnd(s, c, c.Session(), over) })
 	h.readLists(ctx, s, c)
 }
 
@@ -246,9 +247,13 @@ func (h *Hub) diagnose(ctx context.Context, s *Server, o inspect.Options) {
 	})
 }
 
-// watchEnd notes that a session ended by itself.
-func (h *Hub) watchEnd(s *Server, c *inspect.Conn, sess *mcp.Session) {
-	<-sess.Done()
+// watchEnd notes that a session ended by itself. Over is closed when the hub ends it.
+func (h *Hub) watchEnd(s *Server, c *inspect.Conn, sess *mcp.Session, over <-chan struct{}) {
+	select {
+	case <-sess.Done():
+	case <-over:
+		return
+	}
 	s.mu.Lock()
 	if s.conn == c && s.status == Connected {
 		s.status = Ended
@@ -337,10 +342,11 @@ func (h *Hub) Disconnect(id int) error {
 // end closes the connection. The caller holds it.
 func (s *Server) end() {
 	s.mu.Lock()
-	c := s.conn
+	c, over := s.conn, s.over
 	s.conn, s.status, s.reason, s.offer, s.layers = nil, Off, nil, nil, nil
 	s.mu.Unlock()
 	if c != nil {
+		close(over)
 		c.Close()
 	}
 }
@@ -352,9 +358,13 @@ func (h *Hub) Send(w Wanted) (id int, confirm *Confirmation, err error) {
 	if err != nil {
 		return 0, nil, err
 	}
+	now := s.View()
+	if now.Status != Connected {
+		return 0, nil, refuse("the server is not connected")
+	}
 	tool := jsonv.Value{}
 	if w.Kind == CallTool {
-		tool = s.View().Offer.tool(w.Name)
+		tool = now.Offer.tool(w.Name)
 		if !allow.ReadOnly(tool) && !h.confirmed(w) {
 			return 0, h.toConfirm(w, tool), nil
 		}
@@ -364,7 +374,9 @@ func (h *Hub) Send(w Wanted) (id int, confirm *Confirmation, err error) {
 		return 0, nil, err
 	}
 	limited, cancel := context.WithCancelCause(ctx)
-	call := &Call{mu: &s.mu, Def: c.Server(), Chosen: s.View().Version, Wanted: w, Tool: tool, Start: time.Now(), cancel: cancel}
+	call := &Call{
+		mu: &s.mu, Def: c.Server(), Chosen: now.Version, Wanted: w, Tool: tool, Start: time.Now(), cancel: cancel,
+	}
 	h.mu.Lock()
 	h.lastCall++
 	call.ID = h.lastCall

@@ -43,6 +43,7 @@ type Server struct {
 	offers  int
 	running *Call
 	conn    *inspect.Conn
+	over    chan struct{}      // closed when conn is
 	cancel  context.CancelFunc // ends what the connection is doing
 
 	use chan struct{} // held by what uses the connection
