@@ -13,6 +13,7 @@ import (
 	"mcptest/internal/base/lists"
 	"mcptest/internal/cli/cmdutil"
 	"mcptest/internal/cli/option"
+	"mcptest/internal/client/identity"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/client/wire"
@@ -27,6 +28,7 @@ import (
 func completeFlags(s cmdutil.Streams, root *cobra.Command) {
 	reporters := lists.Map(report.Formats, func(f report.Format) string { return f.Name })
 	words := map[string][]string{
+		"client":    identity.Names(),
 		"protocol":  append([]string{mcp.Auto}, protocol.Versions()...),
 		"transport": {wire.HTTPAuto, wire.StreamableHTTP, wire.HTTPSSE},
 		"color":     {"auto", "always", "never"},

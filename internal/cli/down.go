@@ -99,7 +99,9 @@ func (f *downFlags) run(ctx context.Context, s cmdutil.Streams) error {
 
 // teardown runs teardown and afterAll; open is the number of hooks and steps that did
 // not pass.
-func (f *downFlags) teardown(ctx context.Context, s cmdutil.Streams, st *detach.State, w *cmdutil.World, log *slog.Logger, redactor *secret.Redactor) (code, open int, err error) {
+func (f *downFlags) teardown(
+	ctx context.Context, s cmdutil.Streams, st *detach.State, w *cmdutil.World, log *slog.Logger, redactor *secret.Redactor,
+) (code, open int, err error) {
 	p, err := f.plan(s, st, redactor)
 	if err != nil {
 		return 0, 0, err

@@ -40,6 +40,7 @@ type initFlags struct {
 	output, name            string
 	force                   bool
 	timeout, connectTimeout time.Duration
+	client                  string
 	color                   string
 }
 
@@ -81,6 +82,8 @@ command line, or the file already exists.`,
 	fl.StringVar(&f.command, "command", "", "the server's command as one `line`, split as in a suite (the same as after --)")
 	fl.StringVar(&f.from, "from", "", "the server NAME in the configuration `file` of a client; NAME may be left out if there is only one")
 	f.HTTPFlags.Add(cmd)
+	option.AddClient(cmd, &f.client)
+	fl.Lookup("client").Usage = "declare the name, version and capabilities of this known `client`, here and in the suite"
 	fl.Lookup("header").Usage += "; the suite takes the value from the environment"
 	fl.StringArrayVar(&f.env, "env", nil, "pass this environment `variable` to the server, here and in the suite; may be repeated")
 	fl.StringArrayVar(&f.call, "call", nil, "call the tool `name` even if it is not annotated read-only, or '*' for every tool; may be repeated")

@@ -27,6 +27,9 @@ func (f *initFlags) server(cmd *cobra.Command, args []string, s cmdutil.Streams)
 	if err := option.EnvSet(s.Env, "--env", f.env...); err != nil {
 		return none, err
 	}
+	if _, err := option.KnownClient(f.client); err != nil {
+		return none, err
+	}
 	sv := scaffold.Server{
 		Argv:      argv,
 		URL:       f.URL,
@@ -35,6 +38,7 @@ func (f *initFlags) server(cmd *cobra.Command, args []string, s cmdutil.Streams)
 		Insecure:  f.Insecure,
 		Transport: f.Transport,
 		Protocol:  f.Protocol,
+		Client:    f.client,
 		Env:       f.env,
 		Name:      f.name,
 		Output:    f.output,

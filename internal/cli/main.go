@@ -73,10 +73,36 @@ It reports what clients hide: raw messages, stray output, wrong ids, leaked proc
 	if len(s.Args) > 0 && s.Args[0] == "run" {
 		return root // adding the flags of all other commands takes longer than a test
 	}
-	root.AddCommand(newDownCmd(s), newValidateCmd(s), newInitCmd(s), newExplainCmd(s), newSchemaCmd(s), skill.NewCmd(s), newReportCmd(s), newCompareCmd(s), server.NewMockCmd(s), tape.NewRecordCmd(s), tape.NewServeCmd(s), tape.NewCassetteCmd(s),
-		server.NewLoginCmd(s), server.NewLogoutCmd(s),
-		server.NewToolsCmd(s), server.NewResourcesCmd(s), server.NewPromptsCmd(s), server.NewCallCmd(s), server.NewDoctorCmd(s), server.NewProbeCmd(s), server.NewCheckCmd(s), server.NewLockCmd(s), server.NewDiffCmd(s), explore.NewCmd(s), stress.NewLeakCmd(s), stress.NewLoadCmd(s),
-		newVersionCmd(s), newCompletionCmd(s))
+	root.AddCommand(
+		newDownCmd(s),
+		newValidateCmd(s),
+		newInitCmd(s),
+		newExplainCmd(s),
+		newSchemaCmd(s),
+		skill.NewCmd(s),
+		newReportCmd(s),
+		newCompareCmd(s),
+		server.NewMockCmd(s),
+		tape.NewRecordCmd(s),
+		tape.NewServeCmd(s),
+		tape.NewCassetteCmd(s),
+		server.NewLoginCmd(s),
+		server.NewLogoutCmd(s),
+		server.NewToolsCmd(s),
+		server.NewResourcesCmd(s),
+		server.NewPromptsCmd(s),
+		server.NewCallCmd(s),
+		server.NewDoctorCmd(s),
+		server.NewProbeCmd(s),
+		server.NewCheckCmd(s),
+		server.NewLockCmd(s),
+		server.NewDiffCmd(s),
+		explore.NewCmd(s),
+		stress.NewLeakCmd(s),
+		stress.NewLoadCmd(s),
+		newVersionCmd(s),
+		newCompletionCmd(s),
+	)
 	completeFlags(s, root)
 	return root
 }

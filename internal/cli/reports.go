@@ -244,7 +244,9 @@ func (f *runFlags) namesToRun(s cmdutil.Streams, suites []*suite.Suite) map[stri
 
 // saveHistory stores data for the next run. In CI there is no next run, and shards split by
 // different durations would not match.
-func (f *runFlags) saveHistory(s cmdutil.Streams, suites []*suite.Suite, times history.Stopwatch, eras *connect.Eras, hide *secret.Redactor, log *slog.Logger) {
+func (f *runFlags) saveHistory(
+	s cmdutil.Streams, suites []*suite.Suite, times history.Stopwatch, eras *connect.Eras, hide *secret.Redactor, log *slog.Logger,
+) {
 	if cmdutil.InCI(s.Env) {
 		return
 	}

@@ -102,6 +102,7 @@ suite, flags or environment or a failed setup, 3 a server was not ready in time,
 		},
 	}
 	f.SuiteFlags.Add(cmd)
+	option.AddClient(cmd, &f.Client)
 	fl := cmd.Flags()
 	fl.StringArrayVarP(&f.filters, "filter", "k", nil, "run tests whose name contains this `text`, or matches re:REGEXP; !text and !re:REGEXP leave them out")
 	fl.StringSliceVar(&f.tags, "tag", nil, "run tests with one of these `tags`")
@@ -152,7 +153,13 @@ func (f *runFlags) run(cmd *cobra.Command, args []string, s cmdutil.Streams) err
 	if err != nil {
 		return err
 	}
-	if err := cmp.Or(f.checkUpdate(s.Env), f.upstreams.Check(s.Env, f.allowInCI), f.cassettes.Check(s.Env, f.allowInCI, f.setupOnly)); err != nil {
+	if err := f.checkUpdate(s.Env); err != nil {
+		return err
+	}
+	if err := f.upstreams.Check(s.Env, f.allowInCI); err != nil {
+		return err
+	}
+	if err := f.cassettes.Check(s.Env, f.allowInCI, f.setupOnly); err != nil {
 		return err
 	}
 	p, suites, err := f.plan(cmd, args, s)
@@ -188,6 +195,9 @@ func (f *runFlags) run(cmd *cobra.Command, args []string, s cmdutil.Streams) err
 // plan loads and compiles the suites; mistakes are printed and end the command.
 func (f *runFlags) plan(cmd *cobra.Command, args []string, s cmdutil.Streams) (*plan.Plan, []*suite.Suite, error) {
 	if err := cmp.Or(f.checkNumbers(cmd), f.shuffle.check(), f.limits.Check()); err != nil {
+		return nil, nil, err
+	}
+	if _, err := option.KnownClient(f.Client); err != nil {
 		return nil, nil, err
 	}
 	if _, err := term.Detect(io.Discard, s.Env, f.Color); err != nil {
@@ -324,7 +334,8 @@ func (f *runFlags) refuseFormat() error {
 
 // selects reports whether a flag selects tests.
 func (f *runFlags) selects() bool {
-	return len(f.filters)+len(f.tags)+len(f.skipTags)+len(f.servers)+len(f.changed)+len(f.upstreams.Models) > 0
+	selectors := len(f.filters) + len(f.tags) + len(f.skipTags) + len(f.servers) + len(f.changed)
+	return selectors+len(f.upstreams.Models) > 0
 }
 
 // selectionFlags returns the flags that select tests, as written.
@@ -373,6 +384,9 @@ func (f *runFlags) rerunFlags() []string {
 	if f.AllowOutside {
 		out = append(out, "--allow-outside")
 	}
+	if f.Client != "" {
+		out = append(out, "--client", f.Client)
+	}
 	if f.timeout > 0 {
 		out = append(out, "--timeout", f.timeout.String())
 	}
@@ -380,7 +394,9 @@ func (f *runFlags) rerunFlags() []string {
 }
 
 // execute runs the plan and writes the reports.
-func (f *runFlags) execute(ctx context.Context, s cmdutil.Streams, p *plan.Plan, suites []*suite.Suite, specs []report.Spec) error {
+func (f *runFlags) execute(
+	ctx context.Context, s cmdutil.Streams, p *plan.Plan, suites []*suite.Suite, specs []report.Spec,
+) error {
 	redactor := secret.NewRedactor()
 	redactor.Add(f.Secrets...)
 	log, closeLog, err := option.OpenLog(s.Err, f.logLevel, redactor)
@@ -392,11 +408,9 @@ func (f *runFlags) execute(ctx context.Context, s cmdutil.Streams, p *plan.Plan,
 	if err != nil {
 		return err
 	}
-	var up *detach.State
-	if f.setupOnly {
-		if up, err = detach.Begin(suites, detach.Options{EnvFiles: f.EnvFiles, Vars: f.Vars, AllowOutside: f.AllowOutside}); err != nil {
-			return option.Invalid("%v", err)
-		}
+	up, err := f.detach(suites)
+	if err != nil {
+		return err
 	}
 	h := f.host
 	if h == nil {
@@ -438,6 +452,18 @@ func (f *runFlags) execute(ctx context.Context, s cmdutil.Streams, p *plan.Plan,
 		}
 		return err
 	})
+}
+
+// detach begins what --setup-only leaves running; nil without this flag.
+func (f *runFlags) detach(suites []*suite.Suite) (*detach.State, error) {
+	if !f.setupOnly {
+		return nil, nil
+	}
+	up, err := detach.Begin(suites, detach.Options{EnvFiles: f.EnvFiles, Vars: f.Vars, AllowOutside: f.AllowOutside})
+	if err != nil {
+		return nil, option.Invalid("%v", err)
+	}
+	return up, nil
 }
 
 // runOptions returns what the flags and the environment say about a run of p.

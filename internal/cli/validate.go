@@ -51,7 +51,8 @@ Exit codes: 0 no errors, 2 otherwise; with --fail-on-warnings 2 for a warning, t
 			if strict && warns > 0 {
 				return option.Invalid("no errors, but %s (--fail-on-warnings)", display.Count(warns, "warning"))
 			}
-			_, err = fmt.Fprintf(s.Out, "%s, %s, no errors, %s\n", display.Count(len(suites), "suite"), display.Count(p.Len(), "test"), display.Count(warns, "warning"))
+			files, tests := display.Count(len(suites), "suite"), display.Count(p.Len(), "test")
+			_, err = fmt.Fprintf(s.Out, "%s, %s, no errors, %s\n", files, tests, display.Count(warns, "warning"))
 			return err
 		},
 	}

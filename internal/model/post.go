@@ -92,7 +92,8 @@ func (c *Client) learn(err error, body object) bool {
 	defer c.mu.Unlock()
 	for _, p := range optional {
 		_, sent := body[p.name]
-		if sent && !c.left[p.name] && (p.instead == "" || c.o.API == OpenAI) && strings.Contains(status.Body, p.name) {
+		isKnown := p.instead == "" || c.o.API == OpenAI
+		if sent && !c.left[p.name] && isKnown && strings.Contains(status.Body, p.name) {
 			c.left[p.name] = true
 			return true
 		}

@@ -23,6 +23,7 @@ import (
 	"mcptest/internal/run/connect"
 	"mcptest/internal/run/doubles"
 	"mcptest/internal/run/fixture"
+	"mcptest/internal/run/late"
 	"mcptest/internal/run/pool"
 	"mcptest/internal/run/respond"
 	"mcptest/internal/run/twin"
@@ -55,6 +56,7 @@ type attempt struct {
 	obs      target.Observation          // of the last call
 	explain  func(expect.Verdict) string // the message of a failure of that call
 	examined []examined                  // for the coverage of the run
+	late     *late.Call                  // of the last call
 	free     func()                      // returns the memory budget of the last call; may be nil
 }
 
@@ -72,7 +74,7 @@ func (a *attempt) calls(ctx context.Context) {
 		a.judge(ctx) // the refused handshake
 	}
 	a.watch.Settle(ctx)
-	a.finish()
+	a.finish(ctx)
 }
 
 // open opens a session to every server of the case before the case's time limit
@@ -191,7 +193,7 @@ func (a *attempt) server(op *plan.Op) *pool.Server {
 }
 
 // finish collects the results that belong to no call and decides the status.
-func (a *attempt) finish() {
+func (a *attempt) finish(ctx context.Context) {
 	servers := a.scope.Lease.Servers
 	for _, s := range servers {
 		sess := a.sessions[s]
@@ -204,7 +206,8 @@ func (a *attempt) finish() {
 			s.ReportViolations(sess)
 		}
 	}
-	requests, problems := a.watch.Record(a.file.run.start) // unanswered ones fail the case
+	a.late.Note(ctx, a.out.c, a.c.Trials != nil || a.c.Repeat != nil) // there may be many attempts
+	requests, problems := a.watch.Record(a.file.run.start)            // unanswered ones fail the case
 	a.recordSideEvents()
 	a.out.c.Upstream, a.out.problems = requests, append(a.out.problems, problems...)
 	a.out.decide()

@@ -17,6 +17,7 @@ import (
 	"mcptest/internal/client/wire"
 	"mcptest/internal/report/result"
 	"mcptest/internal/run/fixture"
+	"mcptest/internal/run/late"
 	"mcptest/internal/run/pool"
 	"mcptest/internal/run/record"
 	"mcptest/internal/run/respond"
@@ -214,6 +215,10 @@ func (a *attempt) call(ctx context.Context, op *plan.Op, i int) (*mcp.Exchange, 
 	a.out.c.Exchanges = append(a.out.c.Exchanges, record.Exchange(a.file.run.start, x, step, waited...))
 	if ok {
 		a.free = a.file.run.trees.Acquire(treeBytes(x, waited))
+		a.late = &late.Call{
+			Session: sess, Since: mark, Ended: x.Start.Add(x.Elapsed), Waits: op.Wait != nil,
+			Seen: slices.Concat(x.During, waited), Observe: observeMessages,
+		}
 		a.observe(ctx, s, sess, op, x, waited)
 	}
 	return x, ok
@@ -269,11 +274,11 @@ func (a *attempt) send(ctx context.Context, sess *mcp.Session, s *pool.Server, o
 	if op.Respond != nil { // the step's answers come before the case's
 		script = respond.New(op.Respond, a.c.Respond, op.Server.Respond)
 	}
-	if script == nil && !op.Server.Declares.IsAbsent() {
+	if script == nil && !op.Server.Client.Declares.IsAbsent() {
 		script = respond.Empty()
 	}
 	if script != nil {
-		if !op.Server.Declares.IsAbsent() {
+		if !op.Server.Client.Declares.IsAbsent() {
 			script.Claims()
 		}
 		a.scripts = append(a.scripts, script)
@@ -304,7 +309,9 @@ func usesProgress(c *plan.Case, op *plan.Op) bool {
 
 // wait waits for a notification after the call. It returns the messages that the
 // server sent after the response.
-func (a *attempt) wait(ctx context.Context, sess *mcp.Session, op *plan.Op, mark mcp.Mark, x *mcp.Exchange) ([]mcp.Message, bool) {
+func (a *attempt) wait(
+	ctx context.Context, sess *mcp.Session, op *plan.Op, mark mcp.Mark, x *mcp.Exchange,
+) ([]mcp.Message, bool) {
 	if op.Wait.Timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = mcp.WithLimit(ctx, "wait.timeout", op.Wait.Timeout)

@@ -35,7 +35,8 @@ func (t conversation) observe(ctx context.Context) (o target.Observation, err er
 	if trial.Offers, err = t.offers(ctx); err != nil {
 		return o, err
 	}
-	trial.Speaker, trial.Price, err = a.file.run.deps.Models.Speaker(a.file.file.Suite, t.does, a.c.Name, a.number)
+	models := a.file.run.deps.Models
+	trial.Speaker, trial.Price, err = models.Speaker(a.file.file.Suite, t.does, a.c.Name, a.number)
 	if err != nil {
 		return o, a.out.unasked(err, &a.file.run.exit)
 	}
@@ -56,7 +57,8 @@ func (t conversation) observe(ctx context.Context) (o target.Observation, err er
 
 // servers returns the servers whose tools the model is offered.
 func (t conversation) servers() []*pool.Server {
-	return lists.Map(append([]*plan.Server{t.server.Def}, t.op.With...), func(def *plan.Server) *pool.Server {
+	defs := append([]*plan.Server{t.server.Def}, t.op.With...)
+	return lists.Map(defs, func(def *plan.Server) *pool.Server {
 		return t.a.file.run.pool.ForCase(t.a.c, def, t.a.file.file)
 	})
 }
@@ -130,7 +132,8 @@ type calibration struct {
 
 func (t calibration) observe(ctx context.Context) (o target.Observation, err error) {
 	began := time.Now()
-	status, share, err := t.a.file.run.deps.Models.Calibrate(ctx, t.a.file.file.Suite, t.does, t.a.c.Name, t.a.number)
+	models := t.a.file.run.deps.Models
+	status, share, err := models.Calibrate(ctx, t.a.file.file.Suite, t.does, t.a.c.Name, t.a.number)
 	o.DurationMS = ms(time.Since(began))
 	if err == nil {
 		share.Line, share.Column = t.a.c.Pos.Line, t.a.c.Pos.Col

@@ -228,7 +228,8 @@ func (f *fileRun) pending() []*plan.File {
 
 // teardown runs the teardown steps. A failing step is a warning.
 func (f *fileRun) teardown() {
-	f.runTeardown(f.file.Teardown, &f.scope, f.broken != "" || f.counts.failed() > 0, func(s *plan.Step, ph result.Phase, failure string) {
+	failed := f.broken != "" || f.counts.failed() > 0
+	f.runTeardown(f.file.Teardown, &f.scope, failed, func(s *plan.Step, ph result.Phase, failure string) {
 		if failure != "" {
 			f.run.report(result.Finding{
 				Kind: "teardown", Severity: "warning", File: fixture.FileName(s.Pos), Line: s.Pos.Line,
@@ -242,7 +243,9 @@ func (f *fileRun) teardown() {
 // runTeardown runs steps of teardown and passes their results to done. After a step that
 // failed, only those with `always: true` run. Steps with `always: false` do not run
 // after a failure, also of a test, to keep the state for inspection.
-func (f *fileRun) runTeardown(steps []*plan.Step, sc *fixture.Scope, failed bool, done func(s *plan.Step, ph result.Phase, failure string)) {
+func (f *fileRun) runTeardown(
+	steps []*plan.Step, sc *fixture.Scope, failed bool, done func(s *plan.Step, ph result.Phase, failure string),
+) {
 	clean := f.run.cleanup
 	stepFailed := false
 	for _, s := range steps {

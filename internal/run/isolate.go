@@ -79,7 +79,9 @@ func (cr *caseRun) diagnosable() bool {
 		return false
 	case len(out.Exchanges) == 0 || !cr.warm && !cr.hasPredecessor():
 		return false
-	case f.file.Options.RestartPolicy == plan.PerTest || f.ownFixtures() || len(f.file.Upstreams) > 0 || cr.c.Trials != nil || cr.c.Repeat != nil:
+	case f.file.Options.RestartPolicy == plan.PerTest || f.ownFixtures() || len(f.file.Upstreams) > 0:
+		return false
+	case cr.c.Trials != nil || cr.c.Repeat != nil:
 		return false
 	case cr.c.DiagnoseIsolation != nil && !*cr.c.DiagnoseIsolation:
 		return false

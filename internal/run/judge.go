@@ -61,6 +61,7 @@ func (a *attempt) judge(ctx context.Context) {
 	a.out.warn(v.Notes...)
 	a.warnUnseen("", v.Items)
 	if !v.Pass {
+		a.late.Missed(&a.obs, tree.Items, v.Items)
 		a.out.fail(result.Fail, a.withChallenge(a.explain(v)))
 	}
 }
@@ -86,7 +87,8 @@ func (a *attempt) judgeStep(ctx context.Context, op *plan.Op, i int) bool {
 		return false
 	}
 	if op.Tree != nil {
-		v := op.Tree.Evaluate(context.WithoutCancel(ctx), &a.obs, a.env(ctx, op, cmp.Or(op.Name, name)+": "))
+		env := a.env(ctx, op, cmp.Or(op.Name, name)+": ")
+		v := op.Tree.Evaluate(context.WithoutCancel(ctx), &a.obs, env)
 		items := record.Assertions(v.Items, false, a.out.c.File)
 		for j := range items {
 			items[j].Name = strings.TrimSpace(name + " " + items[j].Name)
@@ -94,6 +96,7 @@ func (a *attempt) judgeStep(ctx context.Context, op *plan.Op, i int) bool {
 		a.out.c.Assertions = append(a.out.c.Assertions, items...)
 		a.warnUnseen(name+": ", v.Items)
 		if !v.Pass {
+			a.late.Missed(&a.obs, op.Tree.Items, v.Items)
 			a.out.fail(result.Fail, a.withChallenge(name+": "+a.explain(v)))
 			return false
 		}
@@ -186,10 +189,13 @@ func (a *attempt) env(ctx context.Context, op *plan.Op, step string) *match.Env 
 			a.out.fail(result.Error, why)
 		}
 	}
+	if op.Method == "tools/call" {
+		env.Output = func() jsonv.Value { return a.server(op).OutputSchema(ctx, op.Subject) }
+	}
 	offering{a, a.server(op)}.matchers(ctx, env)
-	env.Grade = a.file.run.deps.Models.Judge(ctx, a.file.file.Suite, a.c.Ops[0].Action, a.c.Name, a.number, func(err error) {
-		a.out.ungraded(err, &a.file.run.exit)
-	})
+	ungraded := func(err error) { a.out.ungraded(err, &a.file.run.exit) }
+	models := a.file.run.deps.Models
+	env.Grade = models.Judge(ctx, a.file.file.Suite, a.c.Ops[0].Action, a.c.Name, a.number, ungraded)
 	if a.snapshots != nil {
 		env.Snapshot = func(name string, o *snapshot.Options, s target.Subject) snapshot.Comparison {
 			return a.compare(step+name, o, s)

@@ -17,6 +17,7 @@ import (
 	"mcptest/internal/offer/ruleset"
 	"mcptest/internal/report/result"
 	"mcptest/internal/run/boundary"
+	"mcptest/internal/run/connect"
 	"mcptest/internal/run/fixture"
 	"mcptest/internal/run/pool"
 	"mcptest/internal/run/probe/entry"
@@ -131,7 +132,8 @@ func (t outside) observe(ctx context.Context) (target.Observation, error) {
 	opener := t.a.file.run.opener
 	env := boundary.Env{
 		Connect:  opener.Options,
-		Client:   opener.Client,
+		Client:   connect.ClientOf(def, opener.Client),
+		Declares: def.Client.Declares,
 		Dir:      t.a.file.file.Dir,
 		Headers:  t.a.c.Headers,
 		Response: t.a.c.Tree.Uses().Response(),
@@ -165,7 +167,9 @@ func (a *attempt) act(ctx context.Context, op *plan.Op) {
 }
 
 // observe builds the observation that the case's assertions examine.
-func (a *attempt) observe(ctx context.Context, s *pool.Server, sess *mcp.Session, op *plan.Op, x *mcp.Exchange, waited []mcp.Message) {
+func (a *attempt) observe(
+	ctx context.Context, s *pool.Server, sess *mcp.Session, op *plan.Op, x *mcp.Exchange, waited []mcp.Message,
+) {
 	a.obs = target.Observation{
 		DurationMS:    ms(x.Elapsed),
 		ResponseBytes: len(x.Response),
@@ -188,6 +192,7 @@ func (a *attempt) observe(ctx context.Context, s *pool.Server, sess *mcp.Session
 		o.Challenge = x.HTTP.Challenge()
 	}
 	if t := sess.Stderr(); t != nil && a.c.Exclusive {
+		a.late.Stderr = t.Mark()
 		o.Stderr = t.Since(a.marks[sess])
 		o.Cut = map[string]string{"stderr": boundary.Cut(t.Lost(a.marks[sess]))}
 	}

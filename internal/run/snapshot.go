@@ -38,7 +38,8 @@ func (r *runner) redact(s string) string {
 func (a *attempt) compare(name string, o *snapshot.Options, s target.Subject) snapshot.Comparison {
 	f := a.file.file
 	masked, unused := o.Mask(s.Target, a.redacted(s), f.Dir)
-	c := a.snapshots.Compare(a.file.run.redact(name), masked, repro(f, a.c, a.file.run.opts.RerunFlags)+updateFlag)
+	again := repro(f, a.c, a.file.run.opts.RerunFlags) + updateFlag
+	c := a.snapshots.Compare(a.file.run.redact(name), masked, again)
 	c.Unused = unused
 	return c
 }

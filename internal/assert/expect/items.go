@@ -110,7 +110,7 @@ func (c *compiler) items(n *source.Node, path string, inSet bool) []Item {
 		set := setOf(entry)
 		var item *Item
 		switch {
-		case i+1 < len(n.Items) && entry.Get("target") != nil && entry.Get("matcher") == nil && n.Items[i+1].Get("target") == nil && n.Items[i+1].Get("matcher") != nil:
+		case i+1 < len(n.Items) && beginsAssertion(entry) && continuesAssertion(n.Items[i+1]):
 			c.Errorf(n.Items[i+1], source.PathIndex(path, i+1), `write it without the hyphen, below target:`, "this hyphen begins a second assertion: target and matcher are keys of one")
 			return nil
 		case set != nil && inSet:
@@ -213,7 +213,8 @@ func (a *Assertion) Exactly(want jsonv.Value) *Assertion {
 // WithMatcher returns a copy of an assertion with the matcher in n, or nil after a
 // mistake, which is added to d. path is that of the assertion.
 func (o Compiler) WithMatcher(a *Assertion, n *source.Node, path string, d *source.Decoder) *Assertion {
-	k := newCompiler(o, d).matcher(a.Target, inMilliseconds(&source.Node{Text: a.Target.String()}, n), source.PathKey(path, "matcher"))
+	target := &source.Node{Text: a.Target.String()}
+	k := newCompiler(o, d).matcher(a.Target, inMilliseconds(target, n), source.PathKey(path, "matcher"))
 	if k == nil {
 		return nil
 	}
@@ -271,4 +272,14 @@ func (c *compiler) checkWeights(items []Item, n *source.Node, path, level string
 	case math.IsInf(total, 0):
 		c.Errorf(n, path, "only the ratio of weights counts: use smaller ones", "the weights of this %s add up to more than a number can hold", level)
 	}
+}
+
+// beginsAssertion reports whether an entry has a target and no matcher.
+func beginsAssertion(n *source.Node) bool {
+	return n.Get("target") != nil && n.Get("matcher") == nil
+}
+
+// continuesAssertion reports whether an entry has a matcher and no target.
+func continuesAssertion(n *source.Node) bool {
+	return n.Get("target") == nil && n.Get("matcher") != nil
 }

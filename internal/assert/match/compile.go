@@ -74,7 +74,9 @@ func meansTarget(n *source.Node, key string) bool {
 // Keys checks a map's keys and calls use with the place of each known one. It reports
 // whether the node is a map with all required keys, and use accepted all values; what
 // describes the map in messages.
-func (c *Compiler) Keys(n *source.Node, path, what string, known, required []string, use func(key, at string, k, v *source.Node) bool) bool {
+func (c *Compiler) Keys(
+	n *source.Node, path, what string, known, required []string, use func(key, at string, k, v *source.Node) bool,
+) bool {
 	if n.Kind != source.KindMap {
 		hint := ""
 		if len(required) > 0 {
@@ -109,7 +111,8 @@ func (c *Compiler) Keys(n *source.Node, path, what string, known, required []str
 			hint = habit.Entry(n, c.meant)
 			meant = append(meant, "target", "matcher")
 		}
-		c.Errorf(f.Key, path, hint, "unknown key %s%s", shown.Key(f.Key.Text), source.Parenthesis(source.DidYouMean(f.Key.Text, known)))
+		similar := source.Parenthesis(source.DidYouMean(f.Key.Text, known))
+		c.Errorf(f.Key, path, hint, "unknown key %s%s", shown.Key(f.Key.Text), similar)
 		meant = append(meant, nearest)
 	}
 	for _, key := range required {

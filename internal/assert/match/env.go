@@ -24,6 +24,8 @@ type Env struct {
 	// Others returns what the server offers to other clients, and what other servers
 	// offer, by name; may be nil.
 	Others func(ctx context.Context) (map[string]jsonv.Value, error)
+	// Output returns the outputSchema of the called tool; nil: it is not known.
+	Output func() jsonv.Value
 	// Grade asks a model of the suite to grade a text; nil: no model is asked.
 	Grade func(ctx context.Context, g *grading.Grading, text string) (grading.Grade, error)
 	// Examined is set if other items, which passed, examined the error of this call:

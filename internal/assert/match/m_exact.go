@@ -26,7 +26,14 @@ func compileExact(_ *Compiler, n *source.Node, _ string) Matcher { return exactl
 // exactly matches one value.
 type exactly struct{ want jsonv.Value }
 
-func (m exactly) Match(_ context.Context, s target.Subject, _ *Env) Outcome {
+func (m exactly) Match(_ context.Context, s target.Subject, env *Env) Outcome {
+	if quotesBoolean(m.want, s, env) {
+		return Outcome{
+			Unfit: true,
+			Msg: "the tool's outputSchema says that this is a boolean, never the text " + shown.Value(m.want, shown.InLine) +
+				": without quotes: exact: " + m.want.Text(),
+		}
+	}
 	if jsonv.Equal(m.want, s.Value) {
 		return passed
 	}
@@ -59,6 +66,8 @@ func numberOrText(want, v jsonv.Value) []string {
 		return []string{"write " + shown.Got(v)[len("text "):] + " in quotes (in a CSV file, too), or use is-json: {const: " + want.Literal() + "}"}
 	case want.Kind() == jsonv.KindString && v.Kind() == jsonv.KindNumber && want.Text() == v.Literal():
 		return []string{"write " + v.Literal() + " without quotes"}
+	case isBooleanText(want) && v.Kind() == jsonv.KindBool:
+		return []string{"write " + want.Text() + " without quotes: the value is a boolean"}
 	}
 	return nil
 }

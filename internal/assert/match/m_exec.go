@@ -35,7 +35,9 @@ func compileExec(c *Compiler, n *source.Node, path string) Matcher {
 		return nil
 	}
 	if n.Kind == source.KindString {
-		c.Errorf(n, path, "write it as a list: ["+strings.Join(strings.Fields(display.Truncate(n.Text, shown.ShortKey)), ", ")+"]", "expected a program and its arguments as a list, got %s", shown.Node(n))
+		words := strings.Fields(display.Truncate(n.Text, shown.ShortKey))
+		hint := "write it as a list: [" + strings.Join(words, ", ") + "]"
+		c.Errorf(n, path, hint, "expected a program and its arguments as a list, got %s", shown.Node(n))
 		return nil
 	}
 	items, ok := c.List(n, path, "words")

@@ -23,7 +23,9 @@ func compileFormat(c *Compiler, n *source.Node, path string) Matcher {
 	}
 	f := format.Find(name)
 	if f == nil {
-		c.Errorf(n, path, "the formats are "+strings.Join(format.Names(), ", "), "unknown format %s%s", shown.Key(name), source.Parenthesis(source.DidYouMean(name, format.Names())))
+		hint := "the formats are " + strings.Join(format.Names(), ", ")
+		near := source.Parenthesis(source.DidYouMean(name, format.Names()))
+		c.Errorf(n, path, hint, "unknown format %s%s", shown.Key(name), near)
 		return nil
 	}
 	return matchFunc(func(v jsonv.Value) Outcome {

@@ -109,7 +109,8 @@ func compileBetween(c *Compiler, n *source.Node, path string) Matcher {
 // compileApprox compares exact decimals: a difference of 1 is seen beyond 2^53, too.
 func compileApprox(c *Compiler, n *source.Node, path string) Matcher {
 	var value, tolerance jsonv.Value
-	if !c.Keys(n, path, "a map with value and tolerance", []string{"value", "tolerance"}, []string{"value", "tolerance"}, func(key, at string, _, v *source.Node) bool {
+	keys := []string{"value", "tolerance"}
+	if !c.Keys(n, path, "a map with value and tolerance", keys, keys, func(key, at string, _, v *source.Node) bool {
 		number, ok := c.exactNumber(v, at)
 		if key == "value" {
 			value = number

@@ -285,7 +285,8 @@ func notJSON(text []byte, err error) string {
 		return "is not JSON: " + shown.Line(err.Error(), shown.MaxLine)
 	}
 	line, col := jsonv.Position(text, bad.Offset)
-	return fmt.Sprintf("is not JSON: line %d, column %d: %s, at %s", line, col, shown.Line(bad.Msg, shown.MaxLine), textdiff.Window(string(text), min(bad.Offset, len(text))))
+	around := textdiff.Window(string(text), min(bad.Offset, len(text)))
+	return fmt.Sprintf("is not JSON: line %d, column %d: %s, at %s", line, col, shown.Line(bad.Msg, shown.MaxLine), around)
 }
 
 // wanted evaluates a yes-or-no matcher whose argument may be false. fail gets the

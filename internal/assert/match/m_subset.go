@@ -87,5 +87,8 @@ func (d *subsetDiff) compare(path string, want, v jsonv.Value) {
 
 // looksNested records whether a missing value has the form of a matcher.
 func (d *subsetDiff) looksNested(want jsonv.Value) {
-	d.nested = d.nested || want.Kind() == jsonv.KindObject && want.Len() == 1 && named(d.rows, want.Keys()[0]) != nil
+	isSingle := want.Kind() == jsonv.KindObject && want.Len() == 1
+	if isSingle && named(d.rows, want.Keys()[0]) != nil {
+		d.nested = true
+	}
 }

@@ -81,7 +81,8 @@ const (
 
 func compileLevenshtein(c *Compiler, n *source.Node, path string) Matcher {
 	var m levenshtein
-	if !c.Keys(n, path, "a map with value and max", []string{"value", "max"}, []string{"value", "max"}, func(key, at string, _, v *source.Node) (ok bool) {
+	keys := []string{"value", "max"}
+	if !c.Keys(n, path, "a map with value and max", keys, keys, func(key, at string, _, v *source.Node) (ok bool) {
 		if key == "max" {
 			m.max, ok = c.count(v, at, maxEditDistance)
 		} else if m.value, ok = c.Text(v, at, "text"); ok {
@@ -121,8 +122,9 @@ func (m levenshtein) match(v jsonv.Value) Outcome {
 		d, _ := textdiff.EditDistance(m.runes, []rune(v.Text()), const1)
 		distance = fmt.Sprint(d)
 	}
+	want := shown.Quote(display.Truncate(m.value, shown.InLine))
 	return Outcome{
-		Msg:      fmt.Sprintf("the edit distance to %s is %s, expected at most %d: got %s", shown.Quote(display.Truncate(m.value, shown.InLine)), distance, m.max, shown.Got(v)),
-		Expected: fmt.Sprintf("at most %d edits from %s", m.max, shown.Quote(display.Truncate(m.value, shown.InLine))),
+		Msg:      fmt.Sprintf("the edit distance to %s is %s, expected at most %d: got %s", want, distance, m.max, shown.Got(v)),
+		Expected: fmt.Sprintf("at most %d edits from %s", m.max, want),
 	}
 }

@@ -201,15 +201,26 @@ func limited(s string, most int) string {
 
 // number returns the name of the mask for a number, which its key decides.
 func (k *masking) number(key string, v jsonv.Value) string {
-	const first, last = 1e9, 4.2e9 // seconds, from 2001 to 2103
 	f := v.Float64()
 	switch {
 	case k.names["duration"] && durationKey().MatchString(key):
 		return "duration"
-	case k.names["timestamp"] && timeKey().MatchString(key) && (f > first && f < last || f > 1e3*first && f < 1e3*last || f > 1e6*first && f < 1e6*last || f > 1e9*first && f < 1e9*last):
+	case k.names["timestamp"] && timeKey().MatchString(key) && isTime(f):
 		return "timestamp"
 	case k.names["id"] && idKey().MatchString(key) && f >= 1e9:
 		return "id"
 	}
 	return ""
+}
+
+// isTime reports whether a number may be a time from 2001 to 2103, in seconds,
+// milliseconds, microseconds or nanoseconds.
+func isTime(f float64) bool {
+	const first, last = 1e9, 4.2e9 // seconds
+	for _, unit := range []float64{1, 1e3, 1e6, 1e9} {
+		if f > unit*first && f < unit*last {
+			return true
+		}
+	}
+	return false
 }

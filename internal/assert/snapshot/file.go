@@ -244,7 +244,8 @@ func (f *File) lock() (unlock func(), err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), lockTime)
 	defer cancel()
 	sum := sha256.Sum256([]byte(osfile.Place(f.Path)))
-	unlock, err = osfile.Lock(ctx, filepath.Join(os.TempDir(), fmt.Sprintf("mcptest-%d-%x.lock", os.Getuid(), sum[:8])))
+	name := fmt.Sprintf("mcptest-%d-%x.lock", os.Getuid(), sum[:8])
+	unlock, err = osfile.Lock(ctx, filepath.Join(os.TempDir(), name))
 	if errors.Is(err, os.ErrPermission) || errors.Is(err, os.ErrNotExist) {
 		return func() {}, nil // a file of another user, or no such folder
 	}

@@ -213,7 +213,9 @@ func (t *Target) walkPlural(v jsonv.Value, steps []jsonpath.Step, i int, prefix 
 				continue
 			}
 			if dropped == nil {
-				dropped, droppedAt, total = newMiss(t.src, at+jsonpath.String(steps[i:j]), n, steps[j:]), j, len(nodes)
+				dropped = newMiss(t.src, at+jsonpath.String(steps[i:j]), n, steps[j:])
+				droppedAt = j
+				total = len(nodes)
 			}
 			if droppedAt == j {
 				lost++

@@ -68,7 +68,7 @@ func Parse(text string) (*Target, *Error) {
 	for _, s := range t.steps {
 		t.plural = t.plural || s.Kind >= jsonpath.All
 	}
-	t.fallback = t.root.part == partResult && len(t.steps) > 0 && t.steps[0].Kind == jsonpath.Name && !protocolKey(t.steps[0].Name)
+	t.fallback = t.root.part == partResult && t.beginsWithName() && !protocolKey(t.steps[0].Name)
 	return t, nil
 }
 
@@ -203,5 +203,10 @@ func (t *Target) needsResponse() bool {
 
 // IsErrorFlag reports whether the target is result.isError.
 func (t *Target) IsErrorFlag() bool {
-	return t.root.part == partResult && len(t.steps) > 0 && t.steps[0].Kind == jsonpath.Name && t.steps[0].Name == KeyIsError
+	return t.root.part == partResult && t.beginsWithName() && t.steps[0].Name == KeyIsError
+}
+
+// beginsWithName reports whether the path begins with the name of a member.
+func (t *Target) beginsWithName() bool {
+	return len(t.steps) > 0 && t.steps[0].Kind == jsonpath.Name
 }

@@ -3,7 +3,6 @@ package target
 import (
 	"slices"
 
-	"mcptest/internal/assert/jsonpath"
 )
 
 // Uses is the set of roots that a tree examines, and whether it runs programs. The
@@ -46,7 +45,10 @@ func (u Uses) Execs() bool { return u&Programs != 0 }
 
 // Examines reports whether the target is a part of an upstream's requests, or of all.
 func (t *Target) Examines(upstream string) bool {
-	return t.root.part == partUpstream && (len(t.steps) == 0 || t.steps[0].Kind != jsonpath.Name || t.steps[0].Name == upstream)
+	if t.root.part != partUpstream {
+		return false
+	}
+	return !t.beginsWithName() || t.steps[0].Name == upstream
 }
 
 // Uses returns the root that a target examines.

@@ -291,7 +291,9 @@ func (e entry) missing(list []jsonv.Value, from int) (problem string) {
 			}
 			continue
 		}
-		return fmt.Sprintf("the model called %s, expected at least the arguments %s, got %s", nameOf(c), shown.Value(e.args, shown.InLine), shown.Value(c.Lookup("arguments"), shown.InLine))
+		want := shown.Value(e.args, shown.InLine)
+		got := shown.Value(c.Lookup("arguments"), shown.InLine)
+		return fmt.Sprintf("the model called %s, expected at least the arguments %s, got %s", nameOf(c), want, got)
 	}
 	if problem != "" {
 		return problem

@@ -131,7 +131,8 @@ func (m maker) typeOf(schema jsonv.Value) string {
 			return one.Text()
 		}
 	}
-	if m.random == nil && t.Text() == "" && (!schema.Lookup("properties").IsAbsent() || !schema.Lookup("required").IsAbsent()) {
+	hasMembers := !schema.Lookup("properties").IsAbsent() || !schema.Lookup("required").IsAbsent()
+	if m.random == nil && t.Text() == "" && hasMembers {
 		return "object"
 	}
 	return t.Text()

@@ -61,7 +61,11 @@ func (s *sources) violations(failures []engine.Failure, v jsonv.Value) ([]Violat
 // sorted returns the findings in the order of the instance.
 func (r *reporter) sorted() []finding {
 	slices.SortStableFunc(r.found, func(a, b finding) int {
-		return cmp.Or(slices.Compare(a.order, b.order), strings.Compare(a.SchemaPointer, b.SchemaPointer), strings.Compare(a.Msg, b.Msg))
+		return cmp.Or(
+			slices.Compare(a.order, b.order),
+			strings.Compare(a.SchemaPointer, b.SchemaPointer),
+			strings.Compare(a.Msg, b.Msg),
+		)
 	})
 	return r.found
 }

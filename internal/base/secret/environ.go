@@ -28,7 +28,10 @@ func InEnviron(env []string) []string {
 func Inherited(name, value string) bool {
 	v, c := strings.TrimSpace(value), find(name)
 	certain := c&sure != 0 || c&ifText != 0 && !result(v) // DB_PASS
-	if !certain && c&perhaps == 0 || strings.EqualFold(name, "PWD") || len(v) < MinLength || placeholder(v) || common[strings.ToLower(v)] || path(v) || plainURL(v) {
+	if !certain && c&perhaps == 0 || strings.EqualFold(name, "PWD") {
+		return false
+	}
+	if len(v) < MinLength || common[strings.ToLower(v)] || placeholder(v) || path(v) || plainURL(v) {
 		return false
 	}
 	return certain && c&about == 0 || learnable(v)

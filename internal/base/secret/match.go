@@ -15,8 +15,11 @@ func Glob(pattern, text string) bool { return matchesPieces(strings.Split(patter
 // two of them.
 func matchesPieces(pieces []string, text string, least int) bool {
 	first, last := pieces[0], pieces[len(pieces)-1]
-	if len(pieces) == 1 || len(text) < len(first)+len(last) || !strings.HasPrefix(text, first) || !strings.HasSuffix(text, last) {
-		return len(pieces) == 1 && first == text
+	if len(pieces) == 1 {
+		return first == text
+	}
+	if len(text) < len(first)+len(last) || !strings.HasPrefix(text, first) || !strings.HasSuffix(text, last) {
+		return false
 	}
 	text = text[len(first) : len(text)-len(last)]
 	for _, piece := range pieces[1 : len(pieces)-1] {

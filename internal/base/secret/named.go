@@ -118,7 +118,10 @@ func member(s string, a, b int) place {
 func leaf(s string, start int, quote, name string) place {
 	end := closing(s[:min(len(s), start+maxValue)], start, quote)
 	v := s[start:end]
-	if len(v) < 3 || strings.HasPrefix(v, Mask) || placeholder(v) || strings.EqualFold(v, name) || prose(v) && describing(v) {
+	if len(v) < 3 || strings.HasPrefix(v, Mask) || placeholder(v) {
+		return place{}
+	}
+	if strings.EqualFold(v, name) || prose(v) && describing(v) {
 		return place{}
 	}
 	return place{start: start, end: end, named: true}

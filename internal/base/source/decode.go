@@ -281,7 +281,8 @@ func (d *Decoder) structure(n *Node, path string, v reflect.Value) {
 		d.value(f.Value, below, into)
 		const keys = "write a map with " // begins a hint that shows no value
 		found := d.found.diags[before:]
-		if len(found) == 1 && found[0].Code == "type" && found[0].Pos == f.Value.Pos && key.example != "" && strings.HasPrefix(found[0].Hint+keys, keys) {
+		isType := len(found) == 1 && found[0].Code == "type" && found[0].Pos == f.Value.Pos
+		if isType && key.example != "" && strings.HasPrefix(found[0].Hint+keys, keys) {
 			found[0].Hint = strings.TrimPrefix(found[0].Hint+", for example "+key.Name+": "+key.example, ", ")
 		}
 		if key.Enum != nil && len(d.found.diags) == before {
@@ -363,7 +364,9 @@ func (d *Decoder) enum(n *Node, path string, v reflect.Value, allowed []string) 
 			return
 		}
 		quoted := lists.Map(allowed, quote)
-		d.Errorf(n, path, "expected %s, got %s%s", display.Alternatives(quoted, "or"), quote(display.Truncate(got, shownText)), Parenthesis(DidYouMean(got, allowed))).Code = "enum"
+		want := display.Alternatives(quoted, "or")
+		near := Parenthesis(DidYouMean(got, allowed))
+		d.Errorf(n, path, "expected %s, got %s%s", want, quote(display.Truncate(got, shownText)), near).Code = "enum"
 	}
 }
 

@@ -120,7 +120,8 @@ func (c *converter) checkKey(key *Node, y *yaml.Node) {
 		}
 		c.errorf(y, "key", hint, "a key must be text, got null")
 	default:
-		c.errorf(y, "key", `put it in quotes: "`+display.Truncate(y.Value, shownText)+`"`, "a key must be text, got the %s %s", key.Kind, display.Truncate(y.Value, shownText))
+		text := display.Truncate(y.Value, shownText)
+		c.errorf(y, "key", `put it in quotes: "`+text+`"`, "a key must be text, got the %s %s", key.Kind, text)
 		key.Text = y.Value
 	}
 	key.Kind = KindString

@@ -49,7 +49,9 @@ func Nearest(word string, candidates []string) string {
 
 // distance counts edits between a and b over three rows of the usual table.
 func distance(a, b []rune, fold bool) int {
-	before, prev, cur := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	before := make([]int, len(b)+1)
+	prev := make([]int, len(b)+1)
+	cur := make([]int, len(b)+1)
 	same := func(x, y rune) bool { return x == y || fold && lower(x) == lower(y) }
 	for j := range prev {
 		prev[j] = j

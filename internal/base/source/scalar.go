@@ -37,7 +37,8 @@ func (d *Decoder) WrongType(n *Node, path, want string) *Diagnostic {
 		} else if key := n.Items[0].Get("key"); key != nil {
 			diag.Hint = "write " + key.Text + ": …"
 		} else if n.Items[0].Kind == KindMap && len(n.Items[0].Fields) == 1 {
-			diag.Hint = "leave out the hyphens: " + n.Items[0].Fields[0].Key.Text + ": " + n.Items[0].Fields[0].Value.Inline()
+			only := n.Items[0].Fields[0]
+			diag.Hint = "leave out the hyphens: " + only.Key.Text + ": " + only.Value.Inline()
 		}
 	case n.Kind == KindString && want == "a map":
 		if at := pair().FindStringSubmatch(n.Text); at != nil {

@@ -53,7 +53,9 @@ func (n *Node) Spelling() string {
 // in quotes if it needs them, or an ellipsis.
 func (n *Node) Inline() string {
 	switch {
-	case n == nil || !n.IsScalar() || n.Origin != Written || len(n.Text) > 2*shownText || n.Kind == KindNull && n.Text == "":
+	case n == nil || !n.IsScalar() || n.Origin != Written:
+		return "…"
+	case len(n.Text) > 2*shownText || n.Kind == KindNull && n.Text == "":
 		return "…"
 	case n.Kind == KindString && (n.Quoted || strings.ContainsAny(n.Text, ",[]{}") || strings.Contains(n.Text, ": ")):
 		return strconv.Quote(n.Text)

@@ -55,7 +55,8 @@ const largestFixed = 2000
 // probabilities of a wrong verdict.
 func (d Sequential) Fixed() int {
 	q := z(2*d.Confidence - 1)
-	root := q * (math.Sqrt(d.Want*(1-d.Want)) + math.Sqrt(d.Floor*(1-d.Floor))) / (d.Want - d.Floor)
+	spread := math.Sqrt(d.Want*(1-d.Want)) + math.Sqrt(d.Floor*(1-d.Floor))
+	root := q * spread / (d.Want - d.Floor)
 	about := root * root
 	if about > largestFixed {
 		return int(math.Min(math.Ceil(about), math.MaxInt32))

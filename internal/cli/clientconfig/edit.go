@@ -52,7 +52,8 @@ func find(src []byte, key, name string) (*entry, error) {
 		}
 	}
 	i := slices.Index(e.words, "--")
-	if i >= 0 && i+1 < len(e.words) && e.words[0] == "record" && strings.HasPrefix(filepath.Base(e.program), "mcptest") {
+	hasCommand := i >= 0 && i+1 < len(e.words)
+	if hasCommand && e.words[0] == "record" && strings.HasPrefix(filepath.Base(e.program), "mcptest") {
 		e.recorded, e.recordedProgram = true, e.words[i+1:]
 	}
 	return e, nil
@@ -84,7 +85,8 @@ func Wrap(src []byte, key, name string, proxy []string) ([]byte, error) {
 	if e.recorded {
 		return nil, ErrRecorded
 	}
-	return e.replace(src, proxy[0], slices.Concat(proxy[1:], []string{"--", e.program}, e.words)), nil
+	words := slices.Concat(proxy[1:], []string{"--", e.program}, e.words)
+	return e.replace(src, proxy[0], words), nil
 }
 
 // Unwrap returns the file with a server that is started directly again.

@@ -206,7 +206,7 @@ var otherFlags = map[string]string{
 	"outputFile": "write --reporter NAME=FILE", "vus": "calls are sent at a fixed rate: write --rate 50/s", "iterations": "leak counts with --sessions N, load with --rate and --duration",
 	"connect-timeout": "servers.connect_timeout", "url": "servers.url", "command": "servers.command", "env": "servers.env", "e": "servers.env", "cwd": "servers.cwd",
 	"header": "servers.headers", "H": "servers.headers", "transport": "servers.transport", "protocol": "servers.protocol", "insecure": "servers.tls", "file": "suites are arguments: mcptest run FILE", "f": "suites are arguments: mcptest run FILE",
-	"debug": "verbose", "client": "for", "port": "http", "p": "parallel", "json": "write --reporter json=FILE", "ci": "set the environment variable CI=true", "dry": "dry-run",
+	"debug": "verbose", "port": "http", "p": "parallel", "json": "write --reporter json=FILE", "ci": "set the environment variable CI=true", "dry": "dry-run",
 	"qps": "write --rate 50/s", "rps": "write --rate 50/s", "concurrency": "calls are sent at a fixed rate: write --rate 50/s", "users": "calls are sent at a fixed rate: write --rate 50/s",
 	"tool": "the tool is the first argument: mcptest call TOOL", "n": "calls are sent at a fixed rate: write --rate 50/s and --duration 10s",
 	"tool-name": "the tool is the first argument: mcptest call TOOL",

@@ -2,8 +2,6 @@ package doctor
 
 import (
 	"context"
-	"slices"
-	"strings"
 	"time"
 
 	"mcptest/internal/base/jsonv"
@@ -111,5 +109,5 @@ func (e *examination) failed(name string, err error) bool {
 
 // authorization reports whether a header with credentials is sent.
 func (e *examination) authorization() bool {
-	return slices.ContainsFunc(e.server.Headers, func(h plan.Header) bool { return strings.EqualFold(h.Name, "Authorization") })
+	return e.server.HasAuthorization()
 }

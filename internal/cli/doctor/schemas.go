@@ -74,7 +74,8 @@ func (e *examination) rejected(ctx context.Context) (map[string][]remark, error)
 	if err != nil {
 		return nil, err
 	}
-	rep, err := compat.Check(ctx, []compat.List{{Tools: e.tools}}, rules.Only([]string{"ts-sdk", "go-sdk"}, []string{compat.GroupClients}), time.Now())
+	of := rules.Only([]string{"ts-sdk", "go-sdk"}, []string{compat.GroupClients})
+	rep, err := compat.Check(ctx, []compat.List{{Tools: e.tools}}, of, time.Now())
 	out := map[string][]remark{}
 	for _, f := range rep.Findings {
 		if f.Level == compat.LevelError {

@@ -48,5 +48,7 @@ func (e *examination) replaced(ctx context.Context) bool {
 		method = protocol.MethodDiscover
 	}
 	x := e.Conn.Do(ctx, method, jsonv.Value{})
-	return errors.As(x.Cause, new(*wire.SessionLostError)) || errors.As(x.Cause, new(*wire.ClosedError)) || errors.As(x.Cause, new(*mcp.TimeoutError))
+	return errors.As(x.Cause, new(*wire.SessionLostError)) ||
+		errors.As(x.Cause, new(*wire.ClosedError)) ||
+		errors.As(x.Cause, new(*mcp.TimeoutError))
 }

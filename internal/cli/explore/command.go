@@ -46,6 +46,7 @@ Exit codes: 0 ended by the user, 2 invalid command line, or a file that can't be
   mcptest ui --url http://localhost:8080/mcp --port 7000 --no-open`,
 	}
 	f.Add(cmd)
+	option.AddClient(cmd, &f.Client)
 	fl := cmd.Flags()
 	fl.IntVar(&f.port, "port", 0, "listen on this `port` of 127.0.0.1 (default: a free one)")
 	fl.BoolVar(&f.noOpen, "no-open", false, "don't open a browser")
@@ -64,6 +65,9 @@ func (f *flags) run(cmd *cobra.Command, s cmdutil.Streams, args []string) error 
 	}
 	if f.port < 0 || f.port > 65535 || f.idle < 0 {
 		return option.Invalid("--port must be from 0 to 65535, and --idle not negative")
+	}
+	if _, err := option.KnownClient(f.Client); err != nil {
+		return err
 	}
 	redactor := secret.NewRedactor()
 	in, err := f.suites(cmd, s, args, redactor)

@@ -174,6 +174,9 @@ func (in *inputs) Options(sv *plan.Server) inspect.Options {
 	if in.flags.Protocol != mcp.Auto && def.Protocol == mcp.Auto {
 		def.Protocol = in.flags.Protocol
 	}
+	if known, _ := option.KnownClient(in.flags.Client); known != nil { // an unknown one was refused
+		def.Client = *known
+	}
 	return in.shared.Options(&def)
 }
 

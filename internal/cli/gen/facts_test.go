@@ -1,6 +1,11 @@
 package gen
 
-import "strconv"
+import (
+	"strconv"
+	"strings"
+
+	"mcptest/internal/client/identity"
+)
 
 // fact is what neither the type nor the tags default, example, range and schema of
 // a field say about its key.
@@ -75,6 +80,8 @@ var facts = map[string]fact{
 	"Variant.env":     {example: `{"TOOLSETS":"repos"}`, add: envNames},
 	"Variant.headers": {example: `{"X-MCP-Toolsets":"repos"}`, add: headerNames},
 
+	"Client.profile":                  {schema: clientEnum(), example: `"claude-code"`},
+	"Client.extensions":               {schema: anyMap, example: `{"io.modelcontextprotocol/ui":{"mimeTypes":["text/html;profile=mcp-app"]}}`},
 	"ClientCapabilities.roots":        {schema: anyMap, example: `{"listChanged":true}`},
 	"ClientCapabilities.sampling":     {schema: anyMap, example: `{"tools":{}}`},
 	"ClientCapabilities.elicitation":  {schema: anyMap, example: `{"form":{},"url":{}}`},
@@ -173,3 +180,6 @@ var readyPattern = `{"pattern":` + strconv.Quote(durationPattern+`|^(https?|tcp)
 func entries(name string) string {
 	return `{"type":"array","items":{"$ref":"#/$defs/` + name + `"}}`
 }
+
+// clientEnum is the schema of the name of a known client.
+func clientEnum() string { return `{"enum":["` + strings.Join(identity.Names(), `","`) + `"]}` }

@@ -68,9 +68,13 @@ func (w *keyWalk) add(m keyMap) {
 func (w *keyWalk) keysOf(m keyMap) {
 	required := m.schema.Lookup("required").Texts()
 	later := []keyMap{}
-	for name, v := range m.schema.Lookup("properties").Members() {
-		if forbidden(v) || v.Lookup("doNotSuggest").Bool() || strings.Contains(name, "_") && !m.schema.Lookup("properties", strings.ReplaceAll(name, "_", "-")).IsAbsent() {
-			continue // refused, or another spelling
+	properties := m.schema.Lookup("properties")
+	for name, v := range properties.Members() {
+		if forbidden(v) || v.Lookup("doNotSuggest").Bool() {
+			continue // refused
+		}
+		if strings.Contains(name, "_") && !properties.Lookup(strings.ReplaceAll(name, "_", "-")).IsAbsent() {
+			continue // another spelling
 		}
 		path := name
 		if m.path != "" {

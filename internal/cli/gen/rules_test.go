@@ -17,7 +17,7 @@ var defNames = map[string]string{
 }
 
 // aliasOf names the struct whose comments another one shares.
-var aliasOf = map[string]string{"stepFields": "Step", "respondKeys": "Respond", "clientCapabilityKeys": "ClientCapabilities"}
+var aliasOf = map[string]string{"stepFields": "Step", "respondKeys": "Respond", "clientCapabilityKeys": "ClientCapabilities", "clientKeys": "Client"}
 
 // inlined are structs that are inside the schema of a union, not on their
 // own.
@@ -75,6 +75,7 @@ var structRules = map[string]string{
 		{"if":{"properties":{"grant":{"const":"device_code"}}},"then":{"properties":{
 			"token_endpoint":{"not":{}},"client_metadata_url":{"not":{}},"redirect_port":{"not":{}},"headless":{"not":{}}}}}]}`,
 	"respond":        `{"minProperties":1}`,
+	"client":         `{"minProperties":1}`,
 	"tools-test":     testRules(`{"required":["tool"]}`, `"tool":{"not":{}},"args":{"not":{}}`),
 	"resources-test": testRules(`{"required":["uri"]}`, `"uri":{"not":{}}`),
 	"prompts-test":   strings.TrimSuffix(testRules(`{"required":["prompt"]}`, `"prompt":{"not":{}},"args":{"not":{}}`), "}") + `,"allOf":[{` + promptArgs + `}]}`,

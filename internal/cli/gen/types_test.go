@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/lists"
 	"mcptest/internal/base/source"
+	"mcptest/internal/client/identity"
 )
 
 var (
@@ -157,6 +159,10 @@ func (g *generator) union(t reflect.Type, expanded bool, at string) jsonv.Value 
 		return object(pair{"anyOf", jsonv.Array(one, object(pair{"type", "array"}, pair{"minItems", 1}, pair{"items", one}))})
 	case "Step", "Respond", "ClientCapabilities":
 		return g.define(g.nameOf(t), t, expanded)
+	case "Client":
+		known := object(pair{"enum", jsonv.Array(lists.Map(identity.Names(), jsonv.String)...)})
+		placeholder := g.json(`{"type":"string","pattern":"\\$\\{[A-Za-z_]"}`)
+		return object(pair{"anyOf", jsonv.Array(known, placeholder, g.define("client", t, expanded))})
 	case "Hook":
 		if _, ok := g.defs["hook"]; !ok {
 			g.defs["hook"] = merge(g.structure("context-hook", g.types["context-hook"], expanded),

@@ -19,7 +19,10 @@ func serverOf(file *plan.File, r Request) (name string, notes []string, err erro
 		return unlessDefault(file, sv), nil, nil
 	}
 	same := func(sv *plan.Server) bool {
-		return sv != nil && (r.URL != "" && sv.URL == r.URL || len(r.Argv) > 0 && slices.Equal(sv.Argv, r.Argv))
+		if sv == nil {
+			return false
+		}
+		return r.URL != "" && sv.URL == r.URL || len(r.Argv) > 0 && slices.Equal(sv.Argv, r.Argv)
 	}
 	if same(file.Default) {
 		return "", nil, nil

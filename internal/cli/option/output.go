@@ -97,7 +97,10 @@ func WriteFile(path string, stdout io.Writer, data []byte) error {
 // Writable returns an error if no report can be written to path, so that a long measurement
 // is not lost at its end. Pipes and devices are not opened: that would be seen.
 func Writable(path string) error {
-	if info, err := os.Stat(path); path == "-" || path == "" || err == nil && !info.IsDir() && !info.Mode().IsRegular() {
+	if path == "-" || path == "" {
+		return nil
+	}
+	if info, err := os.Stat(path); err == nil && !info.IsDir() && !info.Mode().IsRegular() {
 		return nil
 	}
 	sink, err := report.OpenSink(path, io.Discard)

@@ -35,6 +35,7 @@ type SuiteFlags struct {
 	Vars         []string
 	AllowOutside bool
 	Color        string
+	Client       string // a known client, in place of client: of each server; see AddClient
 
 	Secrets []string         // of the loaded suites
 	Folder  func(dir string) // called with each folder before it is searched for suites; may be nil
@@ -285,6 +286,9 @@ func unusedVars(suites []*suite.Suite) source.Diagnostics {
 // Settings returns the plan's settings that both commands share.
 func (f *SuiteFlags) Settings(s cmdutil.Streams) plan.Settings {
 	set := plan.Settings{Env: s.Env, AllowOutside: f.AllowOutside, CI: cmdutil.InCI(s.Env), Self: s.Self}
+	if c, ok := plan.ClientNamed(f.Client); ok { // an unknown one was reported
+		set.Client = &c
+	}
 	for _, k := range protocol.ViolationKinds {
 		set.ViolationKinds = append(set.ViolationKinds, k.Name)
 	}

@@ -21,6 +21,7 @@ import (
 	"mcptest/internal/base/term"
 	"mcptest/internal/cli/cmdutil"
 	"mcptest/internal/client/auth"
+	"mcptest/internal/client/identity"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/client/wire"
@@ -86,6 +87,24 @@ func (f *TargetFlags) Add(cmd *cobra.Command) {
 	f.SuiteFlags.Add(cmd)
 }
 
+// AddClient defines the flag of the commands that can introduce themselves as a known
+// client.
+func AddClient(cmd *cobra.Command, name *string) {
+	cmd.Flags().StringVar(name, "client", "", "declare the name, version and capabilities of this known `client`, in place of client: in the suite")
+}
+
+// KnownClient returns the client that --client names, nil if it names none.
+func KnownClient(name string) (*plan.Client, error) {
+	if name == "" {
+		return nil, nil
+	}
+	c, ok := plan.ClientNamed(name)
+	if !ok {
+		return nil, Invalid("--client: %q is not a client that mcptest knows (%s)", name, source.Known(name, identity.Names()))
+	}
+	return &c, nil
+}
+
 // Split separates a command's own arguments from the server's command after --.
 func (f *TargetFlags) Split(cmd *cobra.Command, args []string, limit int) (own, argv []string, err error) {
 	own = args
@@ -97,7 +116,12 @@ func (f *TargetFlags) Split(cmd *cobra.Command, args []string, limit int) (own, 
 	}
 	if len(own) > limit {
 		if at := strings.IndexAny(own[limit], "={"); at >= 0 && cmd.Flags().Lookup("arg") != nil {
-			return nil, nil, Invalid("%s: unexpected argument %q%s", cmd.Name(), own[limit], source.Parenthesis(source.Suggest([]string{"--args-json ", "--arg "}[min(at, 1)]+shellwords.Quote(own[limit]))))
+			flag := "--arg "
+			if at == 0 {
+				flag = "--args-json "
+			}
+			hint := source.Parenthesis(source.Suggest(flag + shellwords.Quote(own[limit])))
+			return nil, nil, Invalid("%s: unexpected argument %q%s", cmd.Name(), own[limit], hint)
 		}
 		return nil, nil, Invalid("%s: unexpected argument %q (%s)", cmd.Name(), own[limit], placeOf(cmd, own, limit))
 	}
@@ -116,7 +140,7 @@ func placeOf(cmd *cobra.Command, own []string, limit int) string {
 	switch {
 	case isURL && takesURL && (limit == 0 || own[0] != "read"):
 		return "did you mean \"--url " + arg + "\"?"
-	case limit > 0 && (own[0] == "read" || own[0] == "get" || own[0] == "list" || own[0] == "show" || own[0] == "call"):
+	case limit > 0 && slices.Contains([]string{"read", "get", "list", "show", "call"}, own[0]):
 		return "leave " + own[0] + " out: mcptest " + cmd.Name() + " " + shellwords.Quote(arg)
 	case cmd.Flags().Lookup("arg") != nil && pair && name != "":
 		return "did you mean \"--arg " + shellwords.Quote(name+"="+strings.TrimSpace(value)) + "\"?"
@@ -131,7 +155,8 @@ func placeOf(cmd *cobra.Command, own []string, limit int) string {
 // resolve returns the server's definition and declares its secrets.
 func (f *TargetFlags) resolve(s cmdutil.Streams, argv []string, redactor *secret.Redactor) (*plan.Server, error) {
 	f.tokenFile, f.lost = TokenPath(f.tokenFile, s)
-	if Given(f.URL != "", len(argv) > 0, f.Server != "" || f.URL == "" && len(argv) == 0 && len(f.Configs) > 0) != 1 {
+	isConfigured := f.URL == "" && len(argv) == 0 && len(f.Configs) > 0
+	if Given(f.URL != "", len(argv) > 0, f.Server != "" || isConfigured) != 1 {
 		return nil, Invalid("expected exactly one server: --url URL, --server NAME of a suite, or -- command args…%s", f.meant)
 	}
 	if f.Timeout <= 0 || f.ConnectTimeout <= 0 {
@@ -148,6 +173,9 @@ func (f *TargetFlags) resolve(s cmdutil.Streams, argv []string, redactor *secret
 	}
 	if f.Protocol != mcp.Auto && !slices.Contains(protocol.Versions(), f.Protocol) {
 		return nil, Invalid("--protocol: expected auto or one of %s, got %q", strings.Join(protocol.Versions(), ", "), f.Protocol)
+	}
+	if _, err := KnownClient(f.Client); err != nil {
+		return nil, err
 	}
 	switch {
 	case f.URL != "":
@@ -189,9 +217,19 @@ func (f *TargetFlags) httpOnly() bool {
 
 // fromFlags returns a definition with the settings of the flags.
 func (f *TargetFlags) fromFlags() *plan.Server {
-	return &plan.Server{
+	sv := &plan.Server{
 		Name: "server", Pos: source.Pos{File: &source.File{}}, Transport: f.Transport, Protocol: f.Protocol,
 		ConnectTimeout: f.ConnectTimeout, Timeout: f.Timeout, Sessions: 1, Tolerate: map[string]bool{}, ValidateOutput: true,
+	}
+	f.introduce(sv)
+	return sv
+}
+
+// introduce makes the client of a server the one that --client names. The name has been
+// checked.
+func (f *TargetFlags) introduce(sv *plan.Server) {
+	if c, ok := plan.ClientNamed(f.Client); ok {
+		sv.Client = c
 	}
 }
 
@@ -246,7 +284,7 @@ func (f *TargetFlags) remote(s cmdutil.Streams, redactor *secret.Redactor) (*pla
 		redactor.Add(token)
 		sv.Headers = append(sv.Headers, plan.Header{Name: "Authorization", Value: "Bearer " + token})
 	}
-	if !slices.ContainsFunc(sv.Headers, func(h plan.Header) bool { return h.Name == "Authorization" }) && u.User == nil {
+	if !sv.SendsCredentials() {
 		f.loggedIn(s, sv)
 	}
 	if f.CAFile != "" || f.Insecure {
@@ -397,6 +435,9 @@ func (f *TargetFlags) Usage(s cmdutil.Streams, argv []string) string {
 		words = []string{"--server", f.Server, "--config", cmp.Or(strings.Join(f.Configs, ""), DefaultSuites[0])}
 	default:
 		return ""
+	}
+	if f.Client != "" {
+		words = append([]string{"--client", f.Client}, words...)
 	}
 	redactor := secret.NewRedactor()
 	redactor.Add(secret.InEnviron(s.Env)...)

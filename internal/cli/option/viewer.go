@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -25,7 +23,6 @@ import (
 	"mcptest/internal/client/auth"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
-	"mcptest/internal/client/wire"
 	"mcptest/internal/run/connect"
 	"mcptest/internal/run/history"
 	"mcptest/internal/run/inspect"
@@ -54,7 +51,9 @@ type Viewer struct {
 
 // Prepare resolves the target and prepares a connection, with options that opts
 // modify. The caller must call end.
-func (f *TargetFlags) Prepare(cmd *cobra.Command, s cmdutil.Streams, argv []string, opts ...func(*inspect.Options)) (ctx context.Context, l *Viewer, end func(), err error) {
+func (f *TargetFlags) Prepare(
+	cmd *cobra.Command, s cmdutil.Streams, argv []string, opts ...func(*inspect.Options),
+) (ctx context.Context, l *Viewer, end func(), err error) {
 	l = &Viewer{Streams: s, Flags: f, Redactor: secret.NewRedactor(), began: time.Now()}
 	if !cmdutil.InCI(s.Env) {
 		l.Status = term.NewStatus(s.Err, s.Env)
@@ -93,12 +92,14 @@ type Shared struct {
 // Options returns how to connect to a server.
 func (c *Shared) Options(sv *plan.Server) inspect.Options {
 	o := c.options
-	o.Server = sv
+	o.Server, o.Client = sv, connect.ClientOf(sv, ownName())
 	return o
 }
 
 // Share prepares connections. The caller must close what it returns.
-func (f *TargetFlags) Share(cmd *cobra.Command, s cmdutil.Streams, redactor *secret.Redactor) (*Shared, error) {
+func (f *TargetFlags) Share(
+	cmd *cobra.Command, s cmdutil.Streams, redactor *secret.Redactor,
+) (*Shared, error) {
 	f.tokenFile, f.lost = TokenPath(f.tokenFile, s)
 	log, closeLog, err := OpenLog(s.Err, "error", redactor)
 	if err != nil {
@@ -106,10 +107,15 @@ func (f *TargetFlags) Share(cmd *cobra.Command, s cmdutil.Streams, redactor *sec
 	}
 	world := cmdutil.NewWorld(s, log)
 	o := inspect.Options{
-		Client: mcp.Implementation{Name: "mcptest", Version: cmdutil.Version()}, WaitForReady: f.waitForReady,
+		WaitForReady: f.waitForReady,
 		Connect: connect.Options{
-			Registry: world.Registry, UserAgent: "mcptest/" + cmdutil.Version(), Secret: redactor.Add, Tokens: f.tokenFile,
-			Limits: f.limits.Wire(), Logins: connect.NewLogins(), Sessions: f.sessions,
+			Registry:  world.Registry,
+			UserAgent: "mcptest/" + cmdutil.Version(),
+			Secret:    redactor.Add,
+			Tokens:    f.tokenFile,
+			Limits:    f.limits.Wire(),
+			Logins:    connect.NewLogins(),
+			Sessions:  f.sessions,
 		},
 		Eras: history.Eras("."),
 	}
@@ -124,20 +130,32 @@ func (f *TargetFlags) Share(cmd *cobra.Command, s cmdutil.Streams, redactor *sec
 	}, o}, nil
 }
 
+// ownName is what mcptest calls itself.
+func ownName() mcp.Implementation {
+	return mcp.Implementation{Name: "mcptest", Version: cmdutil.Version()}
+}
+
 // Of returns a viewer of another server of the same suite.
 func (l *Viewer) Of(name string) (*Viewer, error) {
 	other, flags := *l, *l.Flags
 	flags.Server = name
 	sv, err := flags.OfSuite(l.Streams, l.Redactor)
 	other.Flags, other.Server, other.o.Server = &flags, sv, sv
+	if err != nil {
+		return nil, err
+	}
+	other.o.Client = connect.ClientOf(sv, ownName())
 	other.o.Violations, other.o.Doing = other.violations, other.doing
 	other.Conn = inspect.New(other.o)
-	return &other, err
+	return &other, nil
 }
 
 // With opens a session, calls fn, prints the violations, and ends all started
 // processes.
-func (f *TargetFlags) With(cmd *cobra.Command, s cmdutil.Streams, argv []string, fn func(context.Context, *Viewer) error, opts ...func(*inspect.Options)) error {
+func (f *TargetFlags) With(
+	cmd *cobra.Command, s cmdutil.Streams, argv []string,
+	fn func(context.Context, *Viewer) error, opts ...func(*inspect.Options),
+) error {
 	ctx, l, end, err := f.Prepare(cmd, s, argv, opts...)
 	if err != nil {
 		return err
@@ -237,11 +255,11 @@ func (l *Viewer) detail(err error) (lines []string) {
 // loginHint returns a hint on how to authorize if the server rejected a request
 // without credentials.
 func (l *Viewer) loginHint(err error) string {
-	if he, ok := errors.AsType[*wire.HTTPError](err); !ok || he.Info.Status != http.StatusUnauthorized || l.Server.Auth != nil ||
-		slices.ContainsFunc(l.Server.Headers, func(h plan.Header) bool { return h.Name == "Authorization" }) {
+	if !connect.RefusedAnonymous(l.Server, err) {
 		return ""
 	}
-	return l.Redactor.String("mcptest login "+shellwords.Quote(auth.ServerKey(l.Server.URL))) + " logs in; --bearer-token-env NAME sends a token you have"
+	login := "mcptest login " + shellwords.Quote(auth.ServerKey(l.Server.URL)) + " logs in"
+	return l.Redactor.String(login) + "; --bearer-token-env NAME sends a token you have"
 }
 
 // maxShown limits the printed violations.

@@ -15,7 +15,11 @@ func (sv *Server) Configure(path, name string, env func(name string) string) err
 	if err != nil {
 		return err
 	}
-	sv.Argv, sv.URL, sv.Values, sv.Dir, sv.Name = c.Command, c.URL, c.Env, c.Dir, cmp.Or(sv.Name, c.Name)
+	sv.Argv = c.Command
+	sv.URL = c.URL
+	sv.Values = c.Env
+	sv.Dir = c.Dir
+	sv.Name = cmp.Or(sv.Name, c.Name)
 	for _, v := range c.Variables {
 		if env(v) == "" {
 			return fmt.Errorf("the environment variable %s is not set", v)

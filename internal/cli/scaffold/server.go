@@ -24,6 +24,7 @@ type Server struct {
 	CAFile              string
 	Insecure            bool
 	Transport, Protocol string
+	Client              string   // the known client that the suite introduces itself as; "": mcptest
 	Env                 []string // variables to pass
 	Name                string   // of suite and server; "": as the server reports
 	Output              string   // the file that will be written
@@ -66,7 +67,13 @@ func Begin(sv Server, env func(name string) string) (*Draft, error) {
 	name := cmp.Or(sv.Name, "server")
 	server := strings.ReplaceAll(name, "@", "-") // "@" is for variants
 	d := &Draft{named: sv.Name != "", Suite: &draft.Suite{
-		Name: name, Server: draft.Server{Name: server, Transport: unlessAuto(sv.Transport), Protocol: unlessAuto(sv.Protocol)},
+		Name: name,
+		Server: draft.Server{
+			Name:      server,
+			Transport: unlessAuto(sv.Transport),
+			Protocol:  unlessAuto(sv.Protocol),
+			Client:    sv.Client,
+		},
 		Upstreams: sv.Upstreams,
 	}}
 	su := d.Suite
@@ -113,7 +120,7 @@ func (d *Draft) words(sv Server) []string {
 		switch {
 		case sv.refers(word):
 			out[i] = sv.text(word)
-		case i > 0 && strings.HasPrefix(argv[i-1], "-") && !strings.Contains(argv[i-1], "=") && !strings.HasPrefix(word, "-") && secret.Name(strings.TrimLeft(argv[i-1], "-")):
+		case i > 0 && !strings.HasPrefix(word, "-") && isSecretFlag(argv[i-1]):
 			out[i] = d.hide("", argv[i-1], word)
 		case joined && secret.Name(strings.TrimLeft(flag, "-")):
 			out[i] = escapeVar(flag) + "=" + d.hide("", flag, value)
@@ -275,4 +282,10 @@ func Local() []string {
 	// The longest first: none is replaced in the middle of another.
 	slices.SortFunc(out, func(a, b string) int { return len(b) - len(a) })
 	return out
+}
+
+// isSecretFlag reports whether a word is a flag whose value, the next word, is a secret.
+func isSecretFlag(word string) bool {
+	name, isFlag := strings.CutPrefix(word, "-")
+	return isFlag && !strings.Contains(word, "=") && secret.Name(strings.TrimLeft(name, "-"))
 }

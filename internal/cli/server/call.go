@@ -55,6 +55,7 @@ the protocol, 2 invalid command line, or nothing was kept, 5 --keep in CI.`,
   mcptest call get-sum --arg a=2 --arg b=3 --config mcptest.yaml --keep mcptest.yaml`,
 	}
 	f.Add(cmd)
+	option.AddClient(cmd, &f.Client)
 	a.add(cmd, true)
 	k.Add(cmd)
 	cmd.Flags().StringVar(&e.json, "elicit", "", "accept every elicitation of the server with this JSON `object`")

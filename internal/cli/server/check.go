@@ -58,6 +58,7 @@ Exit codes: 0 nothing at the level of --fail-on, 1 the server did not respond, 2
   mcptest check --explain claude-top-level-combinator`,
 	}
 	f.target.Add(cmd)
+	option.AddClient(cmd, &f.target.Client)
 	fl := cmd.Flags()
 	fl.StringSliceVar(&f.profiles, "for", nil, "check for these `clients` and directories, separated by commas, or all")
 	fl.StringSliceVar(&f.groups, "only", nil, "check only these `groups` of rules: clients, stores, lint, security")

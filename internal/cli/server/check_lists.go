@@ -24,7 +24,9 @@ import (
 )
 
 // lists reads the lists of a file, or requests those of servers.
-func (f *checkFlags) lists(cmd *cobra.Command, s cmdutil.Streams, own, argv []string, rules compat.Rules) (lists []compat.List, err error) {
+func (f *checkFlags) lists(
+	cmd *cobra.Command, s cmdutil.Streams, own, argv []string, rules compat.Rules,
+) (lists []compat.List, err error) {
 	switch {
 	case len(own) == 1 && (len(argv) > 0 || f.target.URL != "" || f.target.Server != ""):
 		return nil, option.Invalid("expected either a file or a server, got both")
@@ -113,7 +115,9 @@ func readFiles(file string) (lists []compat.List, err error) {
 }
 
 // ofServer requests the lists of a server, once for each client name.
-func (f *checkFlags) ofServer(cmd *cobra.Command, s cmdutil.Streams, name string, argv []string, rules compat.Rules) (lists []compat.List, err error) {
+func (f *checkFlags) ofServer(
+	cmd *cobra.Command, s cmdutil.Streams, name string, argv []string, rules compat.Rules,
+) (lists []compat.List, err error) {
 	clients := f.clients(rules)
 	for _, client := range slices.Sorted(maps.Keys(clients)) {
 		target := f.target
@@ -125,7 +129,11 @@ func (f *checkFlags) ofServer(cmd *cobra.Command, s cmdutil.Streams, name string
 				lists = append(lists, list)
 			}
 			return err
-		}, func(o *inspect.Options) { o.Client.Name = cmp.Or(client, o.Client.Name) })
+		}, func(o *inspect.Options) {
+			if o.Server.Client.Name == "" && client != "" { // otherwise the user says who it is
+				o.Client.Name = client
+			}
+		})
 		if err != nil {
 			return lists, err
 		}
@@ -171,7 +179,9 @@ func (f *checkFlags) fetch(ctx context.Context, l *option.Viewer) (compat.List, 
 	list.Handshake, list.Announces = offer.Handshake, announces
 	list.Tools, list.Pages = lists[surface.Tool], offer.Pages // in the order of the server
 	list.Masked = toolsOf(surface.New("", jsonv.Value{}, lists, l.Redactor.String, nil))
-	list.Mask, list.Server, list.File, list.Line = l.Redactor.String, l.Conn.Implementation().Lookup("name").Text(), "", 0
+	list.Mask = l.Redactor.String
+	list.Server = l.Conn.Implementation().Lookup("name").Text()
+	list.File, list.Line = "", 0
 	if l.Flags.Server != "" {
 		list.Server, list.File, list.Line = l.Server.Name, l.Server.Pos.File.Name, l.Server.Pos.Line
 		list.Base, _, _ = strings.Cut(list.Server, "@")

@@ -51,6 +51,7 @@ could not be written, 6 changes selected by --fail-on.`,
   mcptest diff --old-command 'npx -y some-server@1.0.0' -- npx -y some-server@1.1.0`,
 	}
 	f.target.Add(cmd)
+	option.AddClient(cmd, &f.target.Client)
 	fl := cmd.Flags()
 	fl.StringVar(&f.oldURL, "old-url", "", "compare with the server at this `address` instead of OLD")
 	fl.StringVar(&f.oldCommand, "old-command", "", "compare with the server that this `command` starts instead of OLD; quote it as one argument")

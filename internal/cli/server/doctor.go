@@ -39,6 +39,7 @@ Exit codes: 0 no layer failed (there may be warnings), 1 a layer failed, 2 inval
   mcptest doctor --server api --config suite.yaml --json`,
 	}
 	f.Add(cmd)
+	option.AddClient(cmd, &f.Client)
 	return option.AddOutput(cmd, s, f.Run(0, func(cmd *cobra.Command, s cmdutil.Streams, _, argv []string) error {
 		var o doctor.Options
 		ctx, l, end, err := f.Prepare(cmd, s, argv, func(i *inspect.Options) {
@@ -94,7 +95,8 @@ func printLayer(l *option.Viewer, y doctor.Layer) string {
 		doctor.Fail: term.Bad,
 	}[y.State]
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s  %s  %s", l.Palette.Paint(style, term.Pad(string(y.State), 4)), term.Pad(y.Name, 9), l.Text(y.Message))
+	state := l.Palette.Paint(style, term.Pad(string(y.State), 4))
+	fmt.Fprintf(&b, "%s  %s  %s", state, term.Pad(y.Name, 9), l.Text(y.Message))
 	if y.Took > 0 {
 		b.WriteString("  " + l.Palette.Paint(term.Faint, "("+shownTime(y.Took)+")"))
 	}
@@ -125,7 +127,9 @@ func conclude(l *option.Viewer, d doctor.Diagnosis) error {
 	if l.Flags.JSON {
 		return l.PrintJSON(l.Streams.Out, diagnosisJSON(option.Where(l.Server), d))
 	}
-	text := fmt.Sprintf("%d ok, %s, %s", d.Count(doctor.OK), display.Count(d.Count(doctor.Warn), "warning"), display.Count(d.Count(doctor.Fail), "failure"))
+	warnings := display.Count(d.Count(doctor.Warn), "warning")
+	failures := display.Count(d.Count(doctor.Fail), "failure")
+	text := fmt.Sprintf("%d ok, %s, %s", d.Count(doctor.OK), warnings, failures)
 	if d.Stopped != "" {
 		text += "; the checks after " + d.Stopped + " were skipped"
 	}
@@ -136,8 +140,19 @@ func conclude(l *option.Viewer, d doctor.Diagnosis) error {
 func diagnosisJSON(target string, d doctor.Diagnosis) jsonv.Value {
 	var layers []jsonv.Value
 	for _, l := range d.Layers {
-		layers = append(layers, jsonv.ObjectOf("layer", l.Name, "status", string(l.State), "ms", float64(l.Took.Microseconds())/1000, "message", l.Message,
-			"details", jsonv.From(l.Details).If(len(l.Details) > 0), "hint", jsonv.Filled(l.Hint)))
+		layers = append(layers, jsonv.ObjectOf(
+			"layer", l.Name,
+			"status", string(l.State),
+			"ms", float64(l.Took.Microseconds())/1000,
+			"message", l.Message,
+			"details", jsonv.From(l.Details).If(len(l.Details) > 0),
+			"hint", jsonv.Filled(l.Hint),
+		))
 	}
-	return jsonv.ObjectOf("target", target, "ok", d.Count(doctor.Fail) == 0, "layers", jsonv.Array(layers...), "stopped_at", jsonv.Filled(d.Stopped))
+	return jsonv.ObjectOf(
+		"target", target,
+		"ok", d.Count(doctor.Fail) == 0,
+		"layers", jsonv.Array(layers...),
+		"stopped_at", jsonv.Filled(d.Stopped),
+	)
 }

@@ -34,7 +34,7 @@ func (e *elicitFlag) check() error {
 
 // options declares elicitation and answers it.
 func (e *elicitFlag) options(o *inspect.Options) {
-	if o.Server.Declares.IsAbsent() {
+	if o.Server.Client.Declares.IsAbsent() {
 		o.Capabilities = jsonv.ObjectOf("elicitation", jsonv.Object())
 	}
 	o.Answer = func(_ context.Context, method string, _ []byte) ([]byte, *protocol.RPCError) {

@@ -16,7 +16,9 @@ import (
 
 // keep inserts a request into a suite as a test. failed is the error that the command would
 // end with: a refusal is kept, too, a request without a response is not.
-func keep(ctx context.Context, k *keeping.Keeper, l *option.Viewer, r keeping.Request, t draft.Test, x *mcp.Exchange, failed error) error {
+func keep(
+	ctx context.Context, k *keeping.Keeper, l *option.Viewer, r keeping.Request, t draft.Test, x *mcp.Exchange, failed error,
+) error {
 	answer, ok := keeping.AnswerOf(x)
 	if !ok {
 		fmt.Fprintln(l.Streams.Err, "mcptest: not kept: there is no result")

@@ -59,6 +59,7 @@ the lists are not stable.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return f.target.Run(0, f.checked)(cmd, s, args) },
 	}
 	f.target.Add(cmd)
+	option.AddClient(cmd, &f.target.Client)
 	fl := cmd.Flags()
 	fl.StringVarP(&f.out, "output", "o", defaultLock, "lock `file`; a folder (with / at its end) gets one file per server")
 	fl.BoolVar(&f.check, "check", false, "compare with the lock file instead of writing it; exit 6 if something changed")
@@ -145,7 +146,9 @@ func (f *lockFlags) run(cmd *cobra.Command, s cmdutil.Streams, argv []string) er
 
 // read reads the lists of a server, and returns those that the server announced as
 // changed, and the other changes when they are read again. It has reported its error.
-func (f *lockFlags) read(ctx context.Context, l *option.Viewer, o diff.Options) (live *surface.Surface, announced []diff.Reading, unstable []diff.Change, err error) {
+func (f *lockFlags) read(
+	ctx context.Context, l *option.Viewer, o diff.Options,
+) (live *surface.Surface, announced []diff.Reading, unstable []diff.Change, err error) {
 	err = l.Conn.Readings(ctx, f.again, func(r inspect.Reading) {
 		if live == nil {
 			live = surfaceOf(l, r.Offer.Lists)

@@ -271,8 +271,15 @@ func validity(l auth.Login) string {
 
 func loginJSON(l auth.Login) jsonv.Value {
 	expires := jsonv.String(l.Expiry.UTC().Format(time.RFC3339)).If(!l.Expiry.IsZero())
-	return jsonv.ObjectOf("server", l.Server, "issuer", l.Issuer, "client_id", l.ClientID, "scopes", jsonv.From(l.Scopes).If(len(l.Scopes) > 0), "expires", expires,
-		"refreshed", l.RefreshToken != "", "obtained", l.Obtained.UTC().Format(time.RFC3339))
+	return jsonv.ObjectOf(
+		"server", l.Server,
+		"issuer", l.Issuer,
+		"client_id", l.ClientID,
+		"scopes", jsonv.From(l.Scopes).If(len(l.Scopes) > 0),
+		"expires", expires,
+		"refreshed", l.RefreshToken != "",
+		"obtained", l.Obtained.UTC().Format(time.RFC3339),
+	)
 }
 
 // NewLogoutCmd returns the command `mcptest logout`.

@@ -54,6 +54,7 @@ Exit codes: 0 no failed rule at the level of --fail-on, 1 the server did not sta
   mcptest probe --explain message-unknown-method`,
 	}
 	f.target.Add(cmd)
+	option.AddClient(cmd, &f.target.Client)
 	fl := cmd.Flags()
 	fl.StringSliceVar(&f.only, "only", nil, "examine only these `families` or rules, separated by commas")
 	fl.StringArrayVar(&f.writes, "allow-writes", nil, "`tool` without readOnlyHint that may be called; may be repeated")

@@ -78,6 +78,7 @@ Exit codes: 0 the server responded, 1 it did not, 2 invalid command line or mark
 // server.
 func command(f *option.TargetFlags, cmd *cobra.Command, s cmdutil.Streams, fn func(ctx context.Context, l *option.Viewer, own []string) error) *cobra.Command {
 	f.Add(cmd)
+	option.AddClient(cmd, &f.Client)
 	return option.AddOutput(cmd, s, f.Run(1, func(cmd *cobra.Command, s cmdutil.Streams, own, argv []string) error {
 		return f.With(cmd, s, argv, func(ctx context.Context, l *option.Viewer) error { return fn(ctx, l, own) })
 	}))
@@ -100,6 +101,7 @@ Exit codes: 0 the server responded, or its answer was kept, 1 it did not, 2 inva
   mcptest resources file:///notes.txt --url http://localhost:8080/mcp`,
 	}
 	f.Add(cmd)
+	option.AddClient(cmd, &f.Client)
 	k.Add(cmd)
 	return option.AddOutput(cmd, s, f.Run(1, func(cmd *cobra.Command, s cmdutil.Streams, own, argv []string) error {
 		if len(own) == 0 && k.Suite != "" {
@@ -145,6 +147,7 @@ Exit codes: 0 the server responded, or its answer was kept, 1 it did not, 2 inva
   mcptest prompts review --arg style=short --url http://localhost:8080/mcp`,
 	}
 	f.Add(cmd)
+	option.AddClient(cmd, &f.Client)
 	a.add(cmd, false)
 	k.Add(cmd)
 	return option.AddOutput(cmd, s, f.Run(1, func(cmd *cobra.Command, s cmdutil.Streams, own, argv []string) error {

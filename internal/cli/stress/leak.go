@@ -91,7 +91,11 @@ func (f *leakFlags) check(cmd *cobra.Command, argv []string) error {
 	case f.pid > 0 && len(argv) > 0:
 		return option.Invalid("--pid is for a server that runs already; a command after -- is measured by itself")
 	}
-	return errors.Join(option.OneOf("--leave", []string{f.leave}, []string{"close", "vanish", "mixed"}), option.OneOf("--format", []string{f.format}, leak.Formats()), option.Writable(f.output))
+	return errors.Join(
+		option.OneOf("--leave", []string{f.leave}, []string{"close", "vanish", "mixed"}),
+		option.OneOf("--format", []string{f.format}, leak.Formats()),
+		option.Writable(f.output),
+	)
 }
 
 func (f *leakFlags) run(cmd *cobra.Command, s cmdutil.Streams, _, argv []string) error {
@@ -238,7 +242,9 @@ func (m *leaking) measure(ctx context.Context, s cmdutil.Streams) error {
 		Wait:  m.wait,
 		Doing: func(round, n int, took time.Duration, u usage.Usage) {
 			if m.Status.Due() {
-				m.Status.Set(fmt.Sprintf("round %d · %s · %.0f/s · memory %s · %.0f s", round, display.Count(n, m.report.Unit), float64(n)/took.Seconds(), wire.ByteSize(int64(u.Memory)), took.Seconds()))
+				text := fmt.Sprintf("round %d · %s · %.0f/s · memory %s · %.0f s",
+					round, display.Count(n, m.report.Unit), float64(n)/took.Seconds(), wire.ByteSize(int64(u.Memory)), took.Seconds())
+				m.Status.Set(text)
 			}
 		},
 	}, m.report)

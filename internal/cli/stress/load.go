@@ -258,7 +258,8 @@ func (f *loadFlags) send(ctx context.Context, r *running) *load.Report {
 	f.o.Doing = func(elapsed time.Duration, n, failed int) {
 		if r.Status.Due() {
 			rate := float64(n) / max(0.2, elapsed.Seconds())
-			r.Status.Set(fmt.Sprintf("%.0f of %.0f s · %s · %.1f/s · %s", elapsed.Seconds(), f.duration.Seconds(), display.Count(n, "call"), rate, display.Count(failed, "error")))
+			calls, failures := display.Count(n, "call"), display.Count(failed, "error")
+			r.Status.Set(fmt.Sprintf("%.0f of %.0f s · %s · %.1f/s · %s", elapsed.Seconds(), f.duration.Seconds(), calls, rate, failures))
 		}
 	}
 	// A call is sent late if its goroutine has to wait for one of few schedulers: at 10,000

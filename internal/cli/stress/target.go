@@ -33,6 +33,7 @@ type target struct {
 
 func (f *target) add(cmd *cobra.Command) {
 	f.Add(cmd)
+	option.AddClient(cmd, &f.Client)
 	fl := cmd.Flags()
 	fl.BoolVar(&f.remote, "allow-remote", false, "allow an address that is not this machine")
 	fl.StringVar(&f.tool, "tool", "", "`tool` to call")
@@ -48,7 +49,9 @@ type running struct {
 
 // begin checks the flags and finds the server. A command after an address is started, on a
 // free port if both contain {port}; its end is the caller's, or that of end.
-func (f *target) begin(cmd *cobra.Command, s cmdutil.Streams, argv []string, opts ...func(*inspect.Options)) (ctx context.Context, r *running, end func(), err error) {
+func (f *target) begin(
+	cmd *cobra.Command, s cmdutil.Streams, argv []string, opts ...func(*inspect.Options),
+) (ctx context.Context, r *running, end func(), err error) {
 	if v, err := jsonv.Parse([]byte(f.args)); err != nil || v.Kind() != jsonv.KindObject {
 		return nil, nil, nil, option.Invalid("--args: expected a JSON object")
 	}

@@ -53,8 +53,10 @@ func show(s cmdutil.Streams, c *cassette.Cassette) error {
 	line := func(format string, args ...any) {
 		fmt.Fprintln(s.Out, term.Escape(fmt.Sprintf(format, args...)))
 	}
-	line("%s: %s, %s, protocol version %s", c.File, cmp.Or(strings.TrimSpace(strings.Join(info(c), " ")), strings.Join(c.Server.Command, " "), c.Server.URL,
-		"unknown server"), c.Transport, cmp.Or(strings.Join(c.Versions(calls), ", "), c.Protocol, "unknown"))
+	server := strings.TrimSpace(strings.Join(info(c), " "))
+	server = cmp.Or(server, strings.Join(c.Server.Command, " "), c.Server.URL, "unknown server")
+	versions := cmp.Or(strings.Join(c.Versions(calls), ", "), c.Protocol, "unknown")
+	line("%s: %s, %s, protocol version %s", c.File, server, c.Transport, versions)
 	line("recorded %s by %s; masked: %s", c.Recorded.Format("2006-01-02 15:04:05 MST"), c.Program, strings.Join(c.Masks, ", "))
 	for _, call := range calls {
 		if call.Request == nil {
@@ -102,7 +104,13 @@ Exit codes: 0 the cassette was written, 2 invalid command line or cassette, or t
 		Args:    cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			output = cmp.Or(output, strings.TrimSuffix(args[0], cassette.Suffix)+"-redacted"+cassette.Suffix)
-			if err := cmp.Or(option.EnvSet(s.Env, "--secret-env", names...), option.Free(output, force), checkNotInput(args[0], output)); err != nil {
+			if err := option.EnvSet(s.Env, "--secret-env", names...); err != nil {
+				return err
+			}
+			if err := option.Free(output, force); err != nil {
+				return err
+			}
+			if err := checkNotInput(args[0], output); err != nil {
 				return err
 			}
 			c, err := open(s, args[0])

@@ -131,7 +131,8 @@ func (f *promoteFlags) server(c *cassette.Cassette, argv []string) (scaffold.Ser
 	}
 	if len(argv) == 0 && f.url == "" {
 		sv.Argv, sv.URL = c.Server.Command, c.Server.URL
-		if strings.Contains(strings.Join(sv.Argv, " ")+sv.URL, secret.Mask) || len(sv.Argv) == 0 && sv.URL == "" {
+		isMasked := strings.Contains(strings.Join(sv.Argv, " ")+sv.URL, secret.Mask)
+		if isMasked || len(sv.Argv) == 0 && sv.URL == "" {
 			return sv, option.Invalid("%s does not say how to reach the server, or a secret in it is masked: add --url URL, or -- command args…", c.File)
 		}
 	}

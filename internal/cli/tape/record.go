@@ -147,11 +147,14 @@ func exists(name string) bool {
 // begin creates the cassette.
 func (f *recordFlags) begin(h cassette.Header, redactor *secret.Redactor) (*recording, error) {
 	r := &recording{path: cmp.Or(f.output, unused())}
-	if info, err := os.Stat(r.path); err == nil && info.IsDir() || strings.HasSuffix(r.path, string(filepath.Separator)) {
+	info, err := os.Stat(r.path)
+	isFolder := err == nil && info.IsDir()
+	if isFolder || strings.HasSuffix(r.path, string(filepath.Separator)) {
 		if err := os.MkdirAll(r.path, 0o700); err != nil {
 			return nil, option.Invalid("--output: %v", err)
 		}
-		r.path = filepath.Join(r.path, fmt.Sprintf("%s-%d%s", time.Now().Format("20060102-150405"), os.Getpid(), cassette.Suffix))
+		name := fmt.Sprintf("%s-%d%s", time.Now().Format("20060102-150405"), os.Getpid(), cassette.Suffix)
+		r.path = filepath.Join(r.path, name)
 	}
 	h.Program, h.Volatile = "mcptest "+cmdutil.Version(), f.volatile
 	w, err := cassette.Create(r.path, h, redactor)

@@ -59,8 +59,11 @@ func checkClient(c Config) error {
 }
 
 func (g *code) token(ctx context.Context) (*oauth2.Token, error) {
-	if g.login != nil && g.login.expired() && (g.login.RefreshToken == "" || refresh(ctx, g.c, g.client, g.login) != nil) && time.Now().After(g.login.Expiry) {
-		g.login = nil // the next refusal starts another login
+	if g.login != nil && g.login.expired() {
+		isRefreshed := g.login.RefreshToken != "" && refresh(ctx, g.c, g.client, g.login) == nil
+		if !isRefreshed && time.Now().After(g.login.Expiry) {
+			g.login = nil // the next refusal starts another login
+		}
 	}
 	if g.login == nil {
 		return nil, nil
@@ -106,7 +109,10 @@ func (g *code) refreshes(guard protection, resp *http.Response) bool {
 
 // byCode logs in with the grant authorization_code. visit opens an address in a browser
 // and returns the parameters with which it ended at the redirect address.
-func byCode(ctx context.Context, c Config, client *http.Client, guard protection, redirect string, visit func(ctx context.Context, start string) (url.Values, error)) (l Login, err error) {
+func byCode(
+	ctx context.Context, c Config, client *http.Client, guard protection, redirect string,
+	visit func(ctx context.Context, start string) (url.Values, error),
+) (l Login, err error) {
 	l = Login{Server: ServerKey(c.Resource), Client: clientKey(c), Resource: guard.resource}
 	if l.Issuer, err = guard.issuer(c.Issuer); err != nil {
 		return l, err

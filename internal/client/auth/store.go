@@ -43,7 +43,9 @@ type Login struct {
 type Query struct{ Server, Issuer, Client string }
 
 func (q Query) fits(l Login) bool {
-	return l.Server == ServerKey(q.Server) && (q.Issuer == "" || sameIssuer(q.Issuer, l.Issuer)) && (q.Client == "" || q.Client == l.Client)
+	isIssuer := q.Issuer == "" || sameIssuer(q.Issuer, l.Issuer)
+	isClient := q.Client == "" || q.Client == l.Client
+	return l.Server == ServerKey(q.Server) && isIssuer && isClient
 }
 
 // ServerKey normalizes an address: without user information, fragment and default

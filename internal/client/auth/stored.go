@@ -209,7 +209,10 @@ func (l *Login) by(c Config, who identity, tokenEndpoint string, t *oauth2.Token
 
 // take stores a new token. Without a new refresh token, the old one remains.
 func (l *Login) take(t *oauth2.Token) {
-	l.AccessToken, l.TokenType, l.Expiry, l.Obtained = t.AccessToken, t.TokenType, t.Expiry.UTC().Truncate(time.Second), time.Now().UTC().Truncate(time.Second)
+	l.AccessToken = t.AccessToken
+	l.TokenType = t.TokenType
+	l.Expiry = t.Expiry.UTC().Truncate(time.Second)
+	l.Obtained = time.Now().UTC().Truncate(time.Second)
 	if t.Expiry.IsZero() {
 		l.Expiry = time.Time{}
 	}

@@ -40,6 +40,14 @@ func NewOutputSchema(doc jsonv.Value) *OutputSchema {
 	return &OutputSchema{doc: doc}
 }
 
+// Doc returns the schema as the server sent it; absent if there is none.
+func (o *OutputSchema) Doc() jsonv.Value {
+	if o == nil {
+		return jsonv.Value{}
+	}
+	return o.doc
+}
+
 func (o *OutputSchema) compile() {
 	o.s, o.err = jsonschema.Compile(o.doc, jsonschema.Options{DefaultDraft: "2020-12", IgnoreFormat: true})
 	if o.err == nil && strings.Contains(o.doc.Lookup("$schema").Text(), "json-schema.org/draft-0") {
@@ -115,7 +123,10 @@ func faults(list []jsonschema.Violation) string {
 func contradiction(res jsonv.Value) string {
 	structured, ok := res.Get("structuredContent")
 	content := res.Lookup("content")
-	if !ok || structured.Kind() != jsonv.KindObject || content.Len() != 1 || content.At(0).Lookup("type").Text() != "text" {
+	if !ok || structured.Kind() != jsonv.KindObject {
+		return ""
+	}
+	if content.Len() != 1 || content.At(0).Lookup("type").Text() != "text" {
 		return ""
 	}
 	text := []byte(strings.TrimSpace(content.At(0).Lookup("text").Text()))

@@ -372,7 +372,9 @@ func (f *classification) resultTypeFault() string {
 		}
 		return ""
 	case `"task"`:
-		if f.call.x.AsksTask() || !f.state.offers.Lookup("extensions", extTasks).IsAbsent() || !f.state.offers.Lookup("tasks").IsAbsent() {
+		offers := f.state.offers
+		isDeclared := !offers.Lookup("extensions", extTasks).IsAbsent() || !offers.Lookup("tasks").IsAbsent()
+		if f.call.x.AsksTask() || isDeclared {
 			return ""
 		}
 		return `resultType is "task", and the request did not declare that the client knows tasks`

@@ -140,8 +140,9 @@ func (r *receiver) emit(in *incoming, found []finding) {
 
 // selfContained reports whether a line is a JSON-RPC message on its own.
 func (r *receiver) selfContained(raw []byte) bool {
+	const anyMember = protocol.HasVersion | protocol.HasMethod | protocol.HasResult | protocol.HasError
 	scan := r.parser.scan
-	return raw[0] == '{' && scan.Scan(raw) == nil && scan.Has&(protocol.HasVersion|protocol.HasMethod|protocol.HasResult|protocol.HasError) != 0
+	return raw[0] == '{' && scan.Scan(raw) == nil && scan.Has&anyMember != 0
 }
 
 // joined reads a message that consists of several lines.

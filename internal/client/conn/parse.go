@@ -184,7 +184,9 @@ func (p *parser) oversize(l *wire.OversizeMessage) (in incoming, settled bool) {
 	} else {
 		k = p.guessCall(l.Head, nil)
 		settled = p.scan.Has&protocol.HasMethod != 0 // a notification or request, which no call waits for
-		if k == nil && !settled && p.scan.Has&protocol.HasID == 0 && bytes.HasPrefix(protocol.TrimSpace(l.Head), []byte("{")) {
+		hasID := p.scan.Has&protocol.HasID != 0
+		isObject := bytes.HasPrefix(protocol.TrimSpace(l.Head), []byte("{"))
+		if k == nil && !settled && !hasID && isObject {
 			k = p.state.calls.onlyCall()
 		}
 	}

@@ -103,7 +103,14 @@ func implementation(key string) member {
 	theme := text("theme")
 	theme.values = []string{"light", "dark"}
 	icon := object("", needed(text("src")), text("mimeType"), list("sizes", text("")), theme)
-	return object(key, needed(text("name")), needed(text("version")), text("title"), text("description"), text("websiteUrl"), list("icons", icon))
+	return object(key,
+		needed(text("name")),
+		needed(text("version")),
+		text("title"),
+		text("description"),
+		text("websiteUrl"),
+		list("icons", icon),
+	)
 }
 
 func capabilities() member {
@@ -135,7 +142,14 @@ func discoverResult() member {
 	info := implementation(serverInfo)
 	caps := capabilities()
 	caps.members = slices.DeleteFunc(caps.members, func(m member) bool { return m.key == "tasks" })
-	return object("", onlyGo(text("resultType")), ttl, onlyGo(text("cacheScope")), caps, text("instructions"), object("_meta", unreadMember(info)))
+	return object("",
+		onlyGo(text("resultType")),
+		ttl,
+		onlyGo(text("cacheScope")),
+		caps,
+		text("instructions"),
+		object("_meta", unreadMember(info)),
+	)
 }
 
 // unreadMember is a member, with what is in it, that no client looks at.

@@ -22,7 +22,12 @@ func (s *Session) SelfAnnouncing(ctx context.Context) (methods []string) {
 		method := list + "/list"
 		asks := func() { s.ask(ctx, method) }
 		pings := func() { s.ask(ctx, "ping") }
-		if s.announcedBefore(ctx, list) && s.announces(ctx, list, asks) && s.announces(ctx, list, asks) && !s.announces(ctx, list, pings) {
+		if !s.announcedBefore(ctx, list) {
+			continue
+		}
+		// Twice, so that a message that came by chance does not count.
+		isAnnounced := s.announces(ctx, list, asks) && s.announces(ctx, list, asks)
+		if isAnnounced && !s.announces(ctx, list, pings) {
 			methods = append(methods, method)
 		}
 	}

@@ -2,6 +2,7 @@ package protocol
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -109,7 +110,8 @@ func (p *EventParser) Unfinished() int64 {
 // Begun returns the size of the current event so far, its beginning, and whether its last
 // line is incomplete.
 func (p *EventParser) Begun() (size int64, head []byte, inLine bool) {
-	head = append(p.data[:len(p.data):len(p.data)], bytes.TrimPrefix(p.line, []byte("data: "))...)
+	data := slices.Clip(p.data)
+	head = append(data, bytes.TrimPrefix(p.line, []byte("data: "))...)
 	return p.size, head[:min(len(head), keptHead)], len(p.line) > 0
 }
 
@@ -184,7 +186,8 @@ func (p *EventParser) addData(value []byte, dropped int64) {
 		if p.over == 0 {
 			p.over = int64(len(p.data))
 			head := min(p.Limit, keptHead)
-			p.data = append(bytes.Clone(p.data[:min(len(p.data), head)]), value[:min(len(value), head)]...)
+			first := p.data[:min(len(p.data), head)]
+			p.data = append(bytes.Clone(first), value[:min(len(value), head)]...)
 			p.data = p.data[:min(len(p.data), head)]
 		}
 		p.over += int64(len(value)) + dropped + 1
@@ -214,7 +217,13 @@ func (p *EventParser) dispatch(emit func(Event)) {
 	case p.lines > 0:
 		ev.Data = []byte{}
 	}
-	p.event, p.hasID, p.fields, p.single, p.lines, p.over, p.size = Event{}, false, false, nil, 0, 0, 0
+	p.event = Event{}
+	p.hasID = false
+	p.fields = false
+	p.single = nil
+	p.lines = 0
+	p.over = 0
+	p.size = 0
 	if len(ev.Data) > 0 || ev.Over > 0 || fields && p.All {
 		emit(ev)
 	}

@@ -33,7 +33,8 @@ func plainHeader(s string) bool {
 		return false
 	}
 	const pre, post = "=?base64?", "?="
-	return !(len(s) >= len(pre)+len(post) && s[:len(pre)] == pre && s[len(s)-len(post):] == post)
+	isEncoded := len(s) >= len(pre)+len(post) && strings.HasPrefix(s, pre) && strings.HasSuffix(s, post)
+	return !isEncoded
 }
 
 // ParamHeader is an argument that is repeated as a header Mcp-Param-Name.

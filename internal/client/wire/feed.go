@@ -89,7 +89,12 @@ func (f *Feed) Open(ctx context.Context) io.ReadCloser {
 func (f *Feed) Delivered() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for r := f.reader; r != nil && !r.closed && r.ctx.Err() == nil && (f.err != nil || f.buf.Len() > 0 || !r.waits); {
+	r := f.reader
+	for r != nil && !r.closed && r.ctx.Err() == nil {
+		isFed := f.err != nil || f.buf.Len() > 0
+		if !isFed && r.waits {
+			return
+		}
 		f.change.Wait()
 	}
 }

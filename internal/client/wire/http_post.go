@@ -188,7 +188,10 @@ func (x *httpExchange) body(b *bytes.Buffer, json bool, session string) error {
 	raw := protocol.TrimSpace(b.Bytes())
 	good, call := ok(x.info.Status), x.out.ID != ""
 	answers := func() bool {
-		return len(raw) > 0 && raw[0] == '{' && call && bytes.Equal(protocol.MemberOf(raw, "id"), []byte(x.out.ID))
+		if !call || len(raw) == 0 || raw[0] != '{' {
+			return false
+		}
+		return bytes.Equal(protocol.MemberOf(raw, "id"), []byte(x.out.ID))
 	}
 	switch {
 	case !good && answers() && protocol.MemberOf(raw, "result") != nil && protocol.MemberOf(raw, "error") == nil:

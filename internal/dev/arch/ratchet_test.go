@@ -13,7 +13,7 @@ import (
 
 // Some limits are newer than the code. Files in testdata say how much of it is over them;
 // the numbers only fall, and what is not in a file has the number 0.
-var update = flag.Bool("update", false, "lower the numbers in testdata")
+var update = flag.Bool("update", false, "lower the numbers in testdata, and write docs/packages.md")
 
 // readCounts reads a file of names and numbers.
 func readCounts(t *testing.T, name string) map[string]int {

@@ -97,37 +97,9 @@ func machinePaths(root string) []string {
 }
 
 var (
-	mentioned = regexp.MustCompile("`((?:internal|cmd)(?:/[a-z0-9-]+){1,3}|schemas)`")
 	mdLink    = regexp.MustCompile(`\]\(([^)#\s]+)(?:#[^)]*)?\)`)
 	testLink  = regexp.MustCompile(`\[(Test\w+)\]\(([^)\s]+_test\.go)\)`)
 )
-
-// TestArchitecturePageKnowsThePackages: the page names every existing package and no
-// other.
-func TestArchitecturePageKnowsThePackages(t *testing.T) {
-	t.Parallel()
-	root := repoRoot(t)
-	page, err := os.ReadFile(filepath.Join(root, "ARCHITECTURE.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	named := map[string]bool{}
-	for _, m := range mentioned.FindAllSubmatch(page, -1) {
-		named[string(m[1])] = true
-	}
-	there := map[string]bool{}
-	for _, p := range packages(loadTree(t)) {
-		there[p] = true
-		if p != "." && !named[p] {
-			t.Errorf("ARCHITECTURE.md does not name the package %s", p)
-		}
-	}
-	for p := range named {
-		if !there[p] {
-			t.Errorf("ARCHITECTURE.md names %s, which is not there", p)
-		}
-	}
-}
 
 // TestLinksLeadSomewhere checks the relative links of every committed page.
 func TestLinksLeadSomewhere(t *testing.T) {

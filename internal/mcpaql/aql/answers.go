@@ -69,7 +69,8 @@ func (j *judgement) otherAnswers() (out []answer) {
 	for i, c := range j.e.Live.Lookup("transcript").Elems() {
 		args := c.Lookup("arguments")
 		if c.Lookup("bytes").IsAbsent() { // otherwise the answer was too long to be stored
-			add(placeOf("x_live", "transcript").elem(i).member("answer"), c.Lookup("answer"), args, args.Lookup("operation").Text(), i+1)
+			at := placeOf("x_live", "transcript").elem(i).member("answer")
+			add(at, c.Lookup("answer"), args, args.Lookup("operation").Text(), i+1)
 		}
 	}
 	return out
@@ -157,8 +158,10 @@ func leakIn(s string, request jsonv.Value) (rule, part string) {
 			continue
 		}
 		for _, at := range p.re.FindAllStringIndex(s, -1) {
-			if at[0] <= best && (rule == "" || at[0] < best || p.rule < rule) && !repeats(request, s[at[0]:at[1]]) {
-				best, rule, part = at[0], p.rule, s[at[0]:at[1]]
+			text := s[at[0]:at[1]]
+			isFirst := rule == "" || at[0] < best || at[0] == best && p.rule < rule
+			if at[0] <= best && isFirst && !repeats(request, text) {
+				best, rule, part = at[0], p.rule, text
 				break
 			}
 		}

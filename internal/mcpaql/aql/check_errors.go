@@ -42,7 +42,7 @@ func (x *evaluation) leaks() {
 		}
 		m := c.Response.Lookup("error", "message")
 		if len(x.errors[i]) == 0 && reference.LeaksLikeReference(m.Text()) {
-			x.fail("leaks.reference", at.member("message"), m, "%s", evidence.Quoted(display.Truncate(m.Text(), 120)))
+			x.fail("leaks.reference", at.member("message"), m, "%s", evidence.Excerpt(m.Text(), 120))
 		}
 	}
 	if x.set == rule.Strict {
@@ -71,7 +71,7 @@ func (x *evaluation) leaksStrict(response, request jsonv.Value, at place) {
 	evidence.EveryText(failure, func(s string) {
 		if rule, part := leakIn(s, request); rule != "" && !seen[rule+part] {
 			seen[rule+part] = true
-			x.fail(rule, at, failure, "%s in %s", evidence.Quoted(display.Truncate(strings.TrimSpace(part), 60)), evidence.Quoted(display.Truncate(s, 120)))
+			x.fail(rule, at, failure, "%s in %s", evidence.Excerpt(strings.TrimSpace(part), 60), evidence.Excerpt(s, 120))
 		}
 	})
 }
@@ -89,7 +89,7 @@ func (x *evaluation) actionable() {
 		for _, part := range c.MustMention {
 			named := x.set == rule.Strict && evidence.NamesInWords(m.Text(), part)
 			if !named && !strings.Contains(m.Text(), part) {
-				x.fail("actionable.mention", placeOf("error_tests").elem(i).member("response"), c.Response, "the message does not mention %s", evidence.Quoted(display.Truncate(part, 60)))
+				x.fail("actionable.mention", placeOf("error_tests").elem(i).member("response"), c.Response, "the message does not mention %s", evidence.Excerpt(part, 60))
 			}
 		}
 	}
@@ -269,7 +269,9 @@ func (x *evaluation) enforced() {
 		case !evidence.Refused(c.Response):
 			x.fail("enforced.refused", at, c.Response, "%s: not refused", c.Name)
 		case !holds(c):
-			x.fail("enforced.message", at.member("error").member("message"), c.Response, "%s: the message is %s", c.Name, evidence.Describe(c.Response.Lookup("error", "message")))
+			message := c.Response.Lookup("error", "message")
+			place := at.member("error").member("message")
+			x.fail("enforced.message", place, c.Response, "%s: the message is %s", c.Name, evidence.Describe(message))
 		}
 	}
 }

@@ -109,7 +109,9 @@ func (x *evaluation) detailPayloads() {
 			x.fail("details.dialect", placeOf("introspection", "operation_details").elem(i), x.e.OperationDetails[i], "%s", says)
 		}
 		if why := x.read[i].Unreadable; why != "" {
-			x.fail("details.unreadable", placeOf("introspection", "operation_details").elem(i), x.e.OperationDetails[i], "the parameters of %s cannot be read: %s", evidence.Quoted(display.Truncate(x.read[i].Value.Lookup("name").Text(), 60)), why)
+			name := evidence.Excerpt(x.read[i].Value.Lookup("name").Text(), 60)
+			x.fail("details.unreadable", placeOf("introspection", "operation_details").elem(i), x.e.OperationDetails[i],
+				"the parameters of %s cannot be read: %s", name, why)
 		}
 		x.take(found, func(f verdict.Finding) bool { return x.set == rule.Reference || !extension(f) })
 	}
@@ -226,7 +228,9 @@ func (j *judgement) readDetails() {
 		}
 		var p probe
 		shapes()["operationDetail"].look(&p, placeOf("introspection", "operation_details").elem(i), r.Value, "details.object")
-		j.read, j.details, j.faults = append(j.read, r), append(j.details, r.Value), append(j.faults, p.found)
+		j.read = append(j.read, r)
+		j.details = append(j.details, r.Value)
+		j.faults = append(j.faults, p.found)
 	}
 }
 
@@ -281,7 +285,9 @@ func (j *judgement) documents(op, param string) jsonv.Value { return j.described
 
 // indexNames indexes the listed and documented names.
 func (j *judgement) indexNames() {
-	j.detailed, j.listed, j.described = map[string]bool{}, map[string]bool{}, map[[2]string]jsonv.Value{}
+	j.detailed = map[string]bool{}
+	j.listed = map[string]bool{}
+	j.described = map[[2]string]jsonv.Value{}
 	for op := range listedOperations(j.e) {
 		j.listed[op.Lookup("name").Text()] = true
 	}

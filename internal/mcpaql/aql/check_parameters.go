@@ -73,7 +73,7 @@ func (x *evaluation) requiredOne(op, p jsonv.Value, at place) {
 		cases = x.missing[[2]string{op.Text(), name.Text()}]
 	}
 	if len(cases) == 0 {
-		x.fail("required.case", at, p, "%s requires %s, and no case leaves it out", reference.Text(op), evidence.Quoted(display.Truncate(reference.Text(name), 60)))
+		x.fail("required.case", at, p, "%s requires %s, and no case leaves it out", reference.Text(op), evidence.Excerpt(reference.Text(name), 60))
 		return
 	}
 	x.cases++
@@ -172,7 +172,8 @@ func (x *evaluation) untried(tried map[string]bool) {
 	for _, d := range x.details {
 		look(d.Lookup("name").Text())
 	}
-	x.observed = fmt.Sprintf("%s, of %d of %s.", display.Count(x.cases, "case"), len(tried), display.Count(all, "operation")) + leftOut(left)
+	cases, operations := display.Count(x.cases, "case"), display.Count(all, "operation")
+	x.observed = fmt.Sprintf("%s, of %d of %s.", cases, len(tried), operations) + leftOut(left)
 }
 
 func (x *evaluation) unknownStrict(c evidence.ParameterCase, at place) {
@@ -205,14 +206,19 @@ func (x *evaluation) defaults() {
 		x.cases++
 		at := placeOf("parameter_tests", "optional_defaults").elem(i)
 		got := reference.Walk(c.Response, c.Path)
-		if x.set == rule.Strict && !documented.IsAbsent() && c.Path != evidence.DefaultEquivalent && jsonv.Equal(got, c.Expected) && !jsonv.Equal(got, documented) {
-			x.fail("defaults.equal", at, c.Response, "%s %s: documented is %s, and at %s is %s", c.Operation, c.Parameter, evidence.Describe(documented), evidence.Quoted(c.Path), evidence.Describe(got))
+		shown, path := evidence.Describe(got), evidence.Quoted(c.Path)
+		isStated := x.set == rule.Strict && !documented.IsAbsent() && c.Path != evidence.DefaultEquivalent
+		if isStated && jsonv.Equal(got, c.Expected) && !jsonv.Equal(got, documented) {
+			x.fail("defaults.equal", at, c.Response, "%s %s: documented is %s, and at %s is %s",
+				c.Operation, c.Parameter, evidence.Describe(documented), path, shown)
 		}
 		if !reference.Identical(got, c.Expected) {
-			x.fail("defaults.observable", at, c.Response, "%s %s: at %s expected %s, got %s", c.Operation, c.Parameter, evidence.Quoted(c.Path), evidence.Describe(c.Expected), evidence.Describe(got))
+			x.fail("defaults.observable", at, c.Response, "%s %s: at %s expected %s, got %s",
+				c.Operation, c.Parameter, path, evidence.Describe(c.Expected), shown)
 		}
 		if got.IsAbsent() || !jsonv.Equal(got, c.Expected) {
-			x.fail("defaults.equal", at, c.Response, "%s %s: at %s expected %s, got %s", c.Operation, c.Parameter, evidence.Quoted(c.Path), evidence.Describe(c.Expected), evidence.Describe(got))
+			x.fail("defaults.equal", at, c.Response, "%s %s: at %s expected %s, got %s",
+				c.Operation, c.Parameter, path, evidence.Describe(c.Expected), shown)
 		}
 	}
 	if irrelevantCases > 0 {
@@ -253,7 +259,7 @@ func (x *evaluation) snakeCase() {
 				rule = "snake-case.reserved"
 			}
 			at := placeOf("introspection", "operation_details").elem(i).member("parameters").elem(k)
-			x.fail(rule, at, p, "%s is not snake_case", evidence.Quoted(display.Truncate(name, 60)))
+			x.fail(rule, at, p, "%s is not snake_case", evidence.Excerpt(name, 60))
 		}
 	}
 	if x.cases == 0 {

@@ -135,14 +135,19 @@ func tierResult(r verdict.TestResult, id string, only bool) verdict.Result {
 }
 
 func (x *evaluation) semantic(c evidence.SemanticCase, at place) {
-	if len(c.RequiredPatterns)+len(c.PhraseGroups)+len(c.ExpectedOperations)+len(c.ExpectedParameters) > 0 || c.Judge != nil || c.Unjudged != "" {
+	expected := len(c.RequiredPatterns) + len(c.PhraseGroups) + len(c.ExpectedOperations) + len(c.ExpectedParameters)
+	if expected > 0 || c.Judge != nil || c.Unjudged != "" {
 		x.cases = 1
 	}
-	answer := reference.Text(cmp.Or(c.ResponseText.If(c.ResponseText.Kind() != jsonv.KindNull), jsonv.String("")))
+	answer := "" // also if the text is null
+	if !c.ResponseText.IsAbsent() && c.ResponseText.Kind() != jsonv.KindNull {
+		answer = reference.Text(c.ResponseText)
+	}
 	occurs := func(part string) bool { return x.occurs(part, answer) }
 	for i, p := range c.RequiredPatterns {
 		if !occurs(p) {
-			x.fail("semantic.pattern", at.member("structural").member("required_patterns").elem(i), c.ResponseText, "%s does not occur in the answer", evidence.Quoted(display.Truncate(p, 60)))
+			place := at.member("structural").member("required_patterns").elem(i)
+			x.fail("semantic.pattern", place, c.ResponseText, "%s does not occur in the answer", evidence.Excerpt(p, 60))
 		}
 	}
 	switch {
@@ -193,7 +198,7 @@ func (x *evaluation) calls(c evidence.SemanticCase, at place, occurs func(string
 	for i, p := range c.ExpectedParameters {
 		inCall := func(t evidence.ToolCall) bool { return x.occurs(p, x.serializedParams(t)) }
 		if !occurs(p) && !slices.ContainsFunc(c.ToolCalls, inCall) {
-			x.fail("semantic.parameter", at.member("expected_parameters").elem(i), c.ResponseText, "%s occurs neither in a call nor in the answer", evidence.Quoted(display.Truncate(p, 60)))
+			x.fail("semantic.parameter", at.member("expected_parameters").elem(i), c.ResponseText, "%s occurs neither in a call nor in the answer", evidence.Excerpt(p, 60))
 		}
 	}
 }

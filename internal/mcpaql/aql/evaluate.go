@@ -67,23 +67,15 @@ func Evaluate(e *evidence.Evidence, o Options) *verdict.Report {
 		NotApplicable:  j.inapplicable,
 	}
 	if n := len(j.unreadable); n > 0 {
-		r.Alerts = append(r.Alerts, fmt.Sprintf("The parameters of %d of %s cannot be read: %s. Nothing that depends on them was judged.", n, display.Count(max(len(j.listed), len(j.read)), "operation"), evidence.Several(j.unreadable)))
+		operations := display.Count(max(len(j.listed), len(j.read)), "operation")
+		r.Alerts = append(r.Alerts, fmt.Sprintf("The parameters of %d of %s cannot be read: %s. Nothing that depends on them was judged.",
+			n, operations, evidence.Several(j.unreadable)))
 	}
 	if e.File != nil {
 		r.Bundle = e.File.Name
 	}
 	if e.IsLive() {
-		r.Ended = e.Live.Lookup("ended").Text()
-		r.DurationMS = duration(e.Live)
-		r.Leftovers = evidence.Each(e.Live.Lookup("leftovers").List(), Leftover)
-		r.Changed = evidence.Each(e.Live.Lookup("changed").List(), func(d jsonv.Value) string {
-			return d.Lookup("says").Text()
-		})
-		r.Unchecked = e.Live.Lookup("unchecked").Texts()
-		if l := e.Live.Lookup("lists"); l.Kind() == jsonv.KindObject {
-			n, _ := l.Lookup("compared").Int64()
-			r.Basis = verdict.BasisOf(int(n), l.Lookup("uncalled").Texts())
-		}
+		addLive(r, e.Live)
 	}
 	missing := missingEvidence(e, strict)
 	r.Complete = !slices.ContainsFunc(missing, func(n verdict.Inapplicable) bool { return n.Category != rule.Level2 })
@@ -104,6 +96,22 @@ func Evaluate(e *evidence.Evidence, o Options) *verdict.Report {
 	}
 	r.ExitCode = r.Exit(o.FailOn, len(missing) > 0)
 	return r
+}
+
+// addLive adds what a live run recorded about itself.
+func addLive(r *verdict.Report, live jsonv.Value) {
+	r.Ended = live.Lookup("ended").Text()
+	r.DurationMS = duration(live)
+	r.Leftovers = evidence.Each(live.Lookup("leftovers").List(), Leftover)
+	r.Changed = evidence.Each(live.Lookup("changed").List(), func(d jsonv.Value) string {
+		return d.Lookup("says").Text()
+	})
+	r.Unchecked = live.Lookup("unchecked").Texts()
+	lists := live.Lookup("lists")
+	if lists.Kind() == jsonv.KindObject {
+		n, _ := lists.Lookup("compared").Int64()
+		r.Basis = verdict.BasisOf(int(n), lists.Lookup("uncalled").Texts())
+	}
 }
 
 // missingEvidence returns the requirements of the strict rules that have no evidence:
@@ -263,7 +271,13 @@ func judge(e *evidence.Evidence, o Options) ([]verdict.CategoryResult, *judgemen
 
 func (j *judgement) rows(category string) (out []verdict.TestResult) {
 	for _, t := range rule.Tests() {
-		if t.Category != category || (t.ID == "extensions" || t.Live) && j.set != rule.Strict || t.Live && !j.e.IsLive() {
+		if t.Category != category {
+			continue
+		}
+		if (t.ID == "extensions" || t.Live) && j.set != rule.Strict {
+			continue
+		}
+		if t.Live && !j.e.IsLive() {
 			continue
 		}
 		x := &evaluation{judgement: j, test: t}

@@ -149,7 +149,8 @@ func (x *evaluation) observedLive() {
 		x.notApplicable, x.observed = t.Lookup("moot").Text(), t.Lookup("observed").Text()
 		for k, f := range t.Lookup("findings").Elems() {
 			if rule := rule.ByID()[f.Lookup("rule").Text()]; rule != nil && rule.Test == x.test.ID {
-				x.fail(rule.ID, at.elem(i).member("findings").elem(k), f, "%s", f.Lookup("says").Text())
+				place := at.elem(i).member("findings").elem(k)
+				x.fail(rule.ID, place, f, "%s", f.Lookup("says").Text())
 			}
 		}
 	}
@@ -169,7 +170,8 @@ func (j *judgement) readSkipped() {
 		j.skipped[s.Lookup("operation").Text()] = s.Lookup("reason").Text()
 	}
 	for _, s := range j.e.Live.Lookup("untested").Elems() {
-		key := [3]string{s.Lookup("test").Text(), s.Lookup("operation").Text(), s.Lookup("parameter").Text()}
+		test, op, param := s.Lookup("test").Text(), s.Lookup("operation").Text(), s.Lookup("parameter").Text()
+		key := [3]string{test, op, param}
 		j.untested[key] = s.Lookup("policy").Bool()
 	}
 }
@@ -212,10 +214,15 @@ func (x *evaluation) lackOf(test, op, param, name string, left *[]string) {
 
 // omitted notes the operations as gaps that the row's test passed over as a whole.
 func (x *evaluation) omitted() {
-	x.gaps = append(x.gaps, lists.Kept(x.e.Live.Lookup("untested").List(), func(u jsonv.Value) (string, bool) {
-		return u.Lookup("operation").Text() + " (" + u.Lookup("reason").Text() + ")",
-			u.Lookup("test").Text() == x.test.ID && u.Lookup("parameter").Text() == "" && !u.Lookup("policy").Bool() && x.e.IsLive()
-	})...)
+	if !x.e.IsLive() {
+		return
+	}
+	for _, u := range x.e.Live.Lookup("untested").Elems() {
+		isWhole := u.Lookup("parameter").Text() == "" && !u.Lookup("policy").Bool()
+		if u.Lookup("test").Text() == x.test.ID && isWhole {
+			x.gaps = append(x.gaps, u.Lookup("operation").Text()+" ("+u.Lookup("reason").Text()+")")
+		}
+	}
 }
 
 // obstacles describes what kept a live run from a row's cases, of the operations
@@ -225,15 +232,21 @@ func (x *evaluation) obstacles(ops []string) string {
 		what := strings.TrimSpace(u.Lookup("operation").Text() + " " + u.Lookup("parameter").Text())
 		return what + ": " + u.Lookup("reason").Text(), u.Lookup("test").Text() == x.test.ID
 	})
-	why = append(why, lists.Kept(x.e.Live.Lookup("skipped").List(), func(s jsonv.Value) (string, bool) {
+	for _, s := range x.e.Live.Lookup("skipped").Elems() {
 		op := s.Lookup("operation").Text()
-		return strings.TrimSuffix(op+": "+s.Lookup("reason").Text()+": "+s.Lookup("detail").Text(), ": "), slices.Contains(ops, op)
-	})...)
+		if slices.Contains(ops, op) {
+			text := op + ": " + s.Lookup("reason").Text() + ": " + s.Lookup("detail").Text()
+			why = append(why, strings.TrimSuffix(text, ": "))
+		}
+	}
 	if len(why) == 0 {
 		if collectedSafely(x.e.Live) {
 			return "the run found none; --mode write checks more, and " + x.valuesHint()
 		}
 		return "the run found none; " + x.valuesHint()
+	}
+	if !slices.ContainsFunc(why, func(reason string) bool { return !strings.HasSuffix(reason, evidence.NotShown) }) {
+		return evidence.Several(why)
 	}
 	return evidence.Several(why) + "; " + x.valuesHint()
 }

@@ -12,7 +12,6 @@ import (
 	"sync"
 	"time"
 
-	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/mcpaql/evidence"
 	"mcptest/internal/mcpaql/reference"
@@ -144,9 +143,10 @@ func (s words) look(p *probe, at place, v jsonv.Value, rule string) {
 	case s.filled && t == "":
 		p.add(rule, at, v, "expected a string that is not empty")
 	case s.oneOf != nil && !slices.Contains(s.oneOf, t):
-		p.add(cmp.Or(s.except[t], rule), at, v, "expected one of %s, got %s", strings.Join(s.oneOf, ", "), evidence.Quoted(display.Truncate(t, 40)))
+		rule = cmp.Or(s.except[t], rule)
+		p.add(rule, at, v, "expected one of %s, got %s", strings.Join(s.oneOf, ", "), evidence.Excerpt(t, 40))
 	case s.like != nil && !s.like().MatchString(t), s.is != nil && !s.is(t):
-		p.add(rule, at, v, "expected %s, got %s", s.want, evidence.Quoted(display.Truncate(t, 40)))
+		p.add(rule, at, v, "expected %s, got %s", s.want, evidence.Excerpt(t, 40))
 	}
 }
 
@@ -166,7 +166,9 @@ func (s amount) look(p *probe, at place, v jsonv.Value, rule string) {
 		want += " from " + reference.FormatNumber(s.min) + " up"
 	}
 	n := v.Float64()
-	if v.Kind() != jsonv.KindNumber || math.IsInf(n, 0) || s.whole && n != math.Trunc(n) || !s.free && n < s.min {
+	isBelow := !s.free && n < s.min
+	isBroken := s.whole && n != math.Trunc(n)
+	if v.Kind() != jsonv.KindNumber || math.IsInf(n, 0) || isBroken || isBelow {
 		p.add(rule, at, v, "expected %s, got %s", want, evidence.Describe(v))
 	}
 }
@@ -246,7 +248,8 @@ func (s *objectShape) define(key string, v jsonv.Value, all map[string]*objectSh
 	default:
 		says := append(strings.Fields(v.Text()), "")
 		name, required := strings.CutSuffix(key, "!")
-		s.fields = append(s.fields, fieldShape{name, required, strings.Trim(says[0], "-"), shapeOf(says[1], says[2], all)})
+		like := shapeOf(says[1], says[2], all)
+		s.fields = append(s.fields, fieldShape{name, required, strings.Trim(says[0], "-"), like})
 	}
 }
 

@@ -344,7 +344,8 @@ func (c *call) demoAdapter() int {
 	if addr, ok := c.flags["http"]; ok {
 		return c.demoHTTP(a, addr)
 	}
-	if err := mcpserver.ServeStdio(context.Background(), c.Client(), c.Out, a); err != nil && !errors.Is(err, io.EOF) {
+	err = mcpserver.ServeStdio(context.Background(), c.Client(), c.Out, a)
+	if err != nil && !errors.Is(err, io.EOF) {
 		return c.problem("demo-adapter: %s", err)
 	}
 	return verdict.ExitPassed

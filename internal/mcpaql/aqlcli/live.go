@@ -60,8 +60,17 @@ func withProcesses(s cmdutil.Streams, fn func(ctx context.Context, registry *pro
 // liveOptions reads the options of a live run; it returns false after a mistake.
 func (c *call) liveOptions(t *target) (guard.Options, bool) {
 	o := guard.Options{
-		Dial: t.dial, Mode: c.flags["mode"], Prefix: c.flags["prefix"], Tool: c.flags["tool"], Allow: c.all("allow-op"), Deny: c.all("deny-op"), AppendOnly: c.all("append-only"),
-		Target: t.shown(), Repeat: c.repeat(t), Program: aqlName + " " + cmdutil.Version(), RunID: fmt.Sprintf("%06x", rand.N(1<<24)), // six hexadecimal digits
+		Dial:       t.dial,
+		Mode:       c.flags["mode"],
+		Prefix:     c.flags["prefix"],
+		Tool:       c.flags["tool"],
+		Allow:      c.all("allow-op"),
+		Deny:       c.all("deny-op"),
+		AppendOnly: c.all("append-only"),
+		Target:     t.shown(),
+		Repeat:     c.repeat(t),
+		Program:    aqlName + " " + cmdutil.Version(),
+		RunID:      fmt.Sprintf("%06x", rand.N(1<<24)), // six hexadecimal digits
 	}
 	o.Stress, o.Probed = c.flags["stress"] != "", c.flags["bundle-scope"] == "probed"
 	o.Confirm, o.Secrets = c.flags["confirm"] != "", t.secrets

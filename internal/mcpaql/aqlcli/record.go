@@ -135,7 +135,12 @@ func (c *call) replay() int {
 	if !ok {
 		return verdict.ExitConfig
 	}
-	o.Dial, o.Replay, o.RunID, o.Target, o.Repeat, o.Values = nil, rec, rec.RunID, rec.Target, rec.Repeat, rec.Values
+	o.Dial = nil
+	o.Replay = rec
+	o.RunID = rec.RunID
+	o.Target = rec.Target
+	o.Repeat = rec.Repeat
+	o.Values = rec.Values
 	e, err := live.Collect(context.Background(), o)
 	if errors.As(err, &wrong) {
 		return c.problem("--replay: %s", wrong)

@@ -82,8 +82,12 @@ func pick[T any](first bool, one, other T) T {
 // clock returns the adapter's own time. It advances by a minute with every change, so
 // that the same calls get the same answers.
 func (a *Adapter) clock() string {
-	t := time.Date(2026, 1, 31, 9, 0, 0, 0, time.UTC).Add(time.Duration(a.next) * time.Minute)
-	return t.Format(pick(a.is("dates-local"), "01/02/2006 15:04", time.RFC3339))
+	first := time.Date(2026, 1, 31, 9, 0, 0, 0, time.UTC)
+	now := first.Add(time.Duration(a.next) * time.Minute)
+	if a.is("dates-local") {
+		return now.Format("01/02/2006 15:04")
+	}
+	return now.Format(time.RFC3339)
 }
 
 // insert adds an item with the fields that the adapter assigns.

@@ -55,7 +55,8 @@ func New(o Options) (*Adapter, error) {
 // collection returns a resource of a widened adapter.
 func (a *Adapter) collection(noun string) *resource {
 	var r resource
-	_ = json.Unmarshal([]byte(strings.NewReplacer("NOUN", noun, "PLURAL", display.Plural(2, noun)).Replace(string(a.library.Collection))), &r)
+	words := strings.NewReplacer("NOUN", noun, "PLURAL", display.Plural(2, noun))
+	_ = json.Unmarshal([]byte(words.Replace(string(a.library.Collection))), &r)
 	return &r
 }
 

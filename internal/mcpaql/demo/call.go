@@ -272,7 +272,15 @@ func (a *Adapter) before(op *operation, params jsonv.Value) bool {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	items, done := a.o.Before(Call{op.Name, op.Verb, op.res.key(), op.res.ByName, params, a.items[op.res.Name], a.index(op.res, params)})
+	items, done := a.o.Before(Call{
+		op.Name,
+		op.Verb,
+		op.res.key(),
+		op.res.ByName,
+		params,
+		a.items[op.res.Name],
+		a.index(op.res, params),
+	})
 	if done {
 		a.items[op.res.Name] = items
 		_ = a.save()

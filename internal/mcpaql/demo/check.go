@@ -25,10 +25,11 @@ func (a *Adapter) checkParams(op *operation, params jsonv.Value) (warnings []jso
 		case a.is("unknown-warned"):
 			warnings = append(warnings, jsonv.ObjectOf("code", "UNKNOWN_PARAM_IGNORED", "message", "The parameter '"+name+"' is ignored."))
 		default:
+			valid := jsonv.List(op.Params, func(p param) jsonv.Value { return jsonv.String(p.Name) })
 			return nil, refuse("VALIDATION_UNKNOWN_PARAM", "%s takes no parameter '%s'.", op.Name, name).
-				with("operation", jsonv.String(op.Name)).with("unknown_params", jsonv.Array(jsonv.String(name))).with("valid_params", jsonv.List(op.Params, func(p param) jsonv.Value {
-				return jsonv.String(p.Name)
-			}))
+				with("operation", jsonv.String(op.Name)).
+				with("unknown_params", jsonv.Array(jsonv.String(name))).
+				with("valid_params", valid)
 		}
 	}
 	for _, p := range op.Params {
@@ -74,7 +75,9 @@ func (a *Adapter) checkValue(p param, name string, v jsonv.Value) *failure {
 			return refuse("VALIDATION_INVALID_TYPE", "That won't do.")
 		}
 		return refuse("VALIDATION_INVALID_TYPE", "The parameter '%s' wants %s, got %s.", name, display.Article(p.Type), v.Kind()).
-			with("param_name", jsonv.String(name)).with("expected", jsonv.String(typ)).with("actual", jsonv.String(v.Kind().String()))
+			with("param_name", jsonv.String(name)).
+			with("expected", jsonv.String(typ)).
+			with("actual", jsonv.String(v.Kind().String()))
 	}
 	if p.Items.Lookup("type").Text() == "string" || strings.HasSuffix(p.Type, "string[]") {
 		for _, e := range v.Elems() {

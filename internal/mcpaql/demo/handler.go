@@ -31,8 +31,14 @@ func (a *Adapter) handle(s session, req *mcpserver.Request) *mcpserver.Reply {
 	case "initialize":
 		params, _ := jsonv.Parse(req.Params)
 		version := params.Lookup("protocolVersion").Text()
-		version = pick(strings.HasPrefix(version, "202"), version, "2025-06-18")
-		return reply(jsonv.ObjectOf("protocolVersion", version, "capabilities", jsonv.ObjectOf("tools", jsonv.Object()), "serverInfo", jsonv.ObjectOf("name", "demo-library", "version", "1.0.0")))
+		if !strings.HasPrefix(version, "202") {
+			version = "2025-06-18"
+		}
+		return reply(jsonv.ObjectOf(
+			"protocolVersion", version,
+			"capabilities", jsonv.ObjectOf("tools", jsonv.Object()),
+			"serverInfo", jsonv.ObjectOf("name", "demo-library", "version", "1.0.0"),
+		))
 	case "ping":
 		return reply(jsonv.Object())
 	case "tools/list":

@@ -75,7 +75,9 @@ func (a *Adapter) detail(op *operation) jsonv.Value {
 		"permissions", jsonv.ObjectOf("readOnly", op.Category == "READ", "destructive", op.Category == "UPDATE" || op.Category == "DELETE"),
 		"parameters", jsonv.List(op.Params, describe),
 		"returns", jsonv.ObjectOf("name", op.Returns, "kind", "object"),
-		"lifecycle", cycle.If(a.has("executions") && op.Verb == "execute"), "examples", jsonv.Array(op.example).If(!op.example.IsAbsent()))
+		"lifecycle", cycle.If(a.has("executions") && op.Verb == "execute"),
+		"examples", jsonv.Array(op.example).If(!op.example.IsAbsent()),
+	)
 	switch {
 	case a.is("detail-no-returns") && search:
 		v = v.Without("returns")

@@ -20,17 +20,25 @@ func (a *Adapter) list(op *operation, params jsonv.Value) (jsonv.Value, *failure
 		}
 	}
 	kind, text := op.res.Kind, strings.ToLower(params.Lookup("text").Text())
-	found := slices.DeleteFunc(slices.Clone(a.items[op.res.Name]), func(v jsonv.Value) bool {
-		return kind != "" && !jsonv.Equal(v.Lookup(kind), params.Lookup(kind)) || !strings.Contains(strings.ToLower(v.Lookup("title").Text()), text)
-	})
+	var found []jsonv.Value
+	for _, v := range a.items[op.res.Name] {
+		isOther := kind != "" && !jsonv.Equal(v.Lookup(kind), params.Lookup(kind))
+		if !isOther && strings.Contains(strings.ToLower(v.Lookup("title").Text()), text) {
+			found = append(found, v)
+		}
+	}
 	cursor := slices.ContainsFunc(a.library.Cursors, func(p param) bool { return !params.Lookup(p.Name).IsAbsent() })
 	if op.Name == "list_books" && cursor {
 		return a.byCursor(found, params)
 	}
 	from := min(max(int(offset), 0), len(found))
 	to := from + min(max(int(limit), 0), len(found)-from)
-	out := jsonv.ObjectOf("items", jsonv.Array(found[from:to]...), "total", len(found), "applied", jsonv.ObjectOf("limit", limit, "offset", offset))
-	return pick(op.Name == "list_books" && !a.is("page-info"), out.With("pageInfo", a.pageInfo(found, from, to)), out), nil
+	applied := jsonv.ObjectOf("limit", limit, "offset", offset)
+	out := jsonv.ObjectOf("items", jsonv.Array(found[from:to]...), "total", len(found), "applied", applied)
+	if op.Name == "list_books" && !a.is("page-info") {
+		out = out.With("pageInfo", a.pageInfo(found, from, to))
+	}
+	return out, nil
 }
 
 // byCursor answers a request for a page of a list by cursors (PG 2).
@@ -76,7 +84,8 @@ func (a *Adapter) byCursor(all []jsonv.Value, params jsonv.Value) (jsonv.Value, 
 func (a *Adapter) pageInfo(all []jsonv.Value, from, to int) jsonv.Value {
 	info := jsonv.ObjectOf("hasNextPage", to < len(all) || a.is("page-flags"), "hasPreviousPage", from > 0)
 	if from < to {
-		info = info.With("startCursor", jsonv.String(cursorOf(all[from]))).With("endCursor", jsonv.String(cursorOf(all[to-1])))
+		info = info.With("startCursor", jsonv.String(cursorOf(all[from])))
+		info = info.With("endCursor", jsonv.String(cursorOf(all[to-1])))
 	}
 	return info
 }

@@ -179,7 +179,7 @@ func WrappedFailure(answer jsonv.Value) string {
 	}
 	for _, s := range onlyTexts(data) {
 		if failureText().MatchString(s) {
-			return "the text begins " + Quoted(display.Truncate(s, 80))
+			return "the text begins " + Excerpt(s, 80)
 		}
 	}
 	return ""
@@ -245,7 +245,7 @@ func Describe(v jsonv.Value) string {
 	case jsonv.KindNumber:
 		return "a number (" + display.Truncate(v.Literal(), 24) + ")"
 	case jsonv.KindString:
-		return "a string (" + Quoted(display.Truncate(v.Text(), 40)) + ")"
+		return "a string (" + Excerpt(v.Text(), 40) + ")"
 	case jsonv.KindArray:
 		return fmt.Sprintf("a list of %d", v.Len())
 	}
@@ -254,6 +254,9 @@ func Describe(v jsonv.Value) string {
 
 // Quoted returns s as a JSON string.
 func Quoted(s string) string { return string(jsonv.AppendString(nil, s)) }
+
+// Excerpt returns the first columns of s as a JSON string.
+func Excerpt(s string, columns int) string { return Quoted(display.Truncate(s, columns)) }
 
 // SnakeCase is the form of names that the specification prescribes.
 var SnakeCase = Pattern(`^[a-z][a-z0-9_]*$`)

@@ -173,7 +173,8 @@ func (r *Reader) field(o jsonv.Value, at string, m member, f reflect.Value) {
 	case reflect.String:
 		s := r.Text(o, at, m.key, m.need)
 		if s != "" && m.oneOf != nil && !slices.Contains(m.oneOf, s) {
-			r.Errorf(o.Lookup(m.key), at+"/"+m.key, "expected %s, got %s", display.Alternatives(m.oneOf, "or"), Quoted(display.Truncate(s, 40)))
+			want := display.Alternatives(m.oneOf, "or")
+			r.Errorf(o.Lookup(m.key), at+"/"+m.key, "expected %s, got %s", want, Excerpt(s, 40))
 		}
 		f.SetString(s)
 	case reflect.Int:

@@ -167,6 +167,9 @@ func (e *Evidence) JSON() jsonv.Value {
 	return v.With("expected_level", v.Lookup("expected_level").If(e.ExpectedLevel != rule.LevelOne))
 }
 
+// NotShown is why the default of a parameter of a create was not tested. No value helps.
+const NotShown = "the created item does not show it"
+
 // Given returns a list or an object, and absent if it is empty.
 func Given(v jsonv.Value) jsonv.Value { return v.If(v.Len() > 0) }
 
@@ -233,7 +236,8 @@ func (e *Evidence) CallBehind(at string) int {
 	case len(parts) >= 3 && parts[1] == "transcript":
 		return index(2) + 1
 	case len(parts) >= 5 && parts[1] == "tests":
-		n, _ := e.Live.Lookup("tests").At(index(2)).Lookup("findings").At(index(4)).Lookup("call").Int64()
+		finding := e.Live.Lookup("tests").At(index(2)).Lookup("findings").At(index(4))
+		n, _ := finding.Lookup("call").Int64()
 		return int(n)
 	}
 	return 0

@@ -47,7 +47,7 @@ func Read(f *source.File) (*Evidence, source.Diagnostics) {
 	e.Live = r.live(root)
 	sets := rule.Sets()
 	if e.ExpectedRules != "" && !slices.Contains(sets, string(e.ExpectedRules)) {
-		r.Errorf(root.Lookup("expected_rules"), "/expected_rules", "expected one of %s, got %s", strings.Join(sets, ", "), Quoted(display.Truncate(string(e.ExpectedRules), 40)))
+		r.Errorf(root.Lookup("expected_rules"), "/expected_rules", "expected one of %s, got %s", strings.Join(sets, ", "), Excerpt(string(e.ExpectedRules), 40))
 	}
 	for _, n := range notes {
 		if n.Kind != jsonv.LoneSurrogate {
@@ -180,10 +180,13 @@ func (r *Reader) Elements(v jsonv.Value, at string, kind jsonv.Kind, use func(v 
 // silently be ignored.
 func (r *Reader) known(o jsonv.Value, at string, keys []string) {
 	for _, m := range reference.Members(o) {
-		if near := source.Nearest(m.Key, keys); near != "" && near != m.Key {
-			if _, there := o.Get(near); !there {
-				r.Problems.Add(source.Warnf(r.Pos(m.Value), jsonv.AppendPointer(at, m.Key), "unknown key %q%s", m.Key, source.Parenthesis(source.Suggest(near))))
-			}
+		near := source.Nearest(m.Key, keys)
+		if near == "" || near == m.Key {
+			continue
+		}
+		if _, there := o.Get(near); !there {
+			hint := source.Parenthesis(source.Suggest(near))
+			r.Problems.Add(source.Warnf(r.Pos(m.Value), jsonv.AppendPointer(at, m.Key), "unknown key %q%s", m.Key, hint))
 		}
 	}
 }
@@ -265,7 +268,8 @@ type Locator struct {
 
 // At returns the position of a byte offset. Offsets that increase are cheap.
 func (l *Locator) At(offset int) source.Pos {
-	if offset < l.from || l.last.Line == 0 || offset > len(l.File.Data) || bytes.ContainsAny(l.File.Data[l.from:offset], "\r\n") {
+	isAhead := offset >= l.from && l.last.Line != 0 && offset <= len(l.File.Data)
+	if !isAhead || bytes.ContainsAny(l.File.Data[l.from:offset], "\r\n") {
 		l.last = l.File.At(offset)
 	} else {
 		l.last.Col += utf8.RuneCount(l.File.Data[l.from:offset])

@@ -56,8 +56,13 @@ func (b bundle) unsentValues() {
 			if !given || sent {
 				continue
 			}
+			stored := ""
+			if op.Creates() && p.Rehearses() {
+				stored = "with it the create stores nothing that another row could examine"
+			}
 			why := cmp.Or(
 				b.run.Gate.Skipped[op.Name],
+				stored,
 				b.run.Caller.Ending(),
 				b.refusal(op, p),
 				"no call of this mode has the parameter",

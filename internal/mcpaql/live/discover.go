@@ -82,7 +82,9 @@ func (dy discovery) listTools() error {
 				Schema:      t.Lookup("inputSchema"),
 			}
 			m := catalog.ToolName().FindStringSubmatch(info.Name)
-			if m != nil && (dy.run.Options.Prefix == "" || m[1] == dy.run.Options.Prefix) || info.Name == dy.run.Options.Tool && info.Name != "" {
+			o := dy.run.Options
+			hasPrefix := m != nil && (o.Prefix == "" || m[1] == o.Prefix)
+			if hasPrefix || info.Name != "" && info.Name == o.Tool {
 				dy.run.Catalog.Tools = append(dy.run.Catalog.Tools, info)
 			}
 			names = append(names, info.Name)
@@ -128,7 +130,8 @@ func (dy discovery) assignTools() error {
 	reader := lists.First(dy.run.Catalog.Tools, func(t catalog.Tool) bool {
 		return strings.Contains(strings.ToLower(t.Description), "introspect") && t.Annotations.Lookup("readOnlyHint").Bool()
 	}).Name
-	dy.run.Catalog.Reader = cmp.Or(dy.run.Options.Tool, dy.run.Catalog.Families["READ"], reader, dy.run.Catalog.Single, dy.run.Catalog.Tools[0].Name)
+	cat := dy.run.Catalog
+	cat.Reader = cmp.Or(dy.run.Options.Tool, cat.Families["READ"], reader, cat.Single, cat.Tools[0].Name)
 	return nil
 }
 
@@ -257,7 +260,11 @@ func (dy discovery) detailIn(op *catalog.Operation, r guard.Reply) jsonv.Value {
 	}
 	for _, place := range []string{"data", "data.details", "data.operation_details", "data.operations.0"} {
 		v := reference.Walk(r.Envelope, place)
-		if v.Kind() != jsonv.KindObject || !holdsDetail(v) || !slices.Contains([]string{op.Name, ""}, evidence.ReadDetail(v).Value.Lookup("name").Text()) {
+		if v.Kind() != jsonv.KindObject || !holdsDetail(v) {
+			continue
+		}
+		name := evidence.ReadDetail(v).Value.Lookup("name").Text()
+		if name != "" && name != op.Name {
 			continue
 		}
 		if dy.run.Speaks("the detail of an operation is in " + place + " instead of data.operation") {
@@ -316,7 +323,10 @@ func (dy discovery) findModes() {
 		return
 	}
 	for _, variant := range []string{"single", "semantic", "crude"} {
-		if dy.run.Catalog.Single != "" && len(dy.run.Catalog.Families) > 0 || (variant == "single") == (dy.run.Catalog.Single != "") || dy.run.Caller.Dead != "" {
+		cat := dy.run.Catalog
+		hasBoth := cat.Single != "" && len(cat.Families) > 0
+		isKnown := (variant == "single") == (cat.Single != "")
+		if hasBoth || isKnown || dy.run.Caller.Dead != "" {
 			continue
 		}
 		families, single, ok := dy.otherLaunch(variant)
@@ -346,7 +356,10 @@ func (dy discovery) otherLaunch(variant string) (families map[string]string, sin
 	}
 	defer s.Close(dy.run.Caller.Ctx)
 	other := guard.New(*dy.run.Options)
-	other.Caller.Tape, other.Caller.Ctx, other.Caller.Session, other.Caller.Restarts = dy.run.Caller.Tape, dy.run.Caller.Ctx, s, 1
+	other.Caller.Tape = dy.run.Caller.Tape
+	other.Caller.Ctx = dy.run.Caller.Ctx
+	other.Caller.Session = s
+	other.Caller.Restarts = 1
 	if (discovery{other}).listTools() != nil || (discovery{other}).assignTools() != nil {
 		return nil, false, false
 	}

@@ -298,7 +298,7 @@ func ReadValues(f *source.File) (jsonv.Value, *source.File, source.Diagnostics) 
 	}
 	for op, params := range root.Members() {
 		if params.Kind() != jsonv.KindObject {
-			mistake(params, "/"+op, "expected an object {parameter: value} for %s, this is %s", evidence.Quoted(display.Truncate(op, 60)), evidence.Describe(params))
+			mistake(params, "/"+op, "expected an object {parameter: value} for %s, this is %s", evidence.Excerpt(op, 60), evidence.Describe(params))
 		}
 	}
 	for _, n := range notes {
@@ -337,7 +337,7 @@ func (dy discovery) checkValues(names []string) {
 				continue
 			}
 			known := evidence.Each(op.Params, func(p catalog.Parameter) string { return p.Name })
-			dy.report(v, fmt.Sprintf("--values: %s documents no parameter %s", name, evidence.Quoted(display.Truncate(param, 60))), source.DidYouMean(param, known))
+			dy.report(v, fmt.Sprintf("--values: %s documents no parameter %s", name, evidence.Excerpt(param, 60)), source.DidYouMean(param, known))
 		}
 	}
 }
@@ -359,7 +359,7 @@ func (dy discovery) checkValue(op *catalog.Operation, p catalog.Parameter, v jso
 	if want == "" {
 		return true
 	}
-	dy.report(v, fmt.Sprintf("--values: %s of %s must be %s, this is %s", evidence.Quoted(display.Truncate(p.Name, 60)), op.Name, want, evidence.Describe(v)),
+	dy.report(v, fmt.Sprintf("--values: %s of %s must be %s, this is %s", evidence.Excerpt(p.Name, 60), op.Name, want, evidence.Describe(v)),
 		"it is sent as it is, and calls with it may fail for that reason")
 	return false
 }

@@ -130,7 +130,10 @@ func JudgeAnswers(ctx context.Context, e *evidence.Evidence, o Asking) {
 // asked for: of the same judge, on the same answer as far as that is known.
 func judgedBy(s *evidence.SemanticCase, o Asking, key string, votes int) bool {
 	j := s.Judge
-	if j == nil || s.Unjudged != "" || j.Kind != o.Judge.Kind() || j.Model != o.Judge.Model() || j.Rubric != llm.RubricVersion {
+	if j == nil || s.Unjudged != "" {
+		return false
+	}
+	if j.Kind != o.Judge.Kind() || j.Model != o.Judge.Model() || j.Rubric != llm.RubricVersion {
 		return false
 	}
 	if key != "" {
@@ -149,7 +152,8 @@ const (
 // judgeCase returns the case that a judge sees. If a bundle contains neither question
 // nor facts, such as one written by hand, they are derived from its expectations.
 func judgeCase(s *evidence.SemanticCase) llm.Case {
-	calls, _ := json.Marshal(jsonv.List(s.ToolCalls[:min(len(s.ToolCalls), MaxTurns*MaxTurnCalls)], func(t evidence.ToolCall) jsonv.Value {
+	first := s.ToolCalls[:min(len(s.ToolCalls), MaxTurns*MaxTurnCalls)]
+	calls, _ := json.Marshal(jsonv.List(first, func(t evidence.ToolCall) jsonv.Value {
 		params := t.Params.OrNull()
 		if text := params.String(); len(text) > judgedParams {
 			params = jsonv.String(display.Truncate(text, judgedParams))

@@ -116,7 +116,8 @@ func (d Diff) Text() string {
 			if r.Change != kind {
 				continue
 			}
-			fmt.Fprintf(&b, "%-6s %s / %s: %s -> %s\n", kind, display.OneLine(r.Category), display.OneLine(r.Test), orNone(r.Before), orNone(r.After))
+			fmt.Fprintf(&b, "%-6s %s / %s: %s -> %s\n",
+				kind, display.OneLine(r.Category), display.OneLine(r.Test), orNone(r.Before), orNone(r.After))
 			if kind == Worse && r.Detail != "" {
 				fmt.Fprintf(&b, "       %s\n", display.OneLine(r.Detail))
 			}

@@ -123,7 +123,9 @@ func readLock(file string, live *surface.Surface, env Env) (locked *surface.Surf
 		return nil, shown, fmt.Sprintf("no lock of the server %q in %s: run %s and commit the file", live.Server, shown, command(file, env))
 	case ok && len(ds) > 0:
 		d := ds[0]
-		return nil, shown, fmt.Sprintf("%s:%d:%d: %s; to write it again: %s", shown, d.Pos.Line, d.Pos.Col, strings.TrimPrefix(d.Path+": "+d.Msg, ": "), command(file, env))
+		problem := strings.TrimPrefix(d.Path+": "+d.Msg, ": ")
+		return nil, shown, fmt.Sprintf("%s:%d:%d: %s; to write it again: %s",
+			shown, d.Pos.Line, d.Pos.Col, problem, command(file, env))
 	case err != nil:
 		return nil, shown, shown + " can't be read: " + err.Error()
 	case len(list) != 1 || list[0].Server != live.Server:

@@ -110,7 +110,11 @@ func (r *Report) sort() {
 		return cmp.Or(
 			cmp.Compare(slices.Index(Levels(), a.Level), slices.Index(Levels(), b.Level)),
 			cmp.Compare(slices.Index(Effects(), a.Effect), slices.Index(Effects(), b.Effect)),
-			cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Server, b.Server), cmp.Compare(a.Subject, b.Subject), cmp.Compare(a.Tool, b.Tool))
+			cmp.Compare(a.Rule, b.Rule),
+			cmp.Compare(a.Server, b.Server),
+			cmp.Compare(a.Subject, b.Subject),
+			cmp.Compare(a.Tool, b.Tool),
+		)
 	})
 	known := map[Finding]bool{}
 	r.places = slices.DeleteFunc(r.places, func(f Finding) bool {
@@ -126,8 +130,7 @@ func (r *Report) combine(rules Rules) {
 	for i := 0; i < len(r.places); {
 		f := r.places[i]
 		end := i + 1
-		for end < len(r.places) && r.places[end].Rule == f.Rule && r.places[end].Level == f.Level && r.places[end].Server == f.Server &&
-			r.places[end].Tool == f.Tool && r.places[end].Subject == f.Subject {
+		for end < len(r.places) && r.places[end].sameThing(f) {
 			end++
 		}
 		if more := end - i - 1; more > 0 {
@@ -304,7 +307,9 @@ func (r *Rule) findings(hits []place, l List, today time.Time) []Finding {
 			declared: r.declared,
 		}
 		if l.Mask != nil {
-			f.Tool, f.Subject, f.Pointer, f.Message, f.Fix = l.Mask(f.Tool), l.Mask(f.Subject), l.Mask(f.Pointer), l.Mask(f.Message), l.Mask(f.Fix)
+			for _, text := range []*string{&f.Tool, &f.Subject, &f.Pointer, &f.Message, &f.Fix} {
+				*text = l.Mask(*text)
+			}
 		}
 		out = append(out, f)
 	}
@@ -327,7 +332,13 @@ func (r *Rule) fill(text string, at place, l List) string {
 		}
 		length = len([]rune(at.value.Text()))
 	}
-	return strings.NewReplacer("{value}", shown, "{text}", plain, "{length}", strconv.Itoa(length), "{server}", l.Installed, "{tools}", strconv.Itoa(len(l.Tools))).Replace(text)
+	return strings.NewReplacer(
+		"{value}", shown,
+		"{text}", plain,
+		"{length}", strconv.Itoa(length),
+		"{server}", l.Installed,
+		"{tools}", strconv.Itoa(len(l.Tools)),
+	).Replace(text)
 }
 
 // evidence describes how the fact is known, and whether it is still fresh.
@@ -374,4 +385,10 @@ func (r Report) Failed(level Level) bool {
 	return slices.ContainsFunc(r.Findings, func(f Finding) bool {
 		return f.declared == "" && slices.Index(Levels(), f.Level) <= slices.Index(Levels(), level)
 	})
+}
+
+// sameThing reports whether two findings are about one definition, by the same rule and of
+// the same level.
+func (f Finding) sameThing(o Finding) bool {
+	return f.Rule == o.Rule && f.Level == o.Level && f.Server == o.Server && f.Tool == o.Tool && f.Subject == o.Subject
 }

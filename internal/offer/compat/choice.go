@@ -111,7 +111,9 @@ const maxNotices = 20
 // Run checks the lists of a server. ask returns the lists for the clients and of the
 // servers that Others returns. failing describes the findings that fail the check,
 // notices those below the level.
-func (c *Choice) Run(ctx context.Context, offer jsonv.Value, ask func(context.Context) (map[string]jsonv.Value, error), today time.Time) (failing, notices []string, err error) {
+func (c *Choice) Run(
+	ctx context.Context, offer jsonv.Value, ask func(context.Context) (map[string]jsonv.Value, error), today time.Time,
+) (failing, notices []string, err error) {
 	var others map[string]jsonv.Value
 	if ask != nil {
 		if others, err = ask(ctx); err != nil {
@@ -147,7 +149,8 @@ func (c *Choice) Run(ctx context.Context, offer jsonv.Value, ask func(context.Co
 	}
 	rep.places = slices.DeleteFunc(rep.places, func(f Finding) bool { return f.Server != main.Server })
 	for _, f := range rep.Accept(c.base, c.rules).Findings {
-		line := fmt.Sprintf("%s: %s: %s (%s, %s)", f.Profile, strings.TrimSpace(cmp.Or(f.Tool, f.Subject)+" "+f.Pointer), f.Message, f.Effect, f.Rule)
+		place := strings.TrimSpace(cmp.Or(f.Tool, f.Subject) + " " + f.Pointer)
+		line := fmt.Sprintf("%s: %s: %s (%s, %s)", f.Profile, place, f.Message, f.Effect, f.Rule)
 		if (Report{Findings: []Finding{f}}).Failed(c.FailOn) {
 			failing = append(failing, line)
 		} else {

@@ -74,7 +74,8 @@ func writeGroup(b *strings.Builder, group []Finding, p term.Palette) {
 		style, mark = term.Faint, "·"
 	}
 	same := !slices.ContainsFunc(group, func(g Finding) bool { return g.Message != f.Message })
-	fmt.Fprintf(b, "%s %s: %s  %s\n", p.Paint(style, mark), p.Paint(term.Strong, f.Profile), p.Paint(style, string(f.Effect)), p.Paint(term.Faint, f.Rule))
+	fmt.Fprintf(b, "%s %s: ", p.Paint(style, mark), p.Paint(term.Strong, f.Profile))
+	fmt.Fprintf(b, "%s  %s\n", p.Paint(style, string(f.Effect)), p.Paint(term.Faint, f.Rule))
 	if same {
 		fmt.Fprintf(b, "    %s\n", term.Escape(f.Message))
 	}
@@ -158,7 +159,8 @@ func (r Report) markdown(b *strings.Builder) {
 	if len(r.Findings) > 0 {
 		b.WriteString("| level | profile | effect | tool | place | finding | fix |\n|---|---|---|---|---|---|---|\n")
 		for _, f := range r.Findings {
-			fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s |\n", f.Level, f.Profile, f.Effect, code(f.where()), code(f.Pointer), cell(f.Message), cell(f.Fix))
+			fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s |\n",
+				f.Level, f.Profile, f.Effect, code(f.where()), code(f.Pointer), cell(f.Message), cell(f.Fix))
 		}
 		b.WriteByte('\n')
 	}
@@ -170,7 +172,11 @@ func (r Report) markdown(b *strings.Builder) {
 
 // cell escapes text for a cell of a Markdown table.
 func cell(s string) string {
-	return strings.NewReplacer("\\", "\\\\", "|", "\\|", "<", "&lt;", ">", "&gt;", "[", "\\[", "]", "\\]", "*", "\\*", "_", "\\_", "`", "\\`", "@", "&#64;", "#", "&#35;").Replace(term.Escape(s))
+	escape := strings.NewReplacer(
+		"\\", "\\\\", "|", "\\|", "<", "&lt;", ">", "&gt;", "[", "\\[", "]", "\\]",
+		"*", "\\*", "_", "\\_", "`", "\\`", "@", "&#64;", "#", "&#35;",
+	)
+	return escape.Replace(term.Escape(s))
 }
 
 func code(s string) string {
@@ -252,7 +258,8 @@ func WriteRule(w io.Writer, r Rule, rules Rules) error {
 		expires = ", valid until " + r.Expires
 	}
 	_, err := fmt.Fprintf(w, "%s (%s, effect: %s)\n\n%s\n%s\nfix: %s\n\n%s on %s%s%s\n%s\n\nfails:  %s\npasses: %s\n",
-		r.ID, r.Level, r.Effect, p.Title, body, r.Fix, r.Basis, r.Seen, versions(r), expires, r.Source, display.Escape(r.Fails.Short(300)), display.Escape(r.Passes.Short(300)))
+		r.ID, r.Level, r.Effect, p.Title, body, r.Fix, r.Basis, r.Seen, versions(r), expires, r.Source,
+		display.Escape(r.Fails.Short(300)), display.Escape(r.Passes.Short(300)))
 	return err
 }
 

@@ -22,7 +22,8 @@ var (
 // that are in use, empty texts and misspelled placeholders.
 func (r Rules) checkFields(more Rules, n *source.Node, d *source.Decoder) {
 	report := func(block string, i int, key, format string, args ...any) *source.Diagnostic {
-		return d.Errorf(n.Get(block).Items[i].Get(key), source.PathIndex(block, i)+"."+key, format, args...)
+		at := n.Get(block).Items[i]
+		return d.Errorf(at.Get(key), source.PathIndex(block, i)+"."+key, format, args...)
 	}
 	text := func(block string, i int, key, value string, known []string) {
 		if strings.TrimSpace(value) == "" && known == nil {

@@ -205,7 +205,15 @@ func (l List) texts(wanted func(pointer string) bool) []place {
 
 // read reports whether a model reads the text as a sentence.
 func read(pointer string) bool {
-	return !strings.HasPrefix(pointer, "/icons") && !strings.HasSuffix(pointer, "/$schema") && !strings.HasSuffix(pointer, "/$ref") && !strings.HasSuffix(pointer, "/pattern")
+	if strings.HasPrefix(pointer, "/icons") {
+		return false
+	}
+	for _, key := range []string{"/$schema", "/$ref", "/pattern"} {
+		if strings.HasSuffix(pointer, key) {
+			return false
+		}
+	}
+	return true
 }
 
 func every(string) bool { return true }

@@ -176,7 +176,8 @@ func (r *reader) ref() {
 	ref := r.v.Lookup("$ref").Text()
 	if id := strings.TrimSuffix(r.c.doc.Lookup("$id").Text(), "#"); id != "" {
 		ref = "#" + strings.TrimPrefix(strings.TrimPrefix(ref, id), "#")
-		if !strings.HasPrefix(r.v.Lookup("$ref").Text(), "#") && !strings.HasPrefix(r.v.Lookup("$ref").Text(), id) {
+		target := r.v.Lookup("$ref").Text()
+		if !strings.HasPrefix(target, "#") && !strings.HasPrefix(target, id) {
 			ref = "?"
 		}
 	}

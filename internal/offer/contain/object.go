@@ -141,9 +141,16 @@ func (g *objectGoal) fresh(i int) []string {
 			if j > 0 {
 				name += strconv.Itoa(j)
 			}
-			plain := !slices.Contains(g.names, name) && !slices.ContainsFunc(g.b.atoms, func(l lit) bool {
-				return l.a.re != nil && l.a.op == opPattProp && l.a.re.MatchString(name) || l.a.op == opAdditional && len(l.a.res) > 0 && (&atom{res: l.a.res}).declares(name)
-			})
+			declares := func(l lit) bool {
+				switch l.a.op {
+				case opPattProp:
+					return l.a.re != nil && l.a.re.MatchString(name)
+				case opAdditional:
+					return len(l.a.res) > 0 && (&atom{res: l.a.res}).declares(name)
+				}
+				return false
+			}
+			plain := !slices.Contains(g.names, name) && !slices.ContainsFunc(g.b.atoms, declares)
 			if plain && g.nameFits(name) == yes {
 				out = append(out, name)
 				break

@@ -119,7 +119,8 @@ func commonMultiple(a, b *big.Rat) *big.Rat {
 		return b
 	}
 	// lcm(p/q, r/s) = lcm(p·s, r·q) / (q·s)
-	x, y := new(big.Int).Mul(a.Num(), b.Denom()), new(big.Int).Mul(b.Num(), a.Denom())
+	x := new(big.Int).Mul(a.Num(), b.Denom())
+	y := new(big.Int).Mul(b.Num(), a.Denom())
 	lcm := new(big.Int).Mul(x, y)
 	lcm.Quo(lcm, new(big.Int).GCD(nil, nil, x, y))
 	return new(big.Rat).SetFrac(lcm, new(big.Int).Mul(a.Denom(), b.Denom()))

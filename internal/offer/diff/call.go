@@ -60,7 +60,8 @@ func (c *comparer) call(name string, args jsonv.Value) string {
 // ofObjects adds MCP's requirement that arguments and structured content are objects.
 // A tool without outputSchema may return any object.
 func ofObjects(v jsonv.Value, output bool) jsonv.Value {
-	if v.IsAbsent() || !output && v.Kind() == jsonv.KindObject && v.Lookup("type").IsAbsent() && v.Lookup("$ref").IsAbsent() {
+	isOpen := v.Kind() == jsonv.KindObject && v.Lookup("type").IsAbsent() && v.Lookup("$ref").IsAbsent()
+	if v.IsAbsent() || !output && isOpen {
 		return v.With("type", jsonv.String("object"))
 	}
 	return v

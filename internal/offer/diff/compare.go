@@ -40,7 +40,11 @@ func Compare(ctx context.Context, old, new []*surface.Surface, o Options) []Chan
 		}
 	}
 	slices.SortStableFunc(c.changes, func(a, b Change) int {
-		return cmp.Or(cmp.Compare(rank(a.Class), rank(b.Class)), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name))
+		return cmp.Or(
+			cmp.Compare(rank(a.Class), rank(b.Class)),
+			cmp.Compare(a.Kind, b.Kind),
+			cmp.Compare(a.Name, b.Name),
+		)
 	})
 	return c.changes
 }
@@ -118,7 +122,8 @@ func (c *comparer) surfaces(old, new *surface.Surface) {
 func (c *comparer) shadowed(old, new *surface.Surface) {
 	for _, m := range new.Shadowed {
 		same := func(o surface.Shadowed) bool {
-			return o.Kind == m.Kind && o.Pointer == m.Pointer && (o.Name == m.Name || m.Kind == surface.Server) && jsonv.Equal(o.Value, m.Value)
+			sameName := o.Name == m.Name || m.Kind == surface.Server
+			return sameName && o.Kind == m.Kind && o.Pointer == m.Pointer && jsonv.Equal(o.Value, m.Value)
 		}
 		if !slices.ContainsFunc(old.Shadowed, same) {
 			it, _ := new.Find(m.Kind, m.Name)

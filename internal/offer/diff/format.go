@@ -95,8 +95,15 @@ func writeMarkdown(b *strings.Builder, changes []Change) {
 func asJSON(changes []Change) jsonv.Value {
 	list := make([]jsonv.Value, 0, len(changes))
 	for _, ch := range changes {
-		list = append(list, jsonv.ObjectOf("class", string(ch.Class), "kind", string(ch.Kind), "name", ch.Name, "pointer", ch.Pointer, "message", ch.Message,
-			"server", jsonv.Filled(ch.Server), "witness", jsonv.Filled(ch.Witness)))
+		list = append(list, jsonv.ObjectOf(
+			"class", string(ch.Class),
+			"kind", string(ch.Kind),
+			"name", ch.Name,
+			"pointer", ch.Pointer,
+			"message", ch.Message,
+			"server", jsonv.Filled(ch.Server),
+			"witness", jsonv.Filled(ch.Witness),
+		))
 	}
 	var sums []any
 	for _, c := range Classes() {

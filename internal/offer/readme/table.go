@@ -20,7 +20,12 @@ func Table(s *surface.Surface) string {
 		}
 		hints := hints(it.Def.Lookup("annotations"))
 		hinted = hinted || hints != ""
-		rows = append(rows, []string{display.MarkdownCode(it.Name), display.Markdown(summary(it.Def)), arguments(it.Def.Lookup("inputSchema")), hints})
+		rows = append(rows, []string{
+			display.MarkdownCode(it.Name),
+			display.Markdown(summary(it.Def)),
+			arguments(it.Def.Lookup("inputSchema")),
+			hints,
+		})
 	}
 	if len(rows) == 0 {
 		return "The server has no tools.\n"

@@ -66,7 +66,8 @@ func (k *ProbeKeys) Check(n *source.Node, path string, d *source.Decoder) {
 	names := rules.Names()
 	for i, name := range k.Only {
 		if !slices.Contains(names, name) {
-			d.Errorf(n.Get("only").Items[i], source.PathIndex(path+".only", i), "there is no family or rule %q", name).Hint = source.DidYouMean(name, names)
+			diag := d.Errorf(n.Get("only").Items[i], source.PathIndex(path+".only", i), "there is no family or rule %q", name)
+			diag.Hint = source.DidYouMean(name, names)
 		}
 	}
 	for i, r := range k.Retry {
@@ -75,7 +76,8 @@ func (k *ProbeKeys) Check(n *source.Node, path string, d *source.Decoder) {
 			d.Errorf(n.Get("retry").Items[i], at+".effects", "effects: counts either with tool: and count:, or with upstream:")
 		}
 	}
-	if len(k.Retry) > 0 && len(k.Only) > 0 && !slices.Contains(k.Only, "retry") && !slices.Contains(k.Only, "retry-once") {
+	hasRetry := slices.Contains(k.Only, "retry") || slices.Contains(k.Only, "retry-once")
+	if len(k.Retry) > 0 && len(k.Only) > 0 && !hasRetry {
 		d.Errorf(n.Get("retry"), path+".retry", "retry: has no effect, because only: leaves out the rule retry-once").Hint = "add retry to only:"
 	}
 	k.base = new(gate.Baseline)

@@ -126,7 +126,9 @@ func compareItems(a, b Item) int {
 // server/discover, and may be absent. lists holds the elements of all pages.
 // mask hides secrets in texts; nil hides none. positions, which may be nil,
 // gives the line of a definition.
-func New(server string, handshake jsonv.Value, lists map[Kind][]jsonv.Value, mask func(string) string, positions func(jsonv.Value) int) *Surface {
+func New(
+	server string, handshake jsonv.Value, lists map[Kind][]jsonv.Value, mask func(string) string, positions func(jsonv.Value) int,
+) *Surface {
 	c := canon{mask: mask}
 	s := &Surface{Server: server, Info: c.value(info(handshake))}
 	s.shadowed(Server, server, c.shadowed)

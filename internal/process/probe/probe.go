@@ -138,8 +138,13 @@ func sameAddress(a, b string) bool {
 		return false
 	}
 	y, err := url.Parse(b)
-	return err == nil && x.Scheme == y.Scheme && strings.EqualFold(x.Hostname(), y.Hostname()) && portOf(x) == portOf(y) &&
-		cmp.Or(x.EscapedPath(), "/") == cmp.Or(y.EscapedPath(), "/")
+	if err != nil || x.Scheme != y.Scheme {
+		return false
+	}
+	if !strings.EqualFold(x.Hostname(), y.Hostname()) || portOf(x) != portOf(y) {
+		return false
+	}
+	return cmp.Or(x.EscapedPath(), "/") == cmp.Or(y.EscapedPath(), "/")
 }
 
 func portOf(u *url.URL) string {

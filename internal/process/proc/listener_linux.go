@@ -31,7 +31,10 @@ func ForeignListener(p *Process, addr *net.TCPAddr) (owner string) {
 			continue
 		}
 		comm, _ := os.ReadFile(fmt.Sprintf("/proc/%d/comm", q.Pid))
-		if slices.Contains(group, q.Pid) || mark != "" && hasMark(q.Pid, mark) || slices.Contains(proxies, strings.TrimSpace(string(comm))) {
+		if slices.Contains(group, q.Pid) || mark != "" && hasMark(q.Pid, mark) {
+			return ""
+		}
+		if slices.Contains(proxies, strings.TrimSpace(string(comm))) {
 			return ""
 		}
 		owner = fmt.Sprintf("pid %d (%s)", q.Pid, leftovers([]procInfo{q})[0].Command)

@@ -30,7 +30,11 @@ func processes() []procInfo {
 	var out []procInfo
 	e := windows.ProcessEntry32{Size: uint32(unsafe.Sizeof(windows.ProcessEntry32{}))}
 	for err = windows.Process32First(snap, &e); err == nil; err = windows.Process32Next(snap, &e) {
-		out = append(out, procInfo{Pid: int(e.ProcessID), Ppid: int(e.ParentProcessID), Command: windows.UTF16ToString(e.ExeFile[:])})
+		out = append(out, procInfo{
+			Pid:     int(e.ProcessID),
+			Ppid:    int(e.ParentProcessID),
+			Command: windows.UTF16ToString(e.ExeFile[:]),
+		})
 	}
 	return out
 }

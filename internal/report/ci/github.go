@@ -49,7 +49,8 @@ func WriteGitHub(w io.Writer, r *result.Run, o render.Options) error {
 		return err
 	}
 	for _, c := range explain.Coverages(r, false) {
-		g.annotate("notice", "coverage of "+c.Server, "", 0, 0, strings.Join(append([]string{c.Line}, c.Missing...), "\n"))
+		lines := append([]string{c.Line}, c.Missing...)
+		g.annotate("notice", "coverage of "+c.Server, "", 0, 0, strings.Join(lines, "\n"))
 	}
 	p := render.NewPrinter(nil, r, render.Options{})
 	g.Put(explain.Summary(p, r), "\n")
@@ -90,7 +91,8 @@ func (g *github) warnings(r *result.Run) error {
 			return err
 		}
 		if c.Flaky && g.n < githubMost {
-			g.annotate("warning", c.Name, c.File, c.Line, c.Column, fmt.Sprintf("flaky: passed on attempt %d of %d", explain.PassedOn(c), len(c.Attempts)))
+			text := fmt.Sprintf("flaky: passed on attempt %d of %d", explain.PassedOn(c), len(c.Attempts))
+			g.annotate("warning", c.Name, c.File, c.Line, c.Column, text)
 		}
 	}
 	return nil

@@ -6,7 +6,6 @@ import (
 	"path"
 	"strings"
 
-	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/term"
 	"mcptest/internal/report/explain"
 	"mcptest/internal/report/gate"
@@ -28,7 +27,8 @@ func WriteGitLab(w io.Writer, r *result.Run, _ render.Options) error {
 		if e.Status == result.Error {
 			severity = "critical"
 		}
-		g.entry("mcptest/"+slug(e.Kind), e.Name+": "+e.MessageLine(), severity, e.File, e.Line, e.Kind+"\x00"+e.Name+"\x00"+e.Server)
+		identity := e.Kind + "\x00" + e.Name + "\x00" + e.Server
+		g.entry("mcptest/"+slug(e.Kind), e.Name+": "+e.MessageLine(), severity, e.File, e.Line, identity)
 	}
 	for c, err := range r.Cases.NotPassed() {
 		if err != nil {
@@ -67,16 +67,42 @@ type gitlab struct {
 	dir  string // of the paths, in the repository
 }
 
-// entry adds an entry of the report (docs.gitlab.com/ci/testing/code_quality, "Code Quality
-// report format"); its severity is info, minor, major, critical or blocker. GitLab recognizes known issues by their fingerprint, so
+// gitlabIssue is an entry of the report (docs.gitlab.com/ci/testing/code_quality, "Code
+// Quality report format").
+type gitlabIssue struct {
+	Description string      `json:"description"`
+	CheckName   string      `json:"check_name"`
+	Fingerprint string      `json:"fingerprint"`
+	Severity    string      `json:"severity"` // info, minor, major, critical or blocker
+	Location    gitlabPlace `json:"location"`
+}
+
+type gitlabPlace struct {
+	Path  string      `json:"path"`
+	Lines gitlabLines `json:"lines"`
+}
+
+type gitlabLines struct {
+	Begin int `json:"begin"`
+}
+
+// entry adds an entry of the report. GitLab recognizes known issues by their fingerprint, so
 // it depends on the identity of the test and not on its line.
 func (g *gitlab) entry(check, text, severity, file string, line int, identity string) {
 	g.seen[identity]++
 	if g.seen[identity] > 1 {
 		identity += fmt.Sprintf("\x00%d", g.seen[identity])
 	}
-	g.w.Item(jsonv.ObjectOf("description", render.OneLine(text, render.LongestLine), "check_name", term.Escape(check), "fingerprint", gate.Fingerprint(check, identity),
-		"severity", severity, "location", jsonv.ObjectOf("path", slashed(explain.InRepository(g.dir, file)), "lines", jsonv.ObjectOf("begin", max(line, 1)))))
+	g.w.Item(gitlabIssue{
+		Description: render.OneLine(text, render.LongestLine),
+		CheckName:   term.Escape(check),
+		Fingerprint: gate.Fingerprint(check, identity),
+		Severity:    severity,
+		Location: gitlabPlace{
+			Path:  slashed(explain.InRepository(g.dir, file)),
+			Lines: gitlabLines{Begin: max(line, 1)},
+		},
+	})
 }
 
 // slashed is a path with forward slashes, "suite" if there is none.

@@ -74,8 +74,12 @@ func took(ms float64) string {
 func (j *junit) head(runLevel []explain.PseudoTest) {
 	s := j.run.Summary
 	failed, errored, _ := tally(runLevel)
-	j.Put(`<?xml version="1.0" encoding="UTF-8"?>`, "\n", `<testsuites name="`, attr(j.run.Tool.Name), `"`,
-		counts(s.Total+len(runLevel), s.Failed+failed, s.Errored+s.Inconclusive+errored, s.Skipped), took(j.run.DurationMS), timestamp(j.run.Started), ">\n")
+	failed += s.Failed
+	errored += s.Errored + s.Inconclusive
+	j.Put(`<?xml version="1.0" encoding="UTF-8"?>`, "\n")
+	j.Put(`<testsuites name="`, attr(j.run.Tool.Name), `"`)
+	j.Put(counts(s.Total+len(runLevel), failed, errored, s.Skipped))
+	j.Put(took(j.run.DurationMS), timestamp(j.run.Started), ">\n")
 }
 
 func counts(total, failed, errored, skipped int) string {
@@ -90,8 +94,9 @@ func timestamp(t time.Time) string {
 }
 
 func (j *junit) suite(s *explain.Section) {
-	j.Put(`  <testsuite name="`, attr(s.Title()), `"`, counts(s.Total, s.Failed, s.Errored+s.Inconclusive, s.Skipped),
-		took(s.MS), timestamp(j.run.Started))
+	j.Put(`  <testsuite name="`, attr(s.Title()), `"`)
+	j.Put(counts(s.Total, s.Failed, s.Errored+s.Inconclusive, s.Skipped))
+	j.Put(took(s.MS), timestamp(j.run.Started))
 	if s.File != "" {
 		j.Put(` file="`, attr(s.File), `"`)
 	}
@@ -111,7 +116,8 @@ func (j *junit) suite(s *explain.Section) {
 	j.begun = true
 	for i := range j.run.Phases {
 		if ph := &j.run.Phases[i]; ph.File == s.File {
-			props = append(props, [2]string{"phase:" + ph.Phase + ":" + ph.Name, string(ph.Status) + ", " + render.Duration(ph.DurationMS)})
+			text := string(ph.Status) + ", " + render.Duration(ph.DurationMS)
+			props = append(props, [2]string{"phase:" + ph.Phase + ":" + ph.Name, text})
 		}
 	}
 	j.properties("    ", props)
@@ -201,7 +207,8 @@ func (j *junit) outcome(c *result.Case) {
 	case len(explain.Failing(c.Assertions)) == 0 && len(c.Violations) > 0:
 		kind = "protocol-violation"
 	}
-	j.Put("      <", word, ` message="`, attr(explain.Reason(c)), `" type="`, kind, `">`, body(j.x.TestCase(c)), "</", word, ">\n")
+	j.Put("      <", word, ` message="`, attr(explain.Reason(c)), `" type="`, kind, `">`)
+	j.Put(body(j.x.TestCase(c)), "</", word, ">\n")
 	if text := exchangeText(c); text != "" {
 		j.Put("      <system-out>", body(text), "</system-out>\n")
 	}
@@ -239,7 +246,8 @@ func (j *junit) runLevel(all []explain.PseudoTest) {
 	}
 	failed, errored, ms := tally(all)
 	const name = "run-level failures"
-	j.Put(`  <testsuite name="`, name, `"`, counts(len(all), failed, errored, 0), took(ms), timestamp(j.run.Started), ">\n")
+	j.Put(`  <testsuite name="`, name, `"`, counts(len(all), failed, errored, 0))
+	j.Put(took(ms), timestamp(j.run.Started), ">\n")
 	for _, e := range all {
 		word := "failure"
 		if e.Status == result.Error {
@@ -249,7 +257,8 @@ func (j *junit) runLevel(all []explain.PseudoTest) {
 		if e.File != "" {
 			j.Put(` file="`, attr(e.File), `"`)
 		}
-		j.Put(">\n      <", word, ` message="`, attr(e.Message), `" type="`, attr(e.Kind), `">`, body(e.Text), "</", word, ">\n    </testcase>\n")
+		j.Put(">\n      <", word, ` message="`, attr(e.Message), `" type="`, attr(e.Kind), `">`)
+		j.Put(body(e.Text), "</", word, ">\n    </testcase>\n")
 	}
 	j.Put("  </testsuite>\n")
 }

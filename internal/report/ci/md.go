@@ -214,7 +214,9 @@ func (m *markdown) failures() error {
 
 func (m *markdown) failure(c *result.Case) {
 	file, line, _ := explain.Location(c)
-	m.Put("#### ", statusIcon[c.Status], " ", code(c.Name), "\n\n", code(explain.Reason(c)), "  \n", code(render.Place(file, line, 0)), "\n\n")
+	m.Put("#### ", statusIcon[c.Status], " ", code(c.Name), "\n\n")
+	m.Put(code(explain.Reason(c)), "  \n")
+	m.Put(code(render.Place(file, line, 0)), "\n\n")
 	text := m.x.TestCase(c)
 	if len(text) > mdText && !m.Verbose {
 		text = strings.ToValidUTF8(text[:mdText], "") + "\n…"
@@ -226,7 +228,8 @@ func (m *markdown) failure(c *result.Case) {
 func (m *markdown) runLevel() {
 	for i := range m.run.Phases {
 		if ph := &m.run.Phases[i]; explain.Failed(ph.Status) {
-			m.Put("#### ", statusIcon[ph.Status], " ", code(ph.Phase+": "+ph.Name), "\n\n", fenced(m.x.Phase(ph)), "\n")
+			m.Put("#### ", statusIcon[ph.Status], " ", code(ph.Phase+": "+ph.Name), "\n\n")
+			m.Put(fenced(m.x.Phase(ph)), "\n")
 		}
 	}
 	m.warnings()
@@ -239,7 +242,13 @@ func (m *markdown) runLevel() {
 		case "info":
 			icon = "🔵"
 		}
-		rows = append(rows, []string{icon, cell(f.Kind), cell(f.Server), strings.TrimSpace(cell(f.Message) + " " + cell(f.Excerpt)), cell(render.Place(f.File, f.Line, 0))})
+		rows = append(rows, []string{
+			icon,
+			cell(f.Kind),
+			cell(f.Server),
+			strings.TrimSpace(cell(f.Message) + " " + cell(f.Excerpt)),
+			cell(render.Place(f.File, f.Line, 0)),
+		})
 	}
 	m.section("Findings outside the tests", []string{"", "Kind", "Server", "Message", "Location"}, rows)
 }
@@ -287,7 +296,14 @@ func (m *markdown) totalColumns() []string {
 }
 
 func (m *markdown) totals(s *explain.Section) []string {
-	cells := []string{fmt.Sprint(s.Total), fmt.Sprint(s.Passed), fmt.Sprint(s.Failed), fmt.Sprint(s.Errored), fmt.Sprint(s.Skipped), render.Duration(s.MS)}
+	cells := []string{
+		fmt.Sprint(s.Total),
+		fmt.Sprint(s.Passed),
+		fmt.Sprint(s.Failed),
+		fmt.Sprint(s.Errored),
+		fmt.Sprint(s.Skipped),
+		render.Duration(s.MS),
+	}
 	if m.run.Summary.Inconclusive > 0 {
 		cells = slices.Insert(cells, 4, fmt.Sprint(s.Inconclusive))
 	}
@@ -298,7 +314,8 @@ func (m *markdown) variants() error {
 	all, err := explain.Variants(m.run)
 	var rows [][]string
 	for _, v := range all {
-		rows = append(rows, append([]string{statusIcon[v.Totals.Status()], cell(v.Server), cell(v.Name)}, m.totals(&v.Totals)...))
+		head := []string{statusIcon[v.Totals.Status()], cell(v.Server), cell(v.Name)}
+		rows = append(rows, append(head, m.totals(&v.Totals)...))
 	}
 	m.section("Variants", append([]string{"", "Server", "Variant"}, m.totalColumns()...), rows)
 	return err
@@ -308,7 +325,8 @@ func (m *markdown) coverage() {
 	all := explain.Coverages(m.run, m.Verbose)
 	var rows [][]string
 	for _, c := range all {
-		rows = append(rows, []string{cell(c.Server), cell(c.Line), strings.Join(lists.Map(c.Missing, cell), "; ")})
+		missing := strings.Join(lists.Map(c.Missing, cell), "; ")
+		rows = append(rows, []string{cell(c.Server), cell(c.Line), missing})
 	}
 	m.section("Coverage", []string{"Server", "Coverage", "Missing"}, rows)
 	for _, c := range all {
@@ -333,7 +351,13 @@ func (m *markdown) phases() {
 	var rows [][]string
 	for i := range m.run.Phases {
 		ph := &m.run.Phases[i]
-		cells := []string{statusIcon[ph.Status], cell(ph.Phase), cell(ph.Name), render.Duration(ph.DurationMS), cell(ph.Message)}
+		cells := []string{
+			statusIcon[ph.Status],
+			cell(ph.Phase),
+			cell(ph.Name),
+			render.Duration(ph.DurationMS),
+			cell(ph.Message),
+		}
 		if len(m.run.Suites) > 1 {
 			cells = slices.Insert(cells, 1, cell(ph.File))
 		}
@@ -363,7 +387,14 @@ func (m *markdown) servers() {
 		if s.Exit != "" {
 			remarks = append(remarks, s.Exit)
 		}
-		rows = append(rows, []string{cell(s.Name), cell(self), cell(s.Transport), cell(s.Protocol), start, cell(strings.Join(remarks, ", "))})
+		rows = append(rows, []string{
+			cell(s.Name),
+			cell(self),
+			cell(s.Transport),
+			cell(s.Protocol),
+			start,
+			cell(strings.Join(remarks, ", ")),
+		})
 	}
 	m.section("Servers", []string{"Server", "Name and version", "Transport", "Protocol", "Start:", "Remarks"}, rows)
 }

@@ -86,7 +86,14 @@ func (m *markdown) trials() error {
 		} else {
 			wanted = render.Number(c.Repeat.Rate)
 		}
-		rows = append(rows, []string{statusIcon[c.Status], cell(c.Name), cell(c.Server), fmt.Sprintf("%d of %d", s.Passed, s.N), render.Bound(s.Low) + " to " + render.Bound(s.High), wanted})
+		rows = append(rows, []string{
+			statusIcon[c.Status],
+			cell(c.Name),
+			cell(c.Server),
+			fmt.Sprintf("%d of %d", s.Passed, s.N),
+			render.Bound(s.Low) + " to " + render.Bound(s.High),
+			wanted,
+		})
 	}
 	m.section("Shares of passes", []string{"", "Test", "Server", "Passed:", "95 % interval:", "Wanted:"}, rows)
 	return nil

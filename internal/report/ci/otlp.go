@@ -31,10 +31,12 @@ const (
 // tests are its children, and the hooks and calls of a test are the test's. The ids
 // are derived from the record, so the same record gives the same trace.
 func WriteOTLP(w io.Writer, r *result.Run, _ render.Options) error {
-	sum := sha256.Sum256([]byte(r.Started.Format(time.RFC3339Nano) + "\x00" + r.Command + "\x00" + strconv.FormatFloat(r.DurationMS, 'g', -1, 64)))
+	duration := strconv.FormatFloat(r.DurationMS, 'g', -1, 64)
+	sum := sha256.Sum256([]byte(r.Started.Format(time.RFC3339Nano) + "\x00" + r.Command + "\x00" + duration))
 	t := &trace{w: render.NewJSON(w), id: hex.EncodeToString(sum[:16]), start: r.Started}
 	t.w.Put(`{"resourceSpans":[{"resource":{"attributes":`)
-	t.w.Value(jsonv.Array(text("service.name", cmp.Or(r.Tool.Name, "mcptest")), text("service.version", r.Tool.Version)))
+	name := text("service.name", cmp.Or(r.Tool.Name, "mcptest"))
+	t.w.Value(jsonv.Array(name, text("service.version", r.Tool.Version)))
 	t.w.Put(`},"scopeSpans":[{"scope":`)
 	t.w.Value(map[string]string{"name": "mcptest", "version": term.Escape(r.Tool.Version)})
 	t.w.Put(`,"spans":[`)
@@ -108,9 +110,17 @@ func (t *trace) span(sp traceSpan) jsonv.Value {
 		status = jsonv.ObjectOf("message", jsonv.Filled(render.OneLine(sp.message, render.LongestLine)), "code", 2)
 	}
 	t.w.Item(jsonv.ObjectOf(
-		"traceId", t.id, "spanId", id, "parentSpanId", sp.parent, "name", render.OneLine(cmp.Or(sp.name, "?"), 200), "kind", sp.kind,
-		"startTimeUnixNano", t.nano(sp.startMS), "endTimeUnixNano", t.nano(sp.startMS+max(sp.durationMS, 0)),
-		"attributes", jsonv.Array(sp.attrs...), "events", jsonv.Array(sp.events...).If(sp.events != nil), "status", status))
+		"traceId", t.id,
+		"spanId", id,
+		"parentSpanId", sp.parent,
+		"name", render.OneLine(cmp.Or(sp.name, "?"), 200),
+		"kind", sp.kind,
+		"startTimeUnixNano", t.nano(sp.startMS),
+		"endTimeUnixNano", t.nano(sp.startMS+max(sp.durationMS, 0)),
+		"attributes", jsonv.Array(sp.attrs...),
+		"events", jsonv.Array(sp.events...).If(sp.events != nil),
+		"status", status,
+	))
 	return id
 }
 
@@ -146,7 +156,12 @@ func (t *trace) root(r *result.Run) jsonv.Value {
 }
 
 func (t *trace) phase(ph *result.Phase, parent jsonv.Value, identity string) {
-	attrs := []jsonv.Value{text("mcptest.phase", ph.Phase), text("mcptest.kind", ph.Kind), text("code.file.path", ph.File), integer("code.line.number", ph.Line)}
+	attrs := []jsonv.Value{
+		text("mcptest.phase", ph.Phase),
+		text("mcptest.kind", ph.Kind),
+		text("code.file.path", ph.File),
+		integer("code.line.number", ph.Line),
+	}
 	t.span(traceSpan{
 		parent: parent, identity: identity, name: ph.Phase + ": " + ph.Name, kind: spanInternal,
 		startMS: ph.StartMS, durationMS: ph.DurationMS, status: ph.Status, message: ph.Message, attrs: attrs,

@@ -102,9 +102,11 @@ func (s *sarif) testCase(c *result.Case) {
 	for _, a := range explain.Failing(c.Assertions) {
 		explained = true
 		f := base
-		f.rule, f.ruleText = "assertion/"+cmp.Or(a.Matcher, "set"), strings.Join(strings.Fields("the assertion "+a.Matcher+" did not hold"), " ")
+		f.rule = "assertion/" + cmp.Or(a.Matcher, "set")
+		f.ruleText = strings.Join(strings.Fields("the assertion "+a.Matcher+" did not hold"), " ")
 		if c.Block == "probe" {
-			f.rule, f.ruleText = "probe/"+a.Matcher, strings.Join(a.Notes[:min(len(a.Notes), 1)], "")
+			f.rule = "probe/" + a.Matcher
+			f.ruleText = strings.Join(a.Notes[:min(len(a.Notes), 1)], "")
 		}
 		f.message = name + ": " + explain.Label(&a) + ": " + explain.AssertionReason(&a)
 		f.file, f.source = cmp.Or(a.File, c.File), a.Source
@@ -171,10 +173,18 @@ func (s *sarif) result(f sarifFailure) {
 		}
 		return
 	}
-	at := gate.SARIFPlace(artifact(explain.InRepository(s.dir, f.file)), f.line, f.column, render.OneLine(f.source, render.LongestLine))
+	uri := artifact(explain.InRepository(s.dir, f.file))
+	at := gate.SARIFPlace(uri, f.line, f.column, render.OneLine(f.source, render.LongestLine))
+	place := jsonv.Array(jsonv.ObjectOf("physicalLocation", at))
 	s.w.Item(jsonv.ObjectOf(
-		"ruleId", id, "ruleIndex", s.rules[id], "level", f.level, "message", gate.SARIFText(render.OneLine(f.message, 4*render.LongestLine)),
-		"locations", jsonv.Array(jsonv.ObjectOf("physicalLocation", at)).If(f.file != ""), "partialFingerprints", jsonv.ObjectOf("mcptestIdentity/v1", gate.Fingerprint(id, f.identity)), "properties", f.props))
+		"ruleId", id,
+		"ruleIndex", s.rules[id],
+		"level", f.level,
+		"message", gate.SARIFText(render.OneLine(f.message, 4*render.LongestLine)),
+		"locations", place.If(f.file != ""),
+		"partialFingerprints", jsonv.ObjectOf("mcptestIdentity/v1", gate.Fingerprint(id, f.identity)),
+		"properties", f.props,
+	))
 }
 
 // artifact returns a file as a URI, relative to the sources unless it is absolute.
@@ -216,7 +226,12 @@ func invocation(r *result.Run, warnings []*explain.Warning) jsonv.Value {
 	props := map[string]any{"durationMs": r.DurationMS, "tests": r.Summary.Total, "passed": r.Summary.Passed, "skipped": r.Summary.Skipped}
 	if len(r.Phases) > 0 {
 		props["phases"] = jsonv.List(r.Phases, func(ph result.Phase) jsonv.Value {
-			return jsonv.ObjectOf("durationMs", ph.DurationMS, "name", term.Escape(ph.Name), "phase", term.Escape(ph.Phase), "status", string(ph.Status))
+			return jsonv.ObjectOf(
+				"durationMs", ph.DurationMS,
+				"name", term.Escape(ph.Name),
+				"phase", term.Escape(ph.Phase),
+				"status", string(ph.Status),
+			)
 		})
 	}
 	if len(r.Rollups) > 0 {
@@ -228,6 +243,12 @@ func invocation(r *result.Run, warnings []*explain.Warning) jsonv.Value {
 	}
 	started := jsonv.String(r.Started.UTC().Format("2006-01-02T15:04:05.000Z")).If(!r.Started.IsZero())
 	return jsonv.ObjectOf(
-		"commandLine", jsonv.Filled(term.Escape(r.Command)), "startTimeUtc", started, "exitCode", r.ExitCode, "exitSignalName", jsonv.Filled(term.Escape(r.Interrupted)),
-		"executionSuccessful", r.ExitCode == 0 || r.ExitCode == 1, "toolExecutionNotifications", jsonv.Array(notices...).If(notices != nil), "properties", props)
+		"commandLine", jsonv.Filled(term.Escape(r.Command)),
+		"startTimeUtc", started,
+		"exitCode", r.ExitCode,
+		"exitSignalName", jsonv.Filled(term.Escape(r.Interrupted)),
+		"executionSuccessful", r.ExitCode == 0 || r.ExitCode == 1,
+		"toolExecutionNotifications", jsonv.Array(notices...).If(notices != nil),
+		"properties", props,
+	)
 }

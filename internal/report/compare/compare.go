@@ -95,6 +95,14 @@ type testKey struct {
 	n          int
 }
 
+// withDefaults returns the options with the limits that are not given.
+func (o Options) withDefaults() Options {
+	o.Slower = cmp.Or(o.Slower, 1.5)
+	o.MS = cmp.Or(o.MS, 50)
+	o.Score = cmp.Or(o.Score, 0.01)
+	return o
+}
+
 // newComparison returns a comparison that found nothing. Its lists are not null in JSON.
 func newComparison() *Comparison {
 	return &Comparison{
@@ -116,7 +124,7 @@ func newComparison() *Comparison {
 
 // Runs compares two runs.
 func Runs(before, after *result.Run, o Options) (*Comparison, error) {
-	o.Slower, o.MS, o.Score = cmp.Or(o.Slower, 1.5), cmp.Or(o.MS, 50), cmp.Or(o.Score, 0.01)
+	o = o.withDefaults()
 	c := newComparison()
 	old := map[testKey]*earlier{}
 	var order []testKey
@@ -286,7 +294,9 @@ func times(ch *Change) string {
 // counts sums up the changes. Tests that ran before and did not run now are named if
 // there are some.
 func (c *Comparison) counts() string {
-	text := fmt.Sprintf("%d newly failing, %d fixed, %d still failing, %d slower, %s", len(c.NewlyFailing), len(c.Fixed), len(c.StillFailing), len(c.Slower), display.Count(len(c.Scores), "changed score"))
+	scores := display.Count(len(c.Scores), "changed score")
+	text := fmt.Sprintf("%d newly failing, %d fixed, %d still failing, %d slower, %s",
+		len(c.NewlyFailing), len(c.Fixed), len(c.StillFailing), len(c.Slower), scores)
 	if n := len(c.Skipped); n > 0 {
 		text += fmt.Sprintf(", %d no longer run", n)
 	}
@@ -311,7 +321,8 @@ func changes(p *render.Printer, title string, st term.Style, mark string, list [
 			p.Line(2, p.Faint(fmt.Sprintf("… and %d more", len(list)-i)))
 			return
 		}
-		p.Line(2, p.Paint(st, mark), term.Pad(term.Escape(ch.Name), width), "  ", says(ch), p.Faint("  "+term.Escape(ch.File)))
+		name := term.Pad(term.Escape(ch.Name), width)
+		p.Line(2, p.Paint(st, mark), name, "  ", says(ch), p.Faint("  "+term.Escape(ch.File)))
 		if ch.Message != "" {
 			p.Line(6, p.Faint(render.OneLine(ch.Message, render.LongestLine)))
 		}
@@ -386,11 +397,26 @@ func (c *Comparison) runs(before, after *result.Run, names map[string]string) {
 	}
 }
 
+// lists returns the lists of changes.
+func (c *Comparison) lists() []*[]Change {
+	return []*[]Change{
+		&c.NewlyFailing,
+		&c.Fixed,
+		&c.StillFailing,
+		&c.Slower,
+		&c.Faster,
+		&c.Scores,
+		&c.Skipped,
+		&c.Added,
+		&c.Removed,
+	}
+}
+
 // WriteJSON writes a comparison as JSON.
 func (c *Comparison) WriteJSON(w io.Writer) error {
 	o := render.NewJSON(w)
 	safe := *c
-	for _, list := range []*[]Change{&safe.NewlyFailing, &safe.Fixed, &safe.StillFailing, &safe.Slower, &safe.Faster, &safe.Scores, &safe.Skipped, &safe.Added, &safe.Removed} {
+	for _, list := range safe.lists() {
 		clean := make([]Change, len(*list))
 		for i, ch := range *list {
 			ch.Name, ch.File, ch.Message = term.Escape(ch.Name), term.Escape(ch.File), term.Escape(ch.Message)
@@ -400,7 +426,9 @@ func (c *Comparison) WriteJSON(w io.Writer) error {
 	}
 	safe.Pairs = slices.Clone(c.Pairs)
 	for i := range safe.Pairs {
-		safe.Pairs[i].Name, safe.Pairs[i].File = term.Escape(safe.Pairs[i].Name), term.Escape(safe.Pairs[i].File)
+		pair := &safe.Pairs[i]
+		pair.Name = term.Escape(pair.Name)
+		pair.File = term.Escape(pair.File)
 	}
 	safe.RunFailures = make([]RunFailure, len(c.RunFailures))
 	for i, f := range c.RunFailures {

@@ -121,7 +121,8 @@ func renamed(before, after *result.Run) map[string]string {
 
 // sharedEnd counts the common last elements of two paths.
 func sharedEnd(a, b string) (n int) {
-	as, bs := strings.Split(path.Clean(filepath.ToSlash(a)), "/"), strings.Split(path.Clean(filepath.ToSlash(b)), "/")
+	as := strings.Split(path.Clean(filepath.ToSlash(a)), "/")
+	bs := strings.Split(path.Clean(filepath.ToSlash(b)), "/")
 	for n < len(as) && n < len(bs) && as[len(as)-1-n] == bs[len(bs)-1-n] {
 		n++
 	}

@@ -19,7 +19,9 @@ import (
 func Failure(p *render.Printer, n int, c *result.Case) {
 	st, _ := render.VerdictStyle(c.Status)
 	p.Blank()
-	p.Line(0, p.Paint(term.Strong, fmt.Sprintf("%d) ", n)), p.Paint(st, strings.ToUpper(string(c.Status))), "  ", p.Paint(term.Strong, term.Escape(c.Name)))
+	number := p.Paint(term.Strong, fmt.Sprintf("%d) ", n))
+	word := p.Paint(st, strings.ToUpper(string(c.Status)))
+	p.Line(0, number, word, "  ", p.Paint(term.Strong, term.Escape(c.Name)))
 	Case(p, c)
 }
 
@@ -190,7 +192,17 @@ func Wording(a *result.Assertion) (message string, values bool) {
 	case !strings.Contains(message, a.Actual):
 		return message, true
 	}
-	return message, MessageHasValues(a) && len(message) > sayable
+	return message, MessageHasValues(a) && len(message) > sayable && !saysMore(a)
+}
+
+// saysMore reports whether a message goes on after both values: what then follows is not
+// among the values.
+func saysMore(a *result.Assertion) bool {
+	const clause = 30
+	afterWant := strings.LastIndex(a.Message, a.Expected) + len(a.Expected)
+	afterGot := strings.LastIndex(a.Message, a.Actual) + len(a.Actual)
+	end := max(afterWant, afterGot)
+	return len(a.Message)-end > clause
 }
 
 // MessageHasValues reports whether the message contains both values.
@@ -282,7 +294,8 @@ func sourceLine(p *render.Printer, indent int, file string, line, column int, te
 	}
 	p.Line(indent, p.Faint(number+" │ "), shown)
 	if caret >= 0 {
-		p.Line(indent, p.Faint(strings.Repeat(" ", len(number))+" │ "), strings.Repeat(" ", caret), p.Paint(term.Bad, "^"))
+		margin := p.Faint(strings.Repeat(" ", len(number)) + " │ ")
+		p.Line(indent, margin, strings.Repeat(" ", caret), p.Paint(term.Bad, "^"))
 	}
 }
 
@@ -354,7 +367,8 @@ func violations(p *render.Printer, c *result.Case) {
 		if v.Offset > 0 {
 			at = p.Faint(fmt.Sprintf(" (at byte %d of the server's output)", v.Offset))
 		}
-		p.Line(3, p.Faint(word), p.Paint(st, term.Escape(v.Kind)), "  ", render.OneLine(v.Message, render.LongestLine), at)
+		message := render.OneLine(v.Message, render.LongestLine)
+		p.Line(3, p.Faint(word), p.Paint(st, term.Escape(v.Kind)), "  ", message, at)
 		if v.Excerpt != "" {
 			p.Line(5, p.Faint("│ "), render.OneLine(v.Excerpt, render.LongestExcerpt))
 		}
@@ -363,7 +377,8 @@ func violations(p *render.Printer, c *result.Case) {
 
 // Phase explains a hook or a fixture step that failed.
 func Phase(p *render.Printer, indent int, ph *result.Phase) {
-	p.Line(indent, p.Glyph(ph.Status), " ", p.Paint(term.Strong, term.Escape(ph.Phase)), ": ", term.Escape(ph.Name), p.Took(ph.DurationMS))
+	name := p.Paint(term.Strong, term.Escape(ph.Phase))
+	p.Line(indent, p.Glyph(ph.Status), " ", name, ": ", term.Escape(ph.Name), p.Took(ph.DurationMS))
 	indent += 2
 	if ph.Message != "" {
 		st, _ := render.VerdictStyle(ph.Status)

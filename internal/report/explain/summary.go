@@ -75,7 +75,8 @@ func spent(r *result.Run) string {
 
 // Counts returns the number of tests by status: 3 passed, 1 failed.
 func Counts(p *render.Printer, s result.Summary) string {
-	return strings.Join(append([]string{counted(p, term.Good, s.Passed, "passed")}, NotPassed(p.Palette, s)...), ", ")
+	passed := counted(p, term.Good, s.Passed, "passed")
+	return strings.Join(append([]string{passed}, NotPassed(p.Palette, s)...), ", ")
 }
 
 // NotPassed returns the numbers of tests that did not pass, by status.

@@ -247,7 +247,8 @@ func Repeated(c *result.Case) (out []string) {
 	}
 	if t := c.Trials; t != nil {
 		n := t.Passed + t.Failed
-		text := fmt.Sprintf("%d of %d trials passed (%s), wanted %s, floor %s", t.Passed, n, render.Share(t.Low, t.High), render.Number(t.Want), render.Number(t.Floor))
+		text := fmt.Sprintf("%d of %d trials passed (%s), wanted %s, floor %s",
+			t.Passed, n, render.Share(t.Low, t.High), render.Number(t.Want), render.Number(t.Floor))
 		if t.Errors > 0 {
 			text += ", " + display.Count(t.Errors, "error")
 		}
@@ -256,7 +257,9 @@ func Repeated(c *result.Case) (out []string) {
 		}
 		out = append(out, text)
 		if n >= streak {
-			out = append(out, fmt.Sprintf("all of %d pass: %.2f (n = %d, %.2f to %.2f)", streak, stats.AllPass(t.Passed, n, streak), n, math.Pow(t.Low, streak), math.Pow(t.High, streak)))
+			low, high := math.Pow(t.Low, streak), math.Pow(t.High, streak)
+			share := stats.AllPass(t.Passed, n, streak)
+			out = append(out, fmt.Sprintf("all of %d pass: %.2f (n = %d, %.2f to %.2f)", streak, share, n, low, high))
 		}
 	}
 	return out

@@ -93,7 +93,11 @@ func (b *Baseline) Split(places []Place) (accepted []bool, stale []Accepted) {
 }
 
 func (e Accepted) covers(p Place) bool {
-	return e.Rule == p.Rule && e.Tool == p.Tool && e.Subject == p.Subject && (e.Server == "" || e.Server == p.Server) &&
-		(e.Revision == "" || e.Revision == p.Revision) &&
-		(e.Path == "" || e.Path == p.Path || strings.HasPrefix(p.Path, e.Path+"/"))
+	if e.Rule != p.Rule || e.Tool != p.Tool || e.Subject != p.Subject {
+		return false
+	}
+	sameServer := e.Server == "" || e.Server == p.Server
+	sameRevision := e.Revision == "" || e.Revision == p.Revision
+	isBelow := e.Path == "" || e.Path == p.Path || strings.HasPrefix(p.Path, e.Path+"/")
+	return sameServer && sameRevision && isBelow
 }

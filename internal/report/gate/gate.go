@@ -84,8 +84,13 @@ func (d Document) sarif(w io.Writer) {
 			add(Rule{ID: f.Rule, Text: f.Rule})
 		}
 		results = append(results, jsonv.ObjectOf(
-			"ruleId", f.Rule, "ruleIndex", slices.Index(ids, f.Rule), "level", f.Level, "message", SARIFText(display.Escape(f.headline())), "locations", f.locations(),
-			"partialFingerprints", jsonv.ObjectOf("finding/v1", Fingerprint(f.Rule, f.Subject, f.Pointer))))
+			"ruleId", f.Rule,
+			"ruleIndex", slices.Index(ids, f.Rule),
+			"level", f.Level,
+			"message", SARIFText(display.Escape(f.headline())),
+			"locations", f.locations(),
+			"partialFingerprints", jsonv.ObjectOf("finding/v1", Fingerprint(f.Rule, f.Subject, f.Pointer)),
+		))
 	}
 	_ = WriteJSON(w, map[string]any{ // a strings.Builder does not fail
 		"$schema": SARIFSchema,
@@ -108,8 +113,11 @@ func (f Finding) headline() string {
 // result without them, and the place in the definition.
 func (f Finding) locations() jsonv.Value {
 	logical := jsonv.Array(jsonv.ObjectOf("fullyQualifiedName", display.Escape(f.Subject+f.Pointer)))
-	at := jsonv.ObjectOf("logicalLocations", logical.If(f.Subject != ""), "physicalLocation", SARIFPlace(SARIFFile(f.File), max(f.Line, 1), 0, ""))
-	return jsonv.Array(at)
+	place := SARIFPlace(SARIFFile(f.File), max(f.Line, 1), 0, "")
+	return jsonv.Array(jsonv.ObjectOf(
+		"logicalLocations", logical.If(f.Subject != ""),
+		"physicalLocation", place,
+	))
 }
 
 // github writes a workflow command for each finding.
@@ -120,6 +128,7 @@ func (d Document) github(b *strings.Builder) {
 			level = "notice"
 		}
 		file := display.Escape(filepath.ToSlash(f.File))
-		b.WriteString(GitHubCommand(level, display.Escape(d.Title+" "+f.Rule), file, f.Line, 0, display.Escape(f.headline())))
+		title, text := display.Escape(d.Title+" "+f.Rule), display.Escape(f.headline())
+		b.WriteString(GitHubCommand(level, title, file, f.Line, 0, text))
 	}
 }

@@ -63,7 +63,13 @@ func (p *htmlPage) Figures() []*figure {
 	if m := p.stats.metricChart(); m != nil && p.Run.Summary.Total < chartsFrom {
 		return []*figure{m}
 	}
-	all := []*figure{p.stats.durations(), p.stats.slowestTests(), p.stats.scoreChart(), p.stats.metricChart(), p.timeline()}
+	all := []*figure{
+		p.stats.durations(),
+		p.stats.slowestTests(),
+		p.stats.scoreChart(),
+		p.stats.metricChart(),
+		p.timeline(),
+	}
 	return slices.DeleteFunc(all, func(f *figure) bool { return f == nil })
 }
 
@@ -91,7 +97,9 @@ func (s *stats) durations() *figure {
 		}
 		counts[at]++
 	}
-	median, p95, most := render.Duration(quantile(all, 0.5)), render.Duration(quantile(all, 0.95)), render.Duration(all[len(all)-1])
+	median := render.Duration(quantile(all, 0.5))
+	p95 := render.Duration(quantile(all, 0.95))
+	most := render.Duration(all[len(all)-1])
 	var labels []string
 	for _, e := range edges {
 		labels = append(labels, short(e))
@@ -342,7 +350,8 @@ func (p *htmlPage) timeline() *figure {
 			if y > top {
 				f.add(lineAt("sep", 0, y, width, y))
 			}
-			f.add(textAt("lab", 0, y+13, "start", display.Truncate(cmp.Or(term.Escape(p.stats.servers[lanes[i].server]), "(no server)"), 19)))
+			name := cmp.Or(term.Escape(p.stats.servers[lanes[i].server]), "(no server)")
+			f.add(textAt("lab", 0, y+13, "start", display.Truncate(name, 19)))
 		}
 		f.add(lanes[i].draw(y+3, row-6, at)...)
 		y += row

@@ -59,7 +59,7 @@ func (m *marker) pair(indent, key string, want, got jsonv.Value, comma string) {
 	switch {
 	case jsonv.Equal(want, got):
 		m.whole("eq", indent, key, want, comma)
-	case want.Kind() == got.Kind() && want.Len() > 0 && got.Len() > 0 && (want.Kind() == jsonv.KindObject || want.Kind() == jsonv.KindArray):
+	case want.Kind() == got.Kind() && isContainer(want) && want.Len() > 0 && got.Len() > 0:
 		m.container(indent, key, want, got, comma)
 	default:
 		m.whole("del", indent, key, want, comma)
@@ -129,4 +129,8 @@ func commaUnless(last bool) string {
 		return ""
 	}
 	return ","
+}
+
+func isContainer(v jsonv.Value) bool {
+	return v.Kind() == jsonv.KindObject || v.Kind() == jsonv.KindArray
 }

@@ -84,10 +84,12 @@ func (p Plot) figure() *figure {
 	}
 	f := &figure{Title: p.Title, Wide: true, Width: width, Height: height, Role: "img"}
 	for _, b := range p.Bands {
-		f.add(rect("track", x(b.From), top, x(b.To)-x(b.From), base-top), textAt("", x(b.From)+4, top+12, "start", term.Escape(b.Name)))
+		f.add(rect("track", x(b.From), top, x(b.To)-x(b.From), base-top))
+		f.add(textAt("", x(b.From)+4, top+12, "start", term.Escape(b.Name)))
 	}
 	for _, v := range ticks5(endY) {
-		f.add(lineAt("sep", left, y(v), width-16, y(v)), textAt("", left-8, y(v)+4, "end", text(p.Y, v)))
+		f.add(lineAt("sep", left, y(v), width-16, y(v)))
+		f.add(textAt("", left-8, y(v)+4, "end", text(p.Y, v)))
 	}
 	for _, v := range ticks5(endX) {
 		f.add(textAt("", x(v), base+16, "middle", text(p.X, v)))
@@ -101,7 +103,8 @@ func (p Plot) figure() *figure {
 		}
 		f.add(shape{Kind: "line", Class: l.Class, Text: path.String()})
 		if n := len(l.Points); n > 0 {
-			said = append(said, fmt.Sprintf("%s from %s to %s", l.Name, text(p.Y, l.Points[0][1]), text(p.Y, l.Points[n-1][1])))
+			first, last := l.Points[0][1], l.Points[n-1][1]
+			said = append(said, fmt.Sprintf("%s from %s to %s", l.Name, text(p.Y, first), text(p.Y, last)))
 		}
 		if entry := (keyEntry{l.Class, l.Name}); !slices.Contains(f.Key, entry) {
 			f.Key = append(f.Key, entry)

@@ -201,9 +201,11 @@ func agentCase(p *render.Printer, c *result.Case) {
 		agentFact(p, "score", render.Number(*c.Score)+", needs "+render.Number(*c.Threshold))
 	}
 	for _, m := range c.DerivedMetrics {
-		if m.Passed != nil && !*m.Passed && m.Threshold != nil {
-			agentFact(p, "metric", fmt.Sprintf("%s %s, needs %s", term.Escape(m.Name), render.Number(m.Value), render.Number(*m.Threshold)))
+		if m.Passed == nil || *m.Passed || m.Threshold == nil {
+			continue
 		}
+		needs := render.Number(*m.Threshold)
+		agentFact(p, "metric", fmt.Sprintf("%s %s, needs %s", term.Escape(m.Name), render.Number(m.Value), needs))
 	}
 	_, call := explain.LastCall(c)
 	agentFact(p, "call", render.OneLine(call, 2*agentText))

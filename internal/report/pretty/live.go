@@ -326,7 +326,8 @@ func (l *Live) progress() string {
 		parts = append(parts, l.starting()+now)
 	}
 	if l.slow.ms >= 1000 {
-		parts = append(parts, pal.Paint(term.Faint, "slowest "+render.OneLine(l.slow.name, 30)+" "+render.Duration(l.slow.ms)))
+		slowest := "slowest " + render.OneLine(l.slow.name, 30) + " " + render.Duration(l.slow.ms)
+		parts = append(parts, pal.Paint(term.Faint, slowest))
 	}
 	return strings.Join(parts, pal.Paint(term.Faint, " · "))
 }

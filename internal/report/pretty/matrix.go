@@ -56,7 +56,8 @@ func WriteMatrix(w io.Writer, r *result.Run, o render.Options) error {
 	}
 	for _, f := range explain.Folded(r.Findings) {
 		if f.Severity == "error" {
-			m.Line(0, m.Paint(term.Bad, "FINDING  "), term.Escape(f.Kind), ": ", render.OneLine(explain.FindingLine(f), render.LongestLine))
+			text := render.OneLine(explain.FindingLine(f), render.LongestLine)
+			m.Line(0, m.Paint(term.Bad, "FINDING  "), term.Escape(f.Kind), ": ", text)
 		}
 	}
 	if err := explain.EachWarning(m.Printer, r, func(w *explain.Warning) {
@@ -293,7 +294,8 @@ func (m *matrix) row(row *matrixRow) {
 	delete(seen, result.Skip)
 	if len(seen) > 1 {
 		m.differ++
-		cells[len(cells)-1] = term.Pad(cells[len(cells)-1], m.widths[len(cells)-1]-2) + " ≠"
+		last := len(cells) - 1
+		cells[last] = term.Pad(cells[last], m.widths[last]-2) + " ≠"
 	}
 	m.write(m.fitName("  "+row.name), cells, func(i int, s string) string {
 		if i < len(row.cells) && row.cells[i].status != "" {
@@ -358,7 +360,8 @@ func (m *matrix) rollupTable() {
 	}
 	row(term.Strong, "metric", "mean", "count", m.serverName)
 	for _, r := range m.Run.Rollups {
-		row(term.Plain, render.OneLine(r.Name, render.LongestLine), render.Number(r.Mean), fmt.Sprint(r.Count), func(i int) string {
+		name := render.OneLine(r.Name, render.LongestLine)
+		row(term.Plain, name, render.Number(r.Mean), fmt.Sprint(r.Count), func(i int) string {
 			if v := m.servers[i].metrics[r.Name]; v != nil {
 				return render.Number(v.Mean)
 			}

@@ -25,7 +25,9 @@ func WriteMinimal(w io.Writer, r *result.Run, o render.Options) error {
 	for i := range r.Phases {
 		if ph := &r.Phases[i]; ph.Status.Failed() {
 			st, word := explain.PhaseWord(ph)
-			entry(st, word, render.Colon(render.Place(ph.File, ph.Line, 0)), render.Colon(term.Escape(ph.Phase+" "+ph.Name)), render.OneLine(ph.Message, render.LongestLine))
+			place := render.Colon(render.Place(ph.File, ph.Line, 0))
+			name := render.Colon(term.Escape(ph.Phase + " " + ph.Name))
+			entry(st, word, place, name, render.OneLine(ph.Message, render.LongestLine))
 		}
 	}
 	for c, err := range r.Cases.NotPassed() {
@@ -37,15 +39,21 @@ func WriteMinimal(w io.Writer, r *result.Run, o render.Options) error {
 		if f := explain.Failing(c.Assertions); len(f) > 0 && f[0].Line > 0 && f[0].File == "" {
 			line = f[0].Line
 		}
-		entry(st, strings.ToUpper(string(c.Status)), render.Colon(render.Place(c.File, line, 0)), render.Colon(term.Escape(c.Name)), render.OneLine(explain.Reason(c), render.LongestLine))
+		place := render.Colon(render.Place(c.File, line, 0))
+		name := render.Colon(term.Escape(c.Name))
+		reason := render.OneLine(explain.Reason(c), render.LongestLine)
+		entry(st, strings.ToUpper(string(c.Status)), place, name, reason)
 	}
 	for _, f := range explain.Folded(r.Findings) {
 		if f.Severity == "error" {
-			entry(term.Bad, "FINDING", render.Colon(render.Place(f.File, f.Line, 0)), render.Colon(term.Escape(f.Kind)), render.OneLine(explain.FindingLine(f), render.LongestLine))
+			place := render.Colon(render.Place(f.File, f.Line, 0))
+			text := render.OneLine(explain.FindingLine(f), render.LongestLine)
+			entry(term.Bad, "FINDING", place, render.Colon(term.Escape(f.Kind)), text)
 		}
 	}
 	if err := explain.EachWarning(p, r, func(w *explain.Warning) {
-		entry(term.Warn, "WARN", render.Colon(render.Place(w.File, w.Line, 0)), render.OneLine(w.MessageLine(), render.LongestLine))
+		place := render.Colon(render.Place(w.File, w.Line, 0))
+		entry(term.Warn, "WARN", place, render.OneLine(w.MessageLine(), render.LongestLine))
 	}); err != nil {
 		return err
 	}

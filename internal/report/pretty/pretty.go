@@ -265,7 +265,9 @@ func server(p *render.Printer, s *result.Server) {
 		add(fmt.Sprintf("%d starts", s.Starts))
 	}
 	add(term.Escape(s.Exit))
-	p.Line(2, p.Paint(term.Strong, term.Escape(s.Name)), "  ", render.OneLine(s.Target, render.LongestLine), p.Faint("  "+strings.Join(parts, " · ")))
+	target := render.OneLine(s.Target, render.LongestLine)
+	facts := p.Faint("  " + strings.Join(parts, " · "))
+	p.Line(2, p.Paint(term.Strong, term.Escape(s.Name)), "  ", target, facts)
 	if s.Insecure {
 		p.Line(4, p.Paint(term.Warn, "its TLS certificate was not verified (insecure: true)"))
 	}
@@ -289,7 +291,8 @@ func listRollups(p *render.Printer, r *result.Run) {
 		width = max(width, display.Width(term.Escape(m.Name)))
 	}
 	for _, m := range r.Rollups {
-		p.Line(2, term.Pad(term.Escape(m.Name), width), "  mean ", p.Paint(term.Strong, term.Pad(render.Number(m.Mean), 6)),
-			p.Faint(fmt.Sprintf("  over %s", display.Count(m.Count, "test"))))
+		name := term.Pad(term.Escape(m.Name), width)
+		mean := p.Paint(term.Strong, term.Pad(render.Number(m.Mean), 6))
+		p.Line(2, name, "  mean ", mean, p.Faint(fmt.Sprintf("  over %s", display.Count(m.Count, "test"))))
 	}
 }

@@ -149,7 +149,11 @@ func rollups(metrics map[string][]reported) []Rollup {
 		})
 	}
 	slices.SortFunc(all, func(a, b entry) int {
-		return cmp.Or(cmp.Compare(a.first.index, b.first.index), cmp.Compare(a.first.place, b.first.place), cmp.Compare(a.Name, b.Name))
+		return cmp.Or(
+			cmp.Compare(a.first.index, b.first.index),
+			cmp.Compare(a.first.place, b.first.place),
+			cmp.Compare(a.Name, b.Name),
+		)
 	})
 	return lists.Map(all, func(e entry) Rollup { return e.Rollup })
 }

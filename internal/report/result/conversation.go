@@ -38,7 +38,8 @@ func (c *Conversation) texts() (out []*string) {
 		m := &c.Messages[i]
 		out = append(out, &m.Role, &m.Text)
 		for j := range m.Calls {
-			out = append(out, &m.Calls[j].Name, &m.Calls[j].Server, &m.Calls[j].Arguments, &m.Calls[j].Text)
+			call := &m.Calls[j]
+			out = append(out, &call.Name, &call.Server, &call.Arguments, &call.Text)
 		}
 	}
 	return out

@@ -89,7 +89,8 @@ func (c *Coverage) Findings() (out []Finding) {
 			case s.Unknown != "":
 				why = "unknown, because " + s.Unknown
 			case p.percent() < float64(*p.Minimum):
-				why = fmt.Sprintf("%d of %d (%s %%)", p.Covered, p.Total, strconv.FormatFloat(float64(int(10*p.percent()))/10, 'f', -1, 64))
+				tenths := float64(int(10*p.percent())) / 10
+				why = fmt.Sprintf("%d of %d (%s %%)", p.Covered, p.Total, strconv.FormatFloat(tenths, 'f', -1, 64))
 			}
 			if why != "" {
 				out = append(out, Finding{

@@ -17,7 +17,9 @@ const shownLabels = 5
 // Calibrate lets a model grade texts with labels, and returns how often both agree as an
 // assertion, with the status of the test: the lower bound of the share's interval must
 // reach what is asked. An error says that there is no grade of a text.
-func (m *Models) Calibrate(ctx context.Context, s *suite.Suite, k *spec.Calibration, test string, attempt int) (result.Status, result.Assertion, error) {
+func (m *Models) Calibrate(
+	ctx context.Context, s *suite.Suite, k *spec.Calibration, test string, attempt int,
+) (result.Status, result.Assertion, error) {
 	agreed := 0
 	var differ []string
 	for i, label := range k.Texts {

@@ -37,8 +37,17 @@ func (t *Trial) call(ctx context.Context, c model.Call, i int) error {
 		args = jsonv.String(c.Raw)
 	}
 	t.calls = append(t.calls, jsonv.ObjectOf(
-		"name", name, "tool", own, "server", server, "arguments", args, "text", o.text, "refused", o.refused, "executed", o.executed, "mocked", o.mocked,
-		"turn", t.record.Turns, "result", o.result))
+		"name", name,
+		"tool", own,
+		"server", server,
+		"arguments", args,
+		"text", o.text,
+		"refused", o.refused,
+		"executed", o.executed,
+		"mocked", o.mocked,
+		"turn", t.record.Turns,
+		"result", o.result,
+	))
 	t.turns = append(t.turns, model.Message{Role: "tool", ID: c.ID, Text: o.text, IsError: o.refused})
 	r := &t.record.Messages[len(t.record.Messages)-1].Calls[i]
 	r.Server, r.Text, r.Refused, r.Executed, r.Mocked = server, o.text, o.refused, o.executed, o.mocked

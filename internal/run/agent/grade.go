@@ -14,7 +14,9 @@ import (
 // Judge returns what grades texts for the matchers of a test. ctx is that of the test
 // without the limit of its calls. failed gets the error if there is no grade: then the test
 // has no outcome.
-func (m *Models) Judge(ctx context.Context, s *suite.Suite, action suite.Action, test string, attempt int, failed func(error)) func(context.Context, *grading.Grading, string) (grading.Grade, error) {
+func (m *Models) Judge(
+	ctx context.Context, s *suite.Suite, action suite.Action, test string, attempt int, failed func(error),
+) func(context.Context, *grading.Grading, string) (grading.Grade, error) {
 	prompt := ""
 	if c, ok := action.(*spec.Conversation); ok {
 		prompt = c.Prompt
@@ -31,7 +33,9 @@ func (m *Models) Judge(ctx context.Context, s *suite.Suite, action suite.Action,
 
 // grade lets a model grade a text. The rubric may contain the prompt of the test, "" if
 // it has none; the model sees nothing else of the test.
-func (m *Models) grade(ctx context.Context, s *suite.Suite, g *grading.Grading, test string, attempt int, prompt, text string) (grading.Grade, error) {
+func (m *Models) grade(
+	ctx context.Context, s *suite.Suite, g *grading.Grading, test string, attempt int, prompt, text string,
+) (grading.Grade, error) {
 	switch {
 	case m == nil:
 		return grading.Grade{}, errors.New("models cannot be asked here")

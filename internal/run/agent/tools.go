@@ -137,9 +137,38 @@ func unknown(tools []*Tool, name string) string {
 	if list := named(tools, name); len(list) > 1 {
 		return fmt.Sprintf("%q is ambiguous: it is %s or %s", name, list[0].Name, list[1].Name)
 	}
+	return fmt.Sprintf("no tool is called %q%s", name, source.Parenthesis(nearTool(tools, name)))
+}
+
+// nearTool returns a hint with the tool that a misspelled name may mean: one with a similar
+// name, or one of another server.
+func nearTool(tools []*Tool, name string) string {
 	var names, own []string
 	for _, t := range tools {
 		names, own = append(names, t.Name), append(own, t.Own())
 	}
-	return fmt.Sprintf("no tool is called %q%s", name, source.Parenthesis(cmp.Or(source.DidYouMean(name, own), source.Known(name, names))))
+	words := []string{name}
+	if source.Nearest(name, names) == "" { // perhaps it has the wrong server
+		for _, separator := range []string{"__", ".", "/", ":"} {
+			if _, rest, ok := strings.Cut(name, separator); ok {
+				words = append(words, rest)
+			}
+		}
+	}
+	for _, word := range words {
+		near := word
+		if !slices.Contains(own, word) {
+			near = source.Nearest(word, own)
+		}
+		switch list := named(tools, near); {
+		case near == "":
+		case len(list) > 1:
+			return fmt.Sprintf("did you mean %q or %q?", list[0].Name, list[1].Name)
+		case word != name && len(list) == 1:
+			return source.Suggest(list[0].Name)
+		default:
+			return source.Suggest(near)
+		}
+	}
+	return source.Known(name, names)
 }

@@ -269,7 +269,14 @@ func (t *Trial) final() string {
 // observed returns the values of the targets.
 func (t *Trial) observed() jsonv.Value {
 	r := t.record
+	tokens := jsonv.ObjectOf("input", r.InputTokens, "output", r.OutputTokens, "total", r.Tokens())
 	return jsonv.ObjectOf(
-		"calls", jsonv.Array(t.calls...), "turns", r.Turns, "tokens", jsonv.ObjectOf("input", r.InputTokens, "output", r.OutputTokens, "total", r.Tokens()),
-		"stop", r.Stop, "model", cmp.Or(r.ModelName, r.Model), "final", jsonv.Filled(t.final()), "cost_usd", jsonv.Float(t.cost).If(t.Price != nil))
+		"calls", jsonv.Array(t.calls...),
+		"turns", r.Turns,
+		"tokens", tokens,
+		"stop", r.Stop,
+		"model", cmp.Or(r.ModelName, r.Model),
+		"final", jsonv.Filled(t.final()),
+		"cost_usd", jsonv.Float(t.cost).If(t.Price != nil),
+	)
 }

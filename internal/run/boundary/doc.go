@@ -22,6 +22,7 @@ import (
 type Env struct {
 	Connect  connect.Options
 	Client   mcp.Implementation
+	Declares jsonv.Value // the capabilities of the client; absent: none
 	Dir      string      // of the suite
 	Headers  http.Header // of the request
 	Response bool        // the JSON-RPC response in the body is examined

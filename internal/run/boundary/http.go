@@ -153,7 +153,8 @@ func (q request) events(body io.Reader, limit int) (raw []byte, list []jsonv.Val
 	want, asks := asked(q.Body)
 	waits := q.Response && asks // for the response, after the events that are examined
 	answered := false
-	for buf := make([]byte, 32<<10); err == nil && len(raw) <= limit && !answered && (waits || len(list) < q.Events); {
+	buf := make([]byte, 32<<10)
+	for err == nil && len(raw) <= limit && !answered && (waits || len(list) < q.Events) {
 		var n int
 		n, err = body.Read(buf)
 		raw = append(raw, buf[:n]...)

@@ -3,7 +3,6 @@ package boundary
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -172,23 +171,26 @@ func exitValue(stopped proc.Stopped) jsonv.Value {
 // handshake introduces mcptest to a program and waits for its answer, or for its end.
 // Its output remains to be examined, so no session reads it.
 func (e Env) handshake(ctx context.Context, p *proc.Process, version string) error {
-	client := e.Client
-	method, params := "initialize", map[string]any{
-		"protocolVersion": version, "capabilities": map[string]any{}, "clientInfo": map[string]string{"name": client.Name, "version": client.Version},
+	client := jsonv.ObjectOf("name", e.Client.Name, "title", jsonv.Filled(e.Client.Title), "version", e.Client.Version)
+	declared := e.Declares
+	if declared.IsAbsent() {
+		declared = jsonv.Object()
 	}
+	method := "initialize"
+	params := jsonv.ObjectOf("protocolVersion", version, "capabilities", declared, "clientInfo", client)
 	switch {
 	case version == "auto":
-		params["protocolVersion"] = protocol.Newest(protocol.EraSession).Name
+		params = params.With("protocolVersion", jsonv.String(protocol.Newest(protocol.EraSession).Name))
 	case protocol.VersionOf(version).Era() == protocol.EraStateless:
-		method, params = protocol.MethodDiscover, map[string]any{"_meta": map[string]any{
-			"io.modelcontextprotocol/protocolVersion": version, "io.modelcontextprotocol/clientInfo": params["clientInfo"], "io.modelcontextprotocol/clientCapabilities": map[string]any{},
-		}}
+		method = protocol.MethodDiscover
+		params = jsonv.ObjectOf("_meta", jsonv.ObjectOf(
+			protocol.MetaVersion, version,
+			protocol.MetaClient, client,
+			protocol.MetaCapabilities, declared,
+		))
 	}
-	first, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
-	if err != nil {
-		return err
-	}
-	if err := say(p, first); err != nil {
+	first := jsonv.ObjectOf("jsonrpc", "2.0", "id", 1, "method", method, "params", params)
+	if err := say(p, first.Append(nil)); err != nil {
 		return err
 	}
 	if err := awaitAnswer(ctx, p); err != nil || method != "initialize" {

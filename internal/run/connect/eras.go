@@ -102,6 +102,10 @@ func (e *Eras) Found(s *plan.Server, sess *mcp.Session, detected bool) {
 // hintKey identifies a server without revealing its arguments, which may contain
 // secrets.
 func hintKey(s *plan.Server) string {
-	sum := sha256.Sum256([]byte(strings.Join(append([]string{s.URL, s.Dir}, s.Argv...), "\x00")))
+	parts := append([]string{s.URL, s.Dir}, s.Argv...)
+	if !s.Client.IsZero() { // a server may speak another version with another client
+		parts = append(parts, s.Client.Name, s.Client.Version, string(s.Client.Declares.Append(nil)))
+	}
+	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
 	return hex.EncodeToString(sum[:8])
 }

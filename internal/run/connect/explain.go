@@ -61,15 +61,19 @@ func Explain(sv *plan.Server, tokens string, err error) error {
 	return &explained{msg, err}
 }
 
+// RefusedAnonymous reports whether a server refused a request without credentials, with
+// HTTP 401. What to do about it depends on the command.
+func RefusedAnonymous(sv *plan.Server, err error) bool {
+	he, ok := errors.AsType[*wire.HTTPError](err)
+	return ok && he.Info.Status == http.StatusUnauthorized && !sv.SendsCredentials()
+}
+
 // explainUnauthorized adds a hint on how to configure credentials to the error of a
 // server that rejected a request without any (HTTP 401); it returns nil for any other
 // error. A stored login is never used implicitly: the result of a suite would depend
 // on who runs it, and the suite would act as that user.
 func explainUnauthorized(sv *plan.Server, tokens string, err error) error {
-	var he *wire.HTTPError
-	u, bad := url.Parse(sv.URL)
-	if bad != nil || u.User != nil || sv.Auth != nil || !errors.As(err, &he) || he.Info.Status != http.StatusUnauthorized ||
-		slices.ContainsFunc(sv.Headers, func(h plan.Header) bool { return h.Name == "Authorization" }) {
+	if !RefusedAnonymous(sv, err) {
 		return nil
 	}
 	const block = "auth: {oauth: {grant: authorization_code}}"
@@ -228,10 +232,17 @@ func explainHTTP(_ *plan.Server, err error) (message, hint string) {
 	switch {
 	case he.Info.Status == http.StatusNotFound, he.Info.Status == http.StatusMethodNotAllowed:
 		return status, "is the path right? Servers often listen at /mcp, older ones at /sse"
-	case he.Info.Status < 300 && he.Info.ContentType != "" && !strings.HasPrefix(he.Info.ContentType, "application/json") && !strings.HasPrefix(he.Info.ContentType, "text/event-stream"):
-		return "not an MCP response: expected application/json or text/event-stream, got " + protocol.Excerpt([]byte(he.Info.ContentType)), "is this the address of an MCP server?"
+	case he.Info.Status < 300 && he.Info.ContentType != "" && !isMCPType(he.Info.ContentType):
+		got := protocol.Excerpt([]byte(he.Info.ContentType))
+		return "not an MCP response: expected application/json or text/event-stream, got " + got,
+			"is this the address of an MCP server?"
 	}
 	return "", ""
+}
+
+// isMCPType reports whether a content type is one of those that MCP uses.
+func isMCPType(contentType string) bool {
+	return strings.HasPrefix(contentType, "application/json") || strings.HasPrefix(contentType, "text/event-stream")
 }
 
 // listening matches an address that a program has written.

@@ -58,7 +58,9 @@ func (o *Opener) Open(ctx context.Context, s *plan.Server, caps jsonv.Value) (*m
 
 // handshake dials, waits for the probe, and initializes the session. Detecting the
 // era of the server may need a second connection, with the same time limit.
-func (o *Opener) handshake(ctx context.Context, s *plan.Server, caps jsonv.Value, limit time.Duration, p probe.Probe) (*mcp.Session, error) {
+func (o *Opener) handshake(
+	ctx context.Context, s *plan.Server, caps jsonv.Value, limit time.Duration, p probe.Probe,
+) (*mcp.Session, error) {
 	dial := func(ctx context.Context) (wire.Transport, error) {
 		whole, cancel := mcp.WithLimit(ctx, "connect_timeout", limit+s.ProbeTime)
 		defer cancel()
@@ -75,10 +77,8 @@ func (o *Opener) handshake(ctx context.Context, s *plan.Server, caps jsonv.Value
 		return nil, err
 	}
 	era, hint := o.Eras.Of(s)
-	client := o.Client
-	client.Name = cmp.Or(s.Client, client.Name)
 	sess, err := mcp.Open(ctx, t, mcp.Options{
-		Protocol: s.Protocol, Client: client, Capabilities: caps, ConnectTimeout: limit, Limits: o.Options.Limits,
+		Protocol: s.Protocol, Client: ClientOf(s, o.Client), Capabilities: caps, ConnectTimeout: limit, Limits: o.Options.Limits,
 		Era: era, Hint: hint, Redial: dial, OneEra: o.Options.OneEra,
 		Tolerate: func(kind string) bool { return s.Tolerate[kind] },
 	})
@@ -90,9 +90,21 @@ func (o *Opener) handshake(ctx context.Context, s *plan.Server, caps jsonv.Value
 	return sess, nil
 }
 
-// StartedTwice explains that a server had to be started (or connected to) twice,
-// because it exited during the detection of its era. A server that exited with the request in flight may have exited because of it, but
-// that is not certain.
+// ClientOf returns what the client of a server says it is: own, unless client: of the
+// server says otherwise.
+func ClientOf(s *plan.Server, own mcp.Implementation) mcp.Implementation {
+	c := s.Client
+	if c.Name != "" {
+		own.Name, own.Title = c.Name, c.Title
+	}
+	own.Title = cmp.Or(c.Title, own.Title)
+	own.Version = cmp.Or(c.Version, own.Version)
+	return own
+}
+
+// StartedTwice explains that a server had to be started (or connected to) twice, because
+// it exited during the detection of its era. A server that exited with the request in
+// flight may have exited because of it, but that is not certain.
 func StartedTwice(why error, version string) string {
 	var died *wire.ClosedError
 	if !errors.As(why, &died) {

@@ -131,7 +131,10 @@ func (s *Sessions) Explain(sv *plan.Server, err error) error {
 // session: not one of the network, of credentials or of the protocol version.
 func refuses(err error) bool {
 	var open *wire.OpenError
-	if !errors.As(err, &open) || open.Phase == "protocol" || errors.As(err, new(*proc.StartError)) || errors.As(err, new(*auth.LoginError)) {
+	if !errors.As(err, &open) || open.Phase == "protocol" {
+		return false
+	}
+	if errors.As(err, new(*proc.StartError)) || errors.As(err, new(*auth.LoginError)) {
 		return false
 	}
 	if wire.HasStatus(err, http.StatusUnauthorized, http.StatusForbidden) {

@@ -42,7 +42,8 @@ func Measure(offer *surface.Offer, u *Use) (parts []result.Covered, unasserted [
 	slices.Sort(m.unasserted)
 	slices.SortStableFunc(m.skeletons, func(a, b result.Skeleton) int {
 		of := result.Measured()
-		return cmp.Or(cmp.Compare(slices.Index(of, a.Of), slices.Index(of, b.Of)), cmp.Compare(a.Name, b.Name))
+		byKind := cmp.Compare(slices.Index(of, a.Of), slices.Index(of, b.Of))
+		return cmp.Or(byKind, cmp.Compare(a.Name, b.Name))
 	})
 	return parts, m.unasserted, m.skeletons[:min(len(m.skeletons), maxSkeletons)]
 }

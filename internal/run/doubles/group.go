@@ -335,7 +335,8 @@ func (g *Group) report(u *upstream.Upstream, x upstream.Exchange) {
 // reportLate describes a request that came after the response of its test.
 func (g *Group) reportLate(f *result.Finding, u *upstream.Upstream, x upstream.Exchange) {
 	f.Kind = LateRequest
-	f.Message = fmt.Sprintf("upstream %q got %s after the response of %s", u.Name, cmp.Or(strings.TrimSpace(x.Request.Method+" "+x.Request.Path), "a request"), named(x.Tests))
+	request := cmp.Or(strings.TrimSpace(x.Request.Method+" "+x.Request.Path), "a request")
+	f.Message = fmt.Sprintf("upstream %q got %s after the response of %s", u.Name, request, named(x.Tests))
 	wrong := cmp.Or(x.Missing, x.Unmatched)
 	if wrong != "" {
 		f.Message += ": " + wrong

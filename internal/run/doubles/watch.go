@@ -100,7 +100,8 @@ func (w *Watch) Open(at time.Time) string {
 	for _, one := range w.list {
 		for _, x := range one.watch.Open(at) {
 			q := x.Request
-			fmt.Fprintf(&b, "; upstream %q had not responded to %s %s%s for %s", q.Upstream, q.Method, q.Host, q.Path, at.Sub(q.Time).Round(time.Millisecond))
+			since := at.Sub(q.Time).Round(time.Millisecond)
+			fmt.Fprintf(&b, "; upstream %q had not responded to %s %s%s for %s", q.Upstream, q.Method, q.Host, q.Path, since)
 		}
 	}
 	return b.String()

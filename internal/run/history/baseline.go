@@ -89,7 +89,8 @@ func ReadBaseline(path string, data []byte, suites int) (*Baseline, source.Diagn
 func (b *Baseline) apply(c *result.Case, suiteFile string) {
 	for i := range b.entries {
 		e := &b.entries[i]
-		if e.Name != c.Name || b.files[i] != "" && b.files[i] != osfile.Place(c.File) && b.files[i] != suiteFile {
+		isOther := b.files[i] != "" && b.files[i] != osfile.Place(c.File) && b.files[i] != suiteFile
+		if e.Name != c.Name || isOther {
 			continue
 		}
 		b.seen[i] = true

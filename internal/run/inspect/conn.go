@@ -98,7 +98,7 @@ func (c *Conn) open(ctx context.Context) error {
 	}
 	declared := c.o.Capabilities
 	if declared.IsAbsent() {
-		declared = sv.Declares
+		declared = sv.Client.Declares
 	}
 	_, hint := c.o.Eras.Of(sv)
 	c.session, err = mcp.Open(ctx, t, mcp.Options{

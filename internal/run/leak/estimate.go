@@ -91,11 +91,13 @@ func Estimate(samples []float64, b Bounds) Estimated {
 	if b.Exact > 0 { // what each unit adds is the same, unlike the memory of a heap
 		keep = 0.8
 	}
-	grows := e.Earlier.Low > 0 && e.Later.Low > 0 && e.Later.Low > b.Least/2 && e.Later.Value >= keep*e.Earlier.Value
+	isHigh := e.Earlier.Low > 0 && e.Later.Low > 0 && e.Later.Low > b.Least/2
+	grows := isHigh && e.Later.Value >= keep*e.Earlier.Value
 	if b.Exact > 0 && released(samples[n/4:], b.Rise) {
 		grows = false
 	}
-	early := b.Exact > 0 && n >= b.Exact && e.Earlier.exact() && e.Later.exact() && e.Later.Value <= e.Earlier.Value/exactly
+	isExact := e.Earlier.exact() && e.Later.exact() && e.Later.Value <= e.Earlier.Value/exactly
+	early := b.Exact > 0 && n >= b.Exact && isExact
 	switch {
 	case grows && ((n >= b.From || early) && e.Rise() >= b.Rise || e.Rise() >= b.Steep):
 		e.Verdict = Leaks
@@ -149,7 +151,8 @@ func slope(low []float64, window int) Slope {
 	const m, z99 = parts, 2.576
 	n := float64(len(all))
 	half := z99 * math.Sqrt(m*(m-1)*(2*m+5)/18.0)
-	return Slope{median(all), median(low), all[int((n-half)/2)-1], all[int(math.Ceil((n+half)/2))]}
+	first, last := int((n-half)/2)-1, int(math.Ceil((n+half)/2))
+	return Slope{median(all), median(low), all[first], all[last]}
 }
 
 // median returns the median, of an even number the mean of the middle two.

@@ -96,7 +96,8 @@ func (r *Report) summary() (lines []string) {
 		case m.Unknown:
 			lines = append(lines, m.Name+": not measured on this system")
 		case m.Added != nil && m.Verdict != Leaks:
-			lines = append(lines, fmt.Sprintf("%s: %s a %s in the first round, %s in the second, after %s", m.Name, m.value(m.Later.Value), r.Unit, m.value(*m.Added), seconds(r.Wait)))
+			lines = append(lines, fmt.Sprintf("%s: %s a %s in the first round, %s in the second, after %s",
+				m.Name, m.value(m.Later.Value), r.Unit, m.value(*m.Added), seconds(r.Wait)))
 		case m.Verdict == Inconclusive && r.Verdict == Inconclusive && r.Failure == "":
 			said := m.interval(r)
 			switch {
@@ -130,7 +131,8 @@ func (m *Measure) interval(r *Report) string {
 	if m.Name != "memory" {
 		verb = "grow"
 	}
-	return fmt.Sprintf("%s by %s a %s (%s to %s)", verb, m.value(m.Later.Value), r.Unit, m.bare(m.Later.Low, m.Later.Value), m.bare(m.Later.High, m.Later.Value))
+	low, high := m.bare(m.Later.Low, m.Later.Value), m.bare(m.Later.High, m.Later.Value)
+	return fmt.Sprintf("%s by %s a %s (%s to %s)", verb, m.value(m.Later.Value), r.Unit, low, high)
 }
 
 // value formats an amount.

@@ -63,11 +63,13 @@ func (r *Report) rows() (rows [][]string) {
 		case m.Unknown || n == 0:
 			rows = append(rows, []string{m.Name, "not measured", "", "", ""})
 		default:
-			slope := fmt.Sprintf("%s (%s to %s)", m.value(m.Later.Value), m.bare(m.Later.Low, m.Later.Value), m.bare(m.Later.High, m.Later.Value))
+			low, high := m.bare(m.Later.Low, m.Later.Value), m.bare(m.Later.High, m.Later.Value)
+			slope := fmt.Sprintf("%s (%s to %s)", m.value(m.Later.Value), low, high)
 			if m.Later == (Slope{}) {
 				slope = "too few"
 			}
-			rows = append(rows, []string{m.Name, string(m.Verdict), slope, m.value(m.samples[0]), m.value(m.samples[n-1])})
+			first, last := m.value(m.samples[0]), m.value(m.samples[n-1])
+			rows = append(rows, []string{m.Name, string(m.Verdict), slope, first, last})
 		}
 	}
 	return rows
@@ -79,7 +81,8 @@ func (r *Report) head() []string {
 
 func (r *Report) text(w io.Writer, p term.Palette) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n%s, MCP %s\n\n", p.Paint(term.Strong, term.Escape(r.Server)), r.did(), term.Escape(r.Protocol))
+	server := p.Paint(term.Strong, term.Escape(r.Server))
+	fmt.Fprintf(&b, "%s\n%s, MCP %s\n\n", server, r.did(), term.Escape(r.Protocol))
 	for i, row := range append([][]string{r.head()}, r.rows()...) {
 		line := fmt.Sprintf("  %-12s %-13s %-28s %10s %10s", row[0], row[1], row[2], row[3], row[4])
 		line = strings.TrimRight(line, " ")

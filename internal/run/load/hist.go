@@ -36,7 +36,12 @@ func edge(i int) float64 {
 
 // Add counts a duration.
 func (h *Histogram) Add(d time.Duration) {
-	h.Merge(Histogram{d.Microseconds(), map[int]int{place(min(max(d, 0), longest).Microseconds()): 1}})
+	if h.Counts == nil {
+		h.Counts = map[int]int{}
+	}
+	counted := min(max(d, 0), longest)
+	h.Counts[place(counted.Microseconds())]++
+	h.Max = max(h.Max, d.Microseconds())
 }
 
 // Merge adds the counts of another histogram.

@@ -223,7 +223,10 @@ func (r *Report) sound() bool {
 	const most = 1 << 40 // calls; sums of all shards do not overflow
 	calls := 0
 	for _, s := range r.Tools {
-		if s == nil || s.Count < 0 || s.Count > most || s.Wrong < 0 || s.Wrong > s.Examined || s.Examined > s.Count || !s.Latency.sound(s.Count) {
+		if s == nil || s.Count < 0 || s.Count > most {
+			return false
+		}
+		if s.Wrong < 0 || s.Wrong > s.Examined || s.Examined > s.Count || !s.Latency.sound(s.Count) {
 			return false
 		}
 		if s.ErrorLatency != nil && !s.ErrorLatency.sound(s.Count) {
@@ -252,7 +255,10 @@ func Merge(names []string, parts []*Report) (*Report, error) {
 	first := parts[0]
 	out := *first
 	out.AnsweredRate = 0
-	out.Shard, out.Tools, out.Timeline, out.Generator = nil, nil, make([]Moment, len(first.Timeline)), Generator{Processors: first.Generator.Processors}
+	out.Shard = nil
+	out.Tools = nil
+	out.Timeline = make([]Moment, len(first.Timeline))
+	out.Generator = Generator{Processors: first.Generator.Processors}
 	seen, starts := map[int]string{}, []time.Time{}
 	for at, p := range parts {
 		if why := fits(p, first); why != "" {

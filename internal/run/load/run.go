@@ -109,7 +109,8 @@ func Run(ctx context.Context, o Options) *Report {
 	rep.Ended = g.send(ctx)
 	measured := time.Since(g.from)
 	if !g.began.IsZero() {
-		rep.Generator.CPU = (cpuTime() - g.used).Seconds() / time.Since(g.began).Seconds() / float64(rep.Generator.Processors)
+		used := (cpuTime() - g.used).Seconds()
+		rep.Generator.CPU = used / time.Since(g.began).Seconds() / float64(rep.Generator.Processors)
 	}
 	g.inFlight.Wait()
 	if rep.Interrupted = ctx.Err() != nil; rep.Interrupted || rep.Ended != "" {
@@ -261,7 +262,9 @@ func (g *generator) hopeless() string {
 func (g *generator) record(c *Call, due time.Time, took time.Duration, kind, text string) (before int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	s, m := g.rep.series(c.Tool), &g.rep.Timeline[min(int(due.Sub(g.from).Milliseconds()/g.rep.StepMS), len(g.rep.Timeline)-1)]
+	step := int(due.Sub(g.from).Milliseconds() / g.rep.StepMS)
+	s := g.rep.series(c.Tool)
+	m := &g.rep.Timeline[min(step, len(g.rep.Timeline)-1)]
 	s.Count++
 	m.Count++
 	g.count++
@@ -318,7 +321,9 @@ func problem(x *mcp.Exchange) (kind, text string) {
 		kind = fmt.Sprint("HTTP ", status.Info.Status)
 	case errors.As(x.Cause, new(*mcp.TimeoutError)):
 		kind = timeout
-	case errors.As(x.Cause, new(*wire.ProtocolError)), errors.As(x.Cause, new(*mcp.TooManyValuesError)), errors.As(x.Cause, new(*mcp.InputError)):
+	case errors.As(x.Cause, new(*wire.ProtocolError)),
+		errors.As(x.Cause, new(*mcp.TooManyValuesError)),
+		errors.As(x.Cause, new(*mcp.InputError)):
 		kind = "unusable response"
 	default:
 		kind = "connection"

@@ -100,8 +100,9 @@ func (r *Report) tables() (out []html.Table) {
 	}
 	errors := html.Table{Title: "Errors", Head: []string{"tool", "error"}}
 	for _, s := range shown {
+		calls, failed := display.Count(s.Count, "call"), display.Count(s.Failed, "error")
 		t := html.Table{
-			Title: fmt.Sprintf("%s: %s, %.1f/s, %s", line(s.Tool), display.Count(s.Count, "call"), s.Rate, display.Count(s.Failed, "error")),
+			Title: fmt.Sprintf("%s: %s, %.1f/s, %s", line(s.Tool), calls, s.Rate, failed),
 			Head:  []string{"percentile", "latency", "95 % interval"},
 		}
 		for _, name := range percentiles() {
@@ -121,10 +122,12 @@ func (r *Report) tables() (out []html.Table) {
 			continue
 		}
 		for _, e := range s.Errors {
-			errors.Rows = append(errors.Rows, []string{line(s.Tool), line(fmt.Sprintf("%d × %s, first: %s", e.Count, e.Kind, e.Example))})
+			text := fmt.Sprintf("%d × %s, first: %s", e.Count, e.Kind, e.Example)
+			errors.Rows = append(errors.Rows, []string{line(s.Tool), line(text)})
 		}
 		if s.Wrong > 0 {
-			errors.Rows = append(errors.Rows, []string{line(s.Tool), line(fmt.Sprintf("%d of %d examined responses did not pass: %s", s.Wrong, s.Examined, s.Why))})
+			text := fmt.Sprintf("%d of %d examined responses did not pass: %s", s.Wrong, s.Examined, s.Why)
+			errors.Rows = append(errors.Rows, []string{line(s.Tool), line(text)})
 		}
 	}
 	budgets := html.Table{Title: "Budgets", Head: []string{"budget", "verdict", "measured", "95 % interval", "reason"}}
@@ -133,7 +136,13 @@ func (r *Report) tables() (out []html.Table) {
 		if j.Share {
 			text = share
 		}
-		budgets.Rows = append(budgets.Rows, []string{j.Budget, string(j.Verdict), text(j.Value), interval(text, j.Low, j.High), j.Reason})
+		budgets.Rows = append(budgets.Rows, []string{
+			j.Budget,
+			string(j.Verdict),
+			text(j.Value),
+			interval(text, j.Low, j.High),
+			j.Reason,
+		})
 	}
 	for _, t := range []html.Table{errors, budgets} {
 		if t.Rows != nil {
@@ -182,7 +191,8 @@ func (r *Report) markdown(b *bytes.Buffer) {
 		fmt.Fprintf(b, "- %s\n", cell.Replace(line(note)))
 	}
 	for _, t := range r.tables() {
-		fmt.Fprintf(b, "\n**%s**\n\n| %s |\n|%s\n", cell.Replace(t.Title), strings.Join(t.Head, " | "), strings.Repeat("---|", len(t.Head)))
+		rule := strings.Repeat("---|", len(t.Head))
+		fmt.Fprintf(b, "\n**%s**\n\n| %s |\n|%s\n", cell.Replace(t.Title), strings.Join(t.Head, " | "), rule)
 		for _, row := range t.Rows {
 			b.WriteString("|")
 			for _, c := range row {

@@ -151,7 +151,9 @@ func (s *Server) listedElsewhere(ctx context.Context, c *Call, l lister) bool {
 // tool's inputSchema, or "".
 func (s *Server) Arguments(ctx context.Context, op *plan.Op) string {
 	l := listers["tools/call"]
-	return l.wrong(op.Subject, (&list{schemas: map[string]jsonv.Value{op.Subject: s.Tools().complete(ctx).inputs[op.Subject]}}).mistakes(op, l).arguments)
+	inputs := s.Tools().complete(ctx).inputs
+	own := &list{schemas: map[string]jsonv.Value{op.Subject: inputs[op.Subject]}}
+	return l.wrong(op.Subject, own.mistakes(op, l).arguments)
 }
 
 // mistakes compares a call with a list; nil means that the list is not known.

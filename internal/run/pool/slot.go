@@ -298,8 +298,13 @@ func serverInfo(sess *mcp.Session) *result.Info {
 func (s *Slot) reusable(ctx context.Context) bool {
 	sv := s.server
 	st := sv.update(func(*state) {})
-	return sv.pool.deps.Warm.keeps(sv) && sv.pool.run.Err() == nil && !s.replaced && !st.stateful && !st.alwaysBusy &&
-		s.sess.AwaitIdle(ctx) && s.sess.Alive() && s.sess.CheckAlive(ctx) == nil
+	if !sv.pool.deps.Warm.keeps(sv) || sv.pool.run.Err() != nil {
+		return false
+	}
+	if s.replaced || st.stateful || st.alwaysBusy {
+		return false
+	}
+	return s.sess.AwaitIdle(ctx) && s.sess.Alive() && s.sess.CheckAlive(ctx) == nil
 }
 
 // keepWarm keeps the session for the next run. The caller holds the gate.

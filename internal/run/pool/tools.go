@@ -280,7 +280,8 @@ func (t *Tools) page(s *Server, version string, tools jsonv.Value, most int) err
 		if len(t.schemas) >= most {
 			return fmt.Errorf("tools/list has more than %d tools (limit: --max-list-items); the rest was not read", most)
 		}
-		t.schemas[name.Text()], t.inputs[name.Text()] = check.NewOutputSchema(tool.Lookup("outputSchema")), tool.Lookup("inputSchema")
+		t.schemas[name.Text()] = check.NewOutputSchema(tool.Lookup("outputSchema"))
+		t.inputs[name.Text()] = tool.Lookup("inputSchema")
 		t.hints[name.Text()] = tool.Lookup("annotations")
 	}
 	return nil
@@ -316,6 +317,15 @@ func (s *Server) CheckOutput(ctx context.Context, method, tool string, res jsonv
 		t.warn(s, l)
 	}
 	return schema.Check(ctx, tool, res)
+}
+
+// OutputSchema returns the schema of a tool's structuredContent, absent if it has none. It
+// only requests the list if the server's output is validated.
+func (s *Server) OutputSchema(ctx context.Context, tool string) jsonv.Value {
+	if !s.Def.ValidateOutput {
+		return jsonv.Value{}
+	}
+	return s.toolsOfCall().complete(ctx).schemas[tool].Doc()
 }
 
 // ToolViolation describes the mistake in a tool's entry in tools/list, or returns

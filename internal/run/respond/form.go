@@ -49,7 +49,7 @@ func Empty() *Script { return &Script{asked: map[string]bool{}, claims: true} }
 // refuse notes a request that the client declares to answer, and the suite does not. The
 // caller holds the lock.
 func (s *Script) refuse(method string) {
-	note := "the server requested " + method + ", which client.capabilities declares and the suite has no (further) answer to: it was refused with -32601"
+	note := "the server requested " + method + ", which client: declares and the suite has no (further) answer to: it was refused with -32601"
 	if s.claims && !slices.Contains(s.mistakes, note) {
 		s.mistakes = append(s.mistakes, note)
 	}

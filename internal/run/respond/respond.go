@@ -14,20 +14,17 @@ import (
 	"mcptest/internal/spec/suite"
 )
 
-// Capabilities are the capabilities that the client declares: those of client: as they
-// are written, otherwise only those that the suite scripts, because a server may wait for
-// an answer to the others.
+// Capabilities are the capabilities that the client declares: those of client:, and unless
+// they are written there word for word, those that the suite scripts. Without client: they
+// are only the scripted ones, because a server may wait for an answer to the others.
 type Capabilities struct {
 	sampling, tools, form, url, roots bool
 
-	written string // of client: as JSON text; "": they follow from the scripts
+	claimed string // of client: as JSON text; "": none
 }
 
 // Key is equal for equal capabilities.
 func (c Capabilities) Key() string {
-	if c.written != "" {
-		return c.written
-	}
 	b := []byte("-----")
 	if c.sampling {
 		b[0] = 's'
@@ -44,18 +41,45 @@ func (c Capabilities) Key() string {
 	if c.tools {
 		b[4] = 't'
 	}
-	return string(b)
+	return string(b) + c.claimed
 }
 
 // JSON returns MCP's ClientCapabilities.
 func (c Capabilities) JSON() jsonv.Value {
-	if c.written != "" {
-		written, _ := jsonv.Parse([]byte(c.written))
-		return written
+	out := jsonv.Object()
+	if c.claimed != "" {
+		out, _ = jsonv.Parse([]byte(c.claimed))
 	}
+	has := claimedBy(out)
 	yes := jsonv.Object()
-	modes := jsonv.ObjectOf("url", yes.If(c.url), "form", yes.If(c.url && c.form)) // empty: forms
-	return jsonv.ObjectOf("roots", yes.If(c.roots), "sampling", jsonv.ObjectOf("tools", yes.If(c.tools)).If(c.sampling), "elicitation", modes.If(c.form || c.url))
+	if c.roots && !has.roots {
+		out = out.With("roots", yes)
+	}
+	if c.sampling && !has.sampling {
+		out = out.With("sampling", yes)
+	}
+	if c.tools && !has.tools {
+		out = out.With("sampling", out.Lookup("sampling").With("tools", yes))
+	}
+	if c.form && !has.form || c.url && !has.url {
+		out = out.With("elicitation", c.modes(out.Lookup("elicitation")))
+	}
+	return out
+}
+
+// modes returns the capability elicitation, which has the members that written has.
+func (c Capabilities) modes(written jsonv.Value) jsonv.Value {
+	if !c.url {
+		return jsonv.Object() // forms
+	}
+	if written.Kind() != jsonv.KindObject {
+		written = jsonv.Object()
+	}
+	written = written.With("url", jsonv.Object())
+	if c.form {
+		written = written.With("form", jsonv.Object())
+	}
+	return written
 }
 
 // CapabilitiesOf returns the union of the capabilities that scripts need.
@@ -75,35 +99,47 @@ func CapabilitiesOf(scripts ...*suite.Respond) Capabilities {
 	return c
 }
 
-// declaredBy returns the capabilities that a server's client: declares.
-func declaredBy(written jsonv.Value) Capabilities {
-	elicitation := written.Lookup("elicitation")
+// claimedBy returns the capabilities that an object declares.
+func claimedBy(object jsonv.Value) Capabilities {
+	elicitation := object.Lookup("elicitation")
 	url := !elicitation.Lookup("url").IsAbsent()
 	return Capabilities{
-		sampling: !written.Lookup("sampling").IsAbsent(),
-		tools:    !written.Lookup("sampling", "tools").IsAbsent(),
-		roots:    !written.Lookup("roots").IsAbsent(),
+		sampling: !object.Lookup("sampling").IsAbsent(),
+		tools:    !object.Lookup("sampling", "tools").IsAbsent(),
+		roots:    !object.Lookup("roots").IsAbsent(),
 		url:      url,
 		form:     !elicitation.IsAbsent() && (!url || !elicitation.Lookup("form").IsAbsent()),
-		written:  string(written.Append(nil)),
+		claimed:  string(object.Append(nil)),
 	}
+}
+
+// declaredOn returns the capabilities that a client declares on a server, if scripts need
+// answers to be asked for.
+func declaredOn(s *plan.Server, scripts ...*suite.Respond) Capabilities {
+	if s.Client.Declares.IsAbsent() {
+		return CapabilitiesOf(scripts...)
+	}
+	c := claimedBy(s.Client.Declares)
+	if s.Client.Exact {
+		return c
+	}
+	scripted := CapabilitiesOf(scripts...)
+	c.sampling = c.sampling || scripted.sampling
+	c.tools = c.tools || scripted.tools
+	c.roots = c.roots || scripted.roots
+	c.form = c.form || scripted.form
+	c.url = c.url || scripted.url
+	return c
 }
 
 // CapabilitiesOn returns the capabilities of sessions with a server outside of cases.
-func CapabilitiesOn(s *plan.Server) Capabilities {
-	if !s.Declares.IsAbsent() {
-		return declaredBy(s.Declares)
-	}
-	return CapabilitiesOf(s.Respond)
-}
+func CapabilitiesOn(s *plan.Server) Capabilities { return declaredOn(s, s.Respond) }
 
-// CapabilitiesFor returns the capabilities of the session of a case: those that the
-// scripts of the server, the case and its steps on that server need.
+// CapabilitiesFor returns the capabilities of the session of a case: those that client: of
+// the server declares, and those that the scripts of the server, the case and its steps on
+// that server need.
 func CapabilitiesFor(c *plan.Case, s *plan.Server) Capabilities {
-	if !s.Declares.IsAbsent() {
-		return declaredBy(s.Declares)
-	}
-	if c.Respond == nil && s.Respond == nil && !c.Flow {
+	if s.Client.Declares.IsAbsent() && c.Respond == nil && s.Respond == nil && !c.Flow {
 		return Capabilities{}
 	}
 	scripts := []*suite.Respond{s.Respond, c.Respond}
@@ -112,7 +148,7 @@ func CapabilitiesFor(c *plan.Case, s *plan.Server) Capabilities {
 			scripts = append(scripts, op.Respond)
 		}
 	}
-	return CapabilitiesOf(scripts...)
+	return declaredOn(s, scripts...)
 }
 
 // Script answers the server's requests during one case. Ordered answers are used in

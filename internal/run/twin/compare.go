@@ -41,7 +41,8 @@ func Compare(c *plan.Case, first, other Answer) (out []result.Assertion) {
 	add := func(name string, part func(Answer) jsonv.Value) {
 		var v [2]jsonv.Value
 		for i, answer := range both {
-			v[i], _ = c.Masks.Mask(name, unprefixed(part(answer), c.SameAs.Prefix, first.Op.Subject), c.File.Dir)
+			own := unprefixed(part(answer), c.SameAs.Prefix, first.Op.Subject)
+			v[i], _ = c.Masks.Mask(name, own, c.File.Dir)
 			_, v[i] = counted("", v[i])
 		}
 		a := result.Assertion{

@@ -37,8 +37,12 @@ func OtherWays(c *plan.Case, file *plan.File) (out []Way) {
 	for _, choice := range c.Tree.Checks() {
 		clients, servers := choice.Others()
 		for _, name := range clients {
-			client := derived(c, name, func(s *plan.Server) { s.Client = name })
-			out = append(out, Way{Over: name, Server: client, Check: client.Client != ""})
+			client := derived(c, name, func(s *plan.Server) {
+				if name != "" {
+					s.Client.Name, s.Client.Title = name, ""
+				}
+			})
+			out = append(out, Way{Over: name, Server: client, Check: name != ""})
 		}
 		for _, s := range file.Servers {
 			if s.Name != c.Server.Name && slices.Contains(servers, s.Name) {

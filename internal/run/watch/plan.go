@@ -171,7 +171,8 @@ func KeepServers(ctx context.Context, warm *run.Warm, p *plan.Plan) bool {
 	plain := true
 	for _, file := range p.Files {
 		hooks := len(file.BeforeAll) + len(file.AfterAll) + len(file.BeforeEach) + len(file.AfterEach)
-		if hooks+len(file.Setup)+len(file.SetupPerTest)+len(file.TeardownPerTest)+len(file.Teardown)+len(file.Upstreams) > 0 {
+		perTest := len(file.SetupPerTest) + len(file.TeardownPerTest)
+		if hooks+perTest+len(file.Setup)+len(file.Teardown)+len(file.Upstreams) > 0 {
 			plain = false
 		}
 		for _, s := range file.Servers {

@@ -149,7 +149,10 @@ func (m *Manifest) decodeLists(k manifestKeys, path string, d *source.Decoder) {
 
 // decodeList decodes the entries of a list; what and key are for messages about
 // entries that have the same name.
-func decodeList[T any](nodes []*source.Node, path string, seen names, what, key string, decode func(*source.Node, string, *source.Decoder) T, name func(T) string) (out []T) {
+func decodeList[T any](
+	nodes []*source.Node, path string, seen names, what, key string,
+	decode func(*source.Node, string, *source.Decoder) T, name func(T) string,
+) (out []T) {
 	for i, n := range nodes {
 		at := source.PathIndex(path, i)
 		entry := decode(n, at, seen.d)

@@ -70,10 +70,19 @@ func decodePrompt(n *source.Node, path string, d *source.Decoder) *Prompt {
 			p.Complete[a.Name] = a.Complete
 		}
 		known = append(known, a.Name)
-		args = append(args, jsonv.ObjectOf("name", a.Name, "title", a.Title.JSON(), "description", a.Description.JSON(), "required", required))
+		args = append(args, jsonv.ObjectOf(
+			"name", a.Name,
+			"title", a.Title.JSON(),
+			"description", a.Description.JSON(),
+			"required", required,
+		))
 	}
 	p.Listed = jsonv.ObjectOf(
-		"name", k.Name, "title", k.Title.JSON(), "description", p.description, "arguments", jsonv.Array(args...).If(args != nil), "icons", k.Icons.JSON(),
+		"name", k.Name,
+		"title", k.Title.JSON(),
+		"description", p.description,
+		"arguments", jsonv.Array(args...).If(args != nil),
+		"icons", k.Icons.JSON(),
 		"_meta", k.Meta.JSON(),
 	)
 	c := compiler{d: d, roots: toolRoots, args: known}

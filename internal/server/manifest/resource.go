@@ -62,8 +62,13 @@ type resourceKeys struct {
 // resources, or only templates, have.
 func (k resourceKeys) listed(first, last []any) jsonv.Value {
 	return jsonv.ObjectOf(slices.Concat(first, []any{
-		"name", k.Name.JSON(), "title", k.Title.JSON(), "description", k.Description.JSON(), "mimeType", k.MimeType.JSON(),
-		"annotations", k.Annotations.JSON(), "icons", k.Icons.JSON(), "_meta", k.Meta.JSON(),
+		"name", k.Name.JSON(),
+		"title", k.Title.JSON(),
+		"description", k.Description.JSON(),
+		"mimeType", k.MimeType.JSON(),
+		"annotations", k.Annotations.JSON(),
+		"icons", k.Icons.JSON(),
+		"_meta", k.Meta.JSON(),
 	}, last)...)
 }
 

@@ -112,7 +112,8 @@ func members(n *source.Node, path string, compile func(key string, v *source.Nod
 	var keys []string
 	var items []*Template
 	for _, f := range n.Fields {
-		keys, items = append(keys, f.Key.Text), append(items, compile(f.Key.Text, f.Value, source.PathKey(path, f.Key.Text)))
+		keys = append(keys, f.Key.Text)
+		items = append(items, compile(f.Key.Text, f.Value, source.PathKey(path, f.Key.Text)))
 	}
 	return composite(source.KindMap, keys, items...)
 }

@@ -88,8 +88,14 @@ func decodeTool(n *source.Node, path string, d *source.Decoder) *Tool {
 		compileSchema(k.OutputSchema, path+".output_schema", d)
 	}
 	t.Listed = jsonv.ObjectOf(
-		"name", k.Name, "title", k.Title.JSON(), "description", k.Description.JSON(), "inputSchema", schema,
-		"outputSchema", k.OutputSchema.JSON(), "annotations", k.Annotations.JSON(), "icons", k.Icons.JSON(), "_meta", k.Meta.JSON(),
+		"name", k.Name,
+		"title", k.Title.JSON(),
+		"description", k.Description.JSON(),
+		"inputSchema", schema,
+		"outputSchema", k.OutputSchema.JSON(),
+		"annotations", k.Annotations.JSON(),
+		"icons", k.Icons.JSON(),
+		"_meta", k.Meta.JSON(),
 	)
 	t.Appears = optional(k.Appears, path+".appears", func(n *source.Node, path string) *Moment { return moment(n, path, d) })
 	t.Vanishes = optional(k.Vanishes, path+".vanishes", func(n *source.Node, path string) *Moment { return moment(n, path, d) })

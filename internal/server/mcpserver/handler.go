@@ -201,7 +201,9 @@ func (a *clientRequests) askAll(ctx context.Context, qs []Question, send func(co
 }
 
 // ask sends one question. wait returns its response.
-func (a *clientRequests) ask(ctx context.Context, q Question, send func(context.Context, []byte) error) (wait func() (jsonv.Value, error), err error) {
+func (a *clientRequests) ask(
+	ctx context.Context, q Question, send func(context.Context, []byte) error,
+) (wait func() (jsonv.Value, error), err error) {
 	ch := make(chan clientResponse, 1)
 	a.mu.Lock()
 	if a.gone {

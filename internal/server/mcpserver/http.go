@@ -12,7 +12,6 @@ import (
 	"strings"
 	"sync"
 
-	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/web"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/client/wire"
@@ -177,7 +176,7 @@ func (s *HTTPServer) post(w http.ResponseWriter, r *http.Request) {
 	}
 	e := sc.Envelope
 	method := protocol.TextOf(e.Method)
-	if e.Has&protocol.HasMethod != 0 && (method == "" || e.Has&protocol.HasID != 0 && protocol.KindOf(e.ID) != jsonv.KindString && protocol.KindOf(e.ID) != jsonv.KindNumber) {
+	if e.Has&protocol.HasMethod != 0 && (method == "" || hasInvalidID(e)) {
 		refuseHTTP(w, http.StatusBadRequest, protocol.CodeInvalidRequest, "Invalid Request")
 		return
 	}

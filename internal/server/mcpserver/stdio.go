@@ -126,7 +126,7 @@ func (c *conn) one(raw []byte, respond func([]byte)) {
 	}
 	method := protocol.TextOf(e.Method)
 	id := e.ID
-	if protocol.KindOf(e.Method) != jsonv.KindString || e.Has&protocol.HasID != 0 && protocol.KindOf(id) != jsonv.KindString && protocol.KindOf(id) != jsonv.KindNumber {
+	if protocol.KindOf(e.Method) != jsonv.KindString || hasInvalidID(e) {
 		c.refuse(protocol.CodeInvalidRequest, "Invalid Request")
 		return
 	}
@@ -248,3 +248,12 @@ func (c *conn) send(ctx context.Context, raw []byte) error { return c.out.WriteL
 
 // write puts bytes on the wire without adding anything.
 func (c *conn) write(ctx context.Context, b []byte) error { return c.out.WriteBytes(ctx, b, false) }
+
+// hasInvalidID reports whether a message has an id that is neither a text nor a number.
+func hasInvalidID(e protocol.Envelope) bool {
+	if e.Has&protocol.HasID == 0 {
+		return false
+	}
+	kind := protocol.KindOf(e.ID)
+	return kind != jsonv.KindString && kind != jsonv.KindNumber
+}

@@ -132,7 +132,9 @@ func (s *Session) complete(sc *scope) *mcpserver.Reply {
 	})
 	total := len(fit)
 	fit = fit[:min(total, maxCompletions)]
-	return answer(jsonv.ObjectOf("completion", jsonv.ObjectOf("values", jsonv.Array(fit...), "total", int64(total), "hasMore", total > len(fit))))
+	fitting := jsonv.Array(fit...)
+	completion := jsonv.ObjectOf("values", fitting, "total", int64(total), "hasMore", total > len(fit))
+	return answer(jsonv.ObjectOf("completion", completion))
 }
 
 // codeNotFound is MCP's code for a resource that does not exist, in sessions.

@@ -152,7 +152,8 @@ func (s *Session) log(sc *scope, l *manifest.LogMessage) error {
 	if slices.Index(manifest.LogLevels, l.Level) < sc.level() {
 		return nil
 	}
-	params := jsonv.ObjectOf("level", l.Level, "logger", jsonv.Filled(l.Logger), "data", l.Data.Eval(sc.root).OrNull())
+	data := l.Data.Eval(sc.root).OrNull()
+	params := jsonv.ObjectOf("level", l.Level, "logger", jsonv.Filled(l.Logger), "data", data)
 	return lost(sc, sc.req.Notify("notifications/message", params.Append(nil)))
 }
 

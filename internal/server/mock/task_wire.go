@@ -49,7 +49,9 @@ func needsTasks() *mcpserver.Reply {
 }
 
 // detach continues a call in the background and responds with its task.
-func (s *Session) detach(sc *scope, support *manifest.TaskSupport, rest func(ctx context.Context, sc *scope) *mcpserver.Reply) *mcpserver.Reply {
+func (s *Session) detach(
+	sc *scope, support *manifest.TaskSupport, rest func(ctx context.Context, sc *scope) *mcpserver.Reply,
+) *mcpserver.Reply {
 	srv := s.server
 	ctx, stop := context.WithCancel(srv.ctx)
 	asked := sc.params.Lookup("task", "ttl")

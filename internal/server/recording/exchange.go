@@ -147,6 +147,11 @@ func (e *exchange) matches(keys []string, secrets *secret.Redactor) bool {
 
 // sameResponse reports whether two exchanges have equal responses.
 func sameResponse(a, b *exchange) bool {
-	return a.status == b.status && a.response.form == b.response.form && string(a.response.bytes()) == string(b.response.bytes()) &&
-		maps.EqualFunc(a.resHeader, b.resHeader, slices.Equal)
+	if a.status != b.status || a.response.form != b.response.form {
+		return false
+	}
+	if string(a.response.bytes()) != string(b.response.bytes()) {
+		return false
+	}
+	return maps.EqualFunc(a.resHeader, b.resHeader, slices.Equal)
 }

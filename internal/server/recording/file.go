@@ -131,8 +131,9 @@ func header(d *source.Decoder, root *source.Node, upstream string) bool {
 	} else {
 		for i, m := range masks.Items {
 			if !slices.Contains(maskNames, m.Text) {
-				d.Errorf(m, source.PathIndex("masks", i), "unknown mask %s: this version of mcptest does not know what it replaces%s", source.FlowText(m.Text), source.Parenthesis(source.DidYouMean(m.Text, maskNames))).Hint =
-					"update mcptest, or delete the file and record again with " + Again(upstream)
+				near := source.Parenthesis(source.DidYouMean(m.Text, maskNames))
+				diag := d.Errorf(m, source.PathIndex("masks", i), "unknown mask %s: this version of mcptest does not know what it replaces%s", source.FlowText(m.Text), near)
+				diag.Hint = "update mcptest, or delete the file and record again with " + Again(upstream)
 			}
 		}
 	}
@@ -149,7 +150,7 @@ const otherHint = "name another file, or delete this one and record again"
 func (f *File) Of(api string) (d source.Diagnostic, wrong bool) {
 	recorded, err := url.Parse(f.standsFor)
 	now, err2 := url.Parse(api)
-	if f.standsFor == "" || err == nil && err2 == nil && (strings.EqualFold(recorded.Host, now.Host) || web.IsLoopback(recorded.Hostname()) && web.IsLoopback(now.Hostname())) {
+	if f.standsFor == "" || err == nil && err2 == nil && sameHost(recorded, now) {
 		return d, false
 	}
 	d = source.Errorf(f.standsForPos, "stands_for", "this is a recording of %s, not of %s", source.FlowText(f.standsFor), source.FlowText(api))
@@ -294,7 +295,8 @@ func (c *content) body(d *source.Decoder, n *source.Node, path string) body {
 		for _, p := range c.Multipart {
 			var inner content
 			d.Decode(p.Body, path+".multipart", &inner)
-			b.parts = append(b.parts, part{p.Name, p.Filename, p.Type, inner.body(d, p.Body, path+".multipart")})
+			body := inner.body(d, p.Body, path+".multipart")
+			b.parts = append(b.parts, part{p.Name, p.Filename, p.Type, body})
 		}
 	case c.Base64 != "":
 		data, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(c.Base64), ""))
@@ -304,4 +306,9 @@ func (c *content) body(d *source.Decoder, n *source.Node, path string) body {
 		b.form, b.text = base64Body, string(data)
 	}
 	return b
+}
+
+// sameHost reports whether two addresses have the same host; this machine is one host.
+func sameHost(a, b *url.URL) bool {
+	return strings.EqualFold(a.Host, b.Host) || web.IsLoopback(a.Hostname()) && web.IsLoopback(b.Hostname())
 }

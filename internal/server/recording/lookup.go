@@ -92,7 +92,8 @@ func (p *Player) find(e *exchange) []int {
 	}
 	var out []int
 	for _, i := range f.masked {
-		if (len(out) == 0 || f.list[i].key() == f.list[out[0]].key()) && f.list[i].matches(e.keys, p.secrets) {
+		isAlike := len(out) == 0 || f.list[i].key() == f.list[out[0]].key()
+		if isAlike && f.list[i].matches(e.keys, p.secrets) {
 			out = append(out, i)
 		}
 	}

@@ -67,7 +67,9 @@ func (s *sanitizer) path(path string) string {
 	segments := strings.Split(path, "/")
 	for i := 1; i < len(segments); i++ {
 		v := segments[i]
-		if secret.HoldsMember(segments[i-1]) && len(v) >= 10 && strings.ContainsAny(v, "0123456789") && strings.Trim(v, "0123456789") != "" {
+		hasDigits := strings.ContainsAny(v, "0123456789")
+		isNumber := strings.Trim(v, "0123456789") == ""
+		if secret.HoldsMember(segments[i-1]) && len(v) >= 10 && hasDigits && !isNumber {
 			segments[i] = s.whole(maskText, v)
 		}
 	}

@@ -125,7 +125,8 @@ func (r *Recorder) Save(o Options) (Saved, error) {
 	if err != nil || saved.Unsaved != "" {
 		return saved, err
 	}
-	if had, err := os.ReadFile(o.Path); err == nil && bytes.Equal(bytes.ReplaceAll(had, []byte("\r\n"), []byte("\n")), data) {
+	had, err := os.ReadFile(o.Path)
+	if err == nil && bytes.Equal(bytes.ReplaceAll(had, []byte("\r\n"), []byte("\n")), data) {
 		return saved, nil
 	}
 	if err := os.MkdirAll(filepath.Dir(o.Path), 0o777); err != nil {

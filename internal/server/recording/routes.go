@@ -116,5 +116,6 @@ func (e *exchange) reply() jsonv.Value {
 			headers[name] = []string{value}
 		}
 	}
-	return jsonv.ObjectOf("status", jsonv.Int(int64(e.status)).If(e.status != http.StatusOK), "headers", textsOf(headers, true), key, body)
+	status := jsonv.Int(int64(e.status)).If(e.status != http.StatusOK)
+	return jsonv.ObjectOf("status", status, "headers", textsOf(headers, true), key, body)
 }

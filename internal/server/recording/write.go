@@ -57,7 +57,12 @@ func (f *File) bytes() []byte {
 
 // value returns an exchange in the form of the file.
 func (e *exchange) value() jsonv.Value {
-	request := jsonv.ObjectOf("method", e.method, "path", e.path, "query", textsOf(e.query, false), "headers", textsOf(e.reqHeader, true))
+	request := jsonv.ObjectOf(
+		"method", e.method,
+		"path", e.path,
+		"query", textsOf(e.query, false),
+		"headers", textsOf(e.reqHeader, true),
+	)
 	response := jsonv.ObjectOf("status", e.status, "headers", textsOf(e.resHeader, true))
 	return jsonv.ObjectOf("test", jsonv.Filled(e.test), "request", e.request.addTo(request), "response", e.response.addTo(response))
 }
@@ -195,6 +200,11 @@ func withoutRepeats(list []exchange) []exchange {
 
 func sortExchanges(list []exchange) {
 	slices.SortStableFunc(list, func(a, b exchange) int {
-		return cmp.Or(cmp.Compare(a.path, b.path), cmp.Compare(a.method, b.method), cmp.Compare(a.key(), b.key()), cmp.Compare(a.test, b.test))
+		return cmp.Or(
+			cmp.Compare(a.path, b.path),
+			cmp.Compare(a.method, b.method),
+			cmp.Compare(a.key(), b.key()),
+			cmp.Compare(a.test, b.test),
+		)
 	})
 }

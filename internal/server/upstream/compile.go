@@ -150,7 +150,8 @@ func (c *compiler) route(decl *RouteDecl, at string) *Route {
 	}
 	r := &Route{Pos: decl.Pos, Path: at, method: strings.ToUpper(m.Method)}
 	if r.method != "" && !slices.Contains(methods, r.method) {
-		c.report(m.Pos, at+".match.method", strconv.Quote(m.Method)+" is not an HTTP method", cmp.Or(source.DidYouMean(r.method, methods), "such as GET or POST"))
+		hint := cmp.Or(source.DidYouMean(r.method, methods), "such as GET or POST")
+		c.report(m.Pos, at+".match.method", strconv.Quote(m.Method)+" is not an HTTP method", hint)
 	}
 	var problem, hint string
 	if r.path, problem, hint = parsePath(m.Path); problem != "" {
@@ -224,7 +225,8 @@ func (c *compiler) reply(decl *ReplyDecl, r *Route, path string) *reply {
 			c.report(e.Pos, source.PathKey(path+".headers", e.Key), strconv.Quote(e.Key)+" can't be the name of a header", "")
 			continue
 		}
-		out.headers = append(out.headers, header{e.Key, c.template(string(e.Value), r, e.Pos, source.PathKey(path+".headers", e.Key))})
+		value := c.template(string(e.Value), r, e.Pos, source.PathKey(path+".headers", e.Key))
+		out.headers = append(out.headers, header{e.Key, value})
 	}
 	c.content(out, decl, r, path)
 	c.delivery(out, decl, path)

@@ -193,8 +193,13 @@ func (r *Route) Unused(list []Exchange) string {
 
 // covers reports whether every request that s matches is matched by r.
 func (r *Route) covers(s *Route) bool {
-	return (r.method == "" || r.method == s.method) && r.path.covers(&s.path) && implied(r.query, s.query) && implied(r.headers, s.headers) &&
-		(r.body.IsAbsent() || !s.body.IsAbsent() && jsonv.Equal(r.body, s.body))
+	if r.method != "" && r.method != s.method {
+		return false
+	}
+	if !r.path.covers(&s.path) || !implied(r.query, s.query) || !implied(r.headers, s.headers) {
+		return false
+	}
+	return r.body.IsAbsent() || !s.body.IsAbsent() && jsonv.Equal(r.body, s.body)
 }
 
 // implied reports whether requests that satisfy the conditions have satisfy those

@@ -141,10 +141,13 @@ func (k *Keys) Action(n *source.Node, path string, d *source.Decoder) Conversati
 	}
 	c.Turns = cmp.Or(c.Turns, 10)
 	for i, a := range k.Script {
-		a.check(n.Get("script").Items[i], source.PathIndex(path+".script", i), i == len(k.Script)-1, d)
+		isLast := i == len(k.Script)-1
+		a.check(n.Get("script").Items[i], source.PathIndex(path+".script", i), isLast, d)
 	}
 	if len(k.Script) > c.Turns && c.Model == Script {
-		d.Errorf(n.Get("script").Items[c.Turns], source.PathIndex(path+".script", c.Turns), "the script has %d answers, turns: allows %d: the rest would never be given", len(k.Script), c.Turns)
+		surplus := n.Get("script").Items[c.Turns]
+		d.Errorf(surplus, source.PathIndex(path+".script", c.Turns),
+			"the script has %d answers, turns: allows %d: the rest would never be given", len(k.Script), c.Turns)
 	}
 	if k.Mock != nil {
 		c.Mocks = mocks(k.Mock, path+".mock", d)

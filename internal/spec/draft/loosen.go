@@ -69,7 +69,8 @@ func (l *loosener) notRefused() {
 func (l *loosener) requested(t *Test) {
 	sent := map[string]int{}
 	for _, r := range t.Requested {
-		l.add(fmt.Sprintf("upstream.%s.requests[%d]", r.Upstream, sent[r.Upstream]), "subset", jsonv.ObjectOf("method", r.Method, "path", r.Path), "")
+		path := fmt.Sprintf("upstream.%s.requests[%d]", r.Upstream, sent[r.Upstream])
+		l.add(path, "subset", jsonv.ObjectOf("method", r.Method, "path", r.Path), "")
 		sent[r.Upstream]++
 	}
 	for _, name := range slices.Sorted(maps.Keys(sent)) {
@@ -127,7 +128,8 @@ func (l *loosener) without(t *Test) {
 		mentionsIt := func(a Answer) bool {
 			return word.MatchString(a.Reason)
 		}
-		if len(name) > 2 && len(t.Answers) > 0 && !t.Loose && l.writable(jsonv.String(name)) && t.all(mentionsIt) {
+		isWord := len(name) > 2 && l.writable(jsonv.String(name))
+		if isWord && len(t.Answers) > 0 && !t.Loose && t.all(mentionsIt) {
 			l.add("refusal.text", "contains", jsonv.String(name), "")
 			return
 		}

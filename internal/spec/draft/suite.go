@@ -47,7 +47,8 @@ type Server struct {
 	Bearer    string
 	Transport string
 	Protocol  string
-	Mute      bool // it does not respond to server/discover, so Protocol saves time
+	Client    string // a known client; "": mcptest
+	Mute      bool   // it does not respond to server/discover, so Protocol saves time
 	CAFile    string
 	Insecure  bool
 	Tolerate  []string

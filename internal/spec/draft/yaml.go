@@ -99,6 +99,7 @@ func (w *writer) entry(entry Copy) {
 		w.line("    # it does not respond to server/discover, for which each run would wait without this line")
 	}
 	text("protocol", sv.Protocol)
+	text("client", sv.Client)
 	w.access()
 	if len(sv.Tolerate) > 0 {
 		w.line("    # review: the server breaks the protocol; without this line its tests fail")

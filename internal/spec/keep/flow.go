@@ -137,7 +137,8 @@ func findBracket(data []byte, start int) bracket {
 			i = endOfQuote(data, i)
 			fresh = false
 		case fresh && (c == '&' || c == '!'): // a value follows
-			for i+1 < len(data) && !isBlank(data[i+1]) && !bytes.ContainsRune([]byte(",[]{}"), rune(data[i+1])) {
+			isEnd := func(c byte) bool { return isBlank(c) || bytes.IndexByte([]byte(",[]{}"), c) >= 0 }
+			for i+1 < len(data) && !isEnd(data[i+1]) {
 				i++
 			}
 		case c == '[' || c == '{':

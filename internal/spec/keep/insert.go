@@ -128,7 +128,10 @@ func (s *surroundings) holds(edit Edit) bool {
 	if before != nil {
 		items = before.Items
 	}
-	if !slices.EqualFunc(items, now.Items[:last], equal) || !equal(source.FromJSON(s.test.value, source.Pos{}), now.Items[last]) {
+	if !slices.EqualFunc(items, now.Items[:last], equal) {
+		return false
+	}
+	if !equal(source.FromJSON(s.test.value, source.Pos{}), now.Items[last]) {
 		return false
 	}
 	others := func(n *source.Node) []source.Field {

@@ -75,6 +75,12 @@ func (c *compiler) buildWith(e entry, b interpolate.Bindings) built {
 	c.examines(st, out)
 	out.listens = c.needsExclusive(out)
 	c.assignServer(out, out.Server)
+	for _, sv := range servers {
+		c.warnUnasked(sv, out.Respond, e.Path+".respond")
+	}
+	for _, op := range out.Ops {
+		c.warnUnasked(op.Server, op.Respond, e.Path+".respond")
+	}
 	if c.errors() == before && len(out.Ops) == 0 {
 		c.dec.ErrorAt(n.Pos, e.Path, "nothing to invoke", "")
 	}
@@ -118,6 +124,9 @@ func (e entry) call(call *suite.Invocation, keys []string, b interpolate.Binding
 			call.Args = n
 			if n.Kind != source.KindMap {
 				d.WrongType(n, path, "a map of arguments")
+			}
+			if wrong := e.Node.Get("invalid_args"); e.Block == suite.Prompts && (wrong == nil || wrong.Text != "true") {
+				suite.CheckPromptArguments(n, path, d)
 			}
 		case "params":
 			call.Params = n
@@ -178,7 +187,8 @@ func (c *compiler) serversOf(st *suite.Test, n *source.Node) (out []*Server) {
 		if c.file.Default != nil {
 			return []*Server{c.file.Default}
 		}
-		if len(c.file.Servers) > 1 && c.suite.DefaultServer == "" && n.Kind == source.KindMap && !stepsHaveServers(st) && !c.suite.Partial {
+		isAmbiguous := len(c.file.Servers) > 1 && c.suite.DefaultServer == "" && !c.suite.Partial
+		if isAmbiguous && n.Kind == source.KindMap && !stepsHaveServers(st) {
 			c.dec.ErrorAt(n.Pos, st.Path, "names no server, and the suite has no default_server",
 				fmt.Sprintf("add server: to the test (%s), or default_server: to the suite", c.serverNames()))
 		}
@@ -359,14 +369,20 @@ func (c *compiler) merged(st *suite.Test, own expect.Parts, check bool) *expect.
 // per-test hooks or fixtures, scripts the client's side, or examines messages that
 // cannot be attributed to one of several concurrent calls.
 func (c *compiler) needsExclusive(out *Case) bool {
-	if c.file.Serial || c.set.Alone || out.Respond != nil || out.Routes != nil || out.LogLevel != "" || c.file.Options.RestartPolicy == PerTest {
+	if c.file.Serial || c.set.Alone || c.file.Options.RestartPolicy == PerTest {
+		return true
+	}
+	if out.Respond != nil || out.Routes != nil || out.LogLevel != "" {
 		return true
 	}
 	if out.Tree.Uses().Exclusive() || out.SameAs.Compares("notifications") {
 		return true
 	}
 	for _, op := range out.Ops {
-		if op.Action != nil && op.Action.Name() == "probe" || op.Wait != nil || op.CancelAfter > 0 || op.Respond != nil || op.Raw != nil {
+		if op.Action != nil && op.Action.Name() == "probe" {
+			return true
+		}
+		if op.Wait != nil || op.CancelAfter > 0 || op.Respond != nil || op.Raw != nil {
 			return true
 		}
 		if op.Tree != nil && op.Tree.Uses().Exclusive() {

@@ -170,11 +170,11 @@ func TestCompileReleasesEntries(t *testing.T) {
 func TestServerIdentity(t *testing.T) {
 	t.Parallel()
 	identity := []string{
-		"Argv", "Auth", "ConnectTimeout", "Describe", "Dir", "Env", "Headers", "Name", "Protocol", "ReadyAtServer", "RetryHTTP", "Sessions", "StrictExit", "TLS", "Tolerate",
+		"Argv", "Auth", "Client", "ConnectTimeout", "Describe", "Dir", "Env", "Headers", "Name", "Protocol", "ReadyAtServer", "RetryHTTP", "Sessions", "StrictExit", "TLS", "Tolerate",
 		"Transport", "URL", "ValidateOutput", "WaitForReady",
 	}
 	informs := []string{
-		"Added", "Change", "Client", "ClientSecret", "Declares", "IdleTimeout", "Key", "Pos", "ProbeTime", "Respond", "Timeout", "Upstreams", "Withheld",
+		"Added", "Change", "ClientSecret", "IdleTimeout", "Key", "Pos", "ProbeTime", "Respond", "Timeout", "Upstreams", "Withheld",
 	}
 	var isIdentity, others []string
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[plan.Server]()) {

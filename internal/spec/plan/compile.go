@@ -31,6 +31,7 @@ type Settings struct {
 
 	Timeout      time.Duration // 0: not set
 	WaitForReady time.Duration // overrides that of servers; 0: not set
+	Client       *Client       // overrides client: of servers; nil: not set
 	Retries      *int
 	Parallel     int // 0: not set
 	FailFast     bool

@@ -110,7 +110,8 @@ func (c *compiler) ops(st *suite.Test, servers []*Server, out *Case, e entry, b 
 		})
 		for _, sv := range servers {
 			if why, hint := st.Action.Refuses(sv.URL != ""); why != "" {
-				c.dec.ErrorAt(cmp.Or(st.Server.Pos, st.Node.Pos), st.Path+".server", why+", and "+sv.Name+" has none", hint)
+				at := cmp.Or(st.Server.Pos, st.Node.Pos)
+				c.dec.ErrorAt(at, st.Path+".server", why+", and "+sv.Name+" has none", hint)
 			}
 		}
 		return
@@ -205,7 +206,9 @@ func (c *compiler) step(s *suite.FlowStep, n *source.Node, server *Server) *Op {
 
 // fillStep returns a function that completes a step from its source, so that every
 // placeholder in it is replaced once, even if values contain placeholders.
-func (c *compiler) fillStep(e entry, path string, written *source.Node, row jsonv.Value, server *Server) func(jsonv.Value) (*Op, source.Diagnostics) {
+func (c *compiler) fillStep(
+	e entry, path string, written *source.Node, row jsonv.Value, server *Server,
+) func(jsonv.Value) (*Op, source.Diagnostics) {
 	return func(steps jsonv.Value) (*Op, source.Diagnostics) {
 		cc := c.apart()
 		filled := e.Scope.Expand(written, path, interpolate.Bindings{Case: row, Steps: steps}, cc.dec)
@@ -219,7 +222,9 @@ func (c *compiler) fillStep(e entry, path string, written *source.Node, row json
 }
 
 // fillTree returns a function that completes the expectations of a flow.
-func (c *compiler) fillTree(e entry, st *suite.Test, written *source.Node, row jsonv.Value) func(jsonv.Value) (*expect.Tree, source.Diagnostics) {
+func (c *compiler) fillTree(
+	e entry, st *suite.Test, written *source.Node, row jsonv.Value,
+) func(jsonv.Value) (*expect.Tree, source.Diagnostics) {
 	test := *st
 	test.Node = nil
 	return func(steps jsonv.Value) (*expect.Tree, source.Diagnostics) {

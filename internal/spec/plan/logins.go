@@ -1,9 +1,28 @@
 package plan
 
 import (
+	"net/url"
+	"slices"
+	"strings"
+
 	"mcptest/internal/base/shellwords"
 	"mcptest/internal/base/source"
 )
+
+// SendsCredentials reports whether requests to the server have credentials: of auth:, in a
+// header or in the address.
+func (s *Server) SendsCredentials() bool {
+	if s.Auth != nil || s.HasAuthorization() {
+		return true
+	}
+	u, err := url.Parse(s.URL)
+	return err == nil && u.User != nil
+}
+
+// HasAuthorization reports whether the headers of the server have the header Authorization.
+func (s *Server) HasAuthorization() bool {
+	return slices.ContainsFunc(s.Headers, func(h Header) bool { return strings.EqualFold(h.Name, "Authorization") })
+}
 
 // NeedsLogin reports whether a user must log in to the server before a run.
 func (s *Server) NeedsLogin() bool {

@@ -38,7 +38,7 @@ func newOp(block suite.Block, call suite.Invocation, server *Server, n *source.N
 		op.Params = namedParams("uri", call.URI, jsonv.Value{})
 	case suite.Prompts:
 		op.Method, op.Subject = "prompts/get", call.Prompt
-		op.Params = namedParams("name", call.Prompt, call.Args.JSON())
+		op.Params = namedParams("name", call.Prompt, promptArgs(call.Args, n.Get("invalid_args")))
 	case suite.Protocol:
 		op.Method, op.Notification = call.Method, call.Notification
 		if call.Params != nil {
@@ -57,6 +57,24 @@ func orEmpty(args *source.Node) jsonv.Value {
 		return jsonv.Object()
 	}
 	return args.JSON()
+}
+
+// promptArgs returns the arguments of a prompt, which are text: a number or a boolean that
+// replaced a placeholder becomes text, unless the test sends wrong arguments on purpose.
+func promptArgs(args, wrong *source.Node) jsonv.Value {
+	intended := wrong != nil && wrong.Text == "true"
+	if args == nil || args.Kind != source.KindMap || intended {
+		return args.JSON()
+	}
+	out := jsonv.Object()
+	for _, f := range args.Fields {
+		value := f.Value.JSON()
+		if text, ok := f.Value.AsText(); ok {
+			value = jsonv.String(text)
+		}
+		out = out.With(f.Key.Text, value)
+	}
+	return out
 }
 
 // namedParams returns params with a name or URI, and arguments unless they are absent. It

@@ -201,7 +201,7 @@ type Server struct {
 	// ClientSecret is the value of auth.oauth.client_secret_env.
 	ClientSecret string `json:"-"`
 
-	Client         string `json:"-"` // client name for the handshake; "": mcptest's
+	Client         Client `json:",omitzero"`
 	Protocol       string // auto or a revision
 	ConnectTimeout time.Duration
 	Timeout        time.Duration `json:"-"` // 0: not set
@@ -214,7 +214,6 @@ type Server struct {
 	ValidateOutput bool
 	Describe       []agent.Description  `json:",omitempty"`
 	Respond        *suite.Respond       `json:"-"`
-	Declares       jsonv.Value          `json:"-"` // capabilities of the client as written; absent: those that Respond needs
 	Upstreams      []*upstream.Upstream `json:"-"` // of its file
 
 	def *suite.Server // for positions
@@ -226,6 +225,22 @@ func (s *Server) variantOf(other *Server) bool {
 	a, _, _ := strings.Cut(s.Name, "@")
 	b, _, _ := strings.Cut(other.Name, "@")
 	return a == b
+}
+
+// Client is what mcptest claims to be on a server. The zero value is mcptest itself.
+type Client struct {
+	Profile              string // "": none
+	Name, Title, Version string // "": mcptest's
+	// Declares are the capabilities, an object; absent: those that respond: needs.
+	Declares jsonv.Value
+	// Exact is set if Declares is what the suite wrote. Otherwise the capabilities that
+	// respond: needs are declared in addition.
+	Exact bool
+}
+
+// IsZero reports whether the client is mcptest itself.
+func (c Client) IsZero() bool {
+	return c.Profile == "" && c.Name == "" && c.Title == "" && c.Version == "" && c.Declares.IsAbsent()
 }
 
 // Header is one HTTP header to send.

@@ -80,7 +80,10 @@ func newRowItem(at int, n *source.Node, first *expect.Item) rowItem {
 			return rowItem{at: at}
 		}
 	}
-	if r.matcher == nil || r.matcher.Kind != source.KindMap || len(r.matcher.Fields) != 1 || r.matcher.Fields[0].Key.Text != "exact" {
+	if r.matcher == nil || r.matcher.Kind != source.KindMap || len(r.matcher.Fields) != 1 {
+		return r
+	}
+	if r.matcher.Fields[0].Key.Text != "exact" {
 		return r
 	}
 	if n := r.matcher.Fields[0].Value; n.IsScalar() {
@@ -171,7 +174,8 @@ func (t *template) newRowCheck() *rowCheck {
 	r := &rowCheck{t: t, c: *t.c}
 	for _, key := range t.varies.call {
 		n := t.entry.Node.Get(key)
-		if key != "args" && key != "params" || interpolate.Whole(n) {
+		nested := key == "args" && t.entry.Block != suite.Prompts || key == "params"
+		if !nested || interpolate.Whole(n) {
 			r.needs = nil // the type of a value matters
 			break
 		}

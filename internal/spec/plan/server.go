@@ -41,7 +41,7 @@ func (c *compiler) server(sv *suite.Server) (*Server, source.Diagnostics) {
 		Name: sv.Name, Pos: sv.Pos, URL: sv.URL, Auth: sv.Auth, TLS: sv.TLS,
 		Transport: cmp.Or(sv.Transport, "auto"), Protocol: cmp.Or(sv.Protocol, "auto"),
 		ConnectTimeout: orDuration(sv.ConnectTimeout, DefaultConnectTimeout), Timeout: orDuration(sv.Timeout, 0), IdleTimeout: orDuration(sv.IdleTimeout, 0),
-		WaitForReady: sv.WaitForReady, Sessions: 1, ValidateOutput: true, Respond: sv.Respond, Declares: sv.Client.Declared(),
+		WaitForReady: sv.WaitForReady, Sessions: 1, ValidateOutput: true, Respond: sv.Respond,
 		Tolerate: map[string]bool{}, ServerKeys: sv.ServerKeys, def: sv,
 	}
 	s.out = out
@@ -84,15 +84,31 @@ func (c *compiler) server(sv *suite.Server) (*Server, source.Diagnostics) {
 	if sv.ValidateOutput != nil {
 		out.ValidateOutput = *sv.ValidateOutput
 	}
-	for i, t := range sv.Tolerate {
-		if !slices.Contains(c.set.ViolationKinds, t.Text) && !t.Bad && !t.Pos.IsZero() {
-			c.dec.ErrorAt(t.Pos, source.PathIndex(s.path+".tolerate", i), fmt.Sprintf("%q is not a kind of protocol violation", t.Text),
-				source.Known(t.Text, c.set.ViolationKinds))
-		}
-		out.Tolerate[t.Text] = true
-	}
+	s.tolerate()
+	s.client()
 	out.Key = serverKey(out)
 	return out, c.dec.Diagnostics()
+}
+
+// tolerate sets the kinds of violations that are no failures.
+func (s *serverCompiler) tolerate() {
+	kinds := s.c.set.ViolationKinds
+	for i, t := range s.sv.Tolerate {
+		if !slices.Contains(kinds, t.Text) && !t.Bad && !t.Pos.IsZero() {
+			what := fmt.Sprintf("%q is not a kind of protocol violation", t.Text)
+			s.c.dec.ErrorAt(t.Pos, source.PathIndex(s.path+".tolerate", i), what, source.Known(t.Text, kinds))
+		}
+		s.out.Tolerate[t.Text] = true
+	}
+}
+
+// client sets what mcptest claims to be: --client wins over client: of the server.
+func (s *serverCompiler) client() {
+	s.out.Client = clientOf(s.sv.Client)
+	if s.c.set.Client != nil {
+		s.out.Client = *s.c.set.Client
+	}
+	s.c.warnUnasked(s.out, s.sv.Respond, s.path+".respond")
 }
 
 // address checks the address of a server, and that no other key excludes it.
@@ -188,9 +204,30 @@ func (s *serverCompiler) transport() {
 func (s *serverCompiler) refuse(other string) {
 	for _, f := range source.Fields(reflect.TypeFor[suite.Server]()) {
 		if f.Tag.Get("for") == other && s.sv.Has(f.Name) {
-			s.report(f.Name, fmt.Sprintf("%s: requires a server with %s:", f.Name, other), "")
+			s.report(f.Name, fmt.Sprintf("%s: requires a server with %s:", f.Name, other), wayInstead(f.Name))
 		}
 	}
+}
+
+// wayInstead says how the other kind of server gets what a key is written for.
+func wayInstead(key string) string {
+	const started = "the server at a URL was started elsewhere: "
+	const program = "a program is started and gets no HTTP requests: "
+	switch key {
+	case "headers":
+		return program + "it takes its settings from env: {NAME: value} or from its arguments"
+	case "auth":
+		return program + "it takes a token from its environment: env: {API_TOKEN: \"${API_TOKEN}\"}"
+	case "tls", "transport", "retry_http":
+		return program + "leave " + key + ": out"
+	case "env", "inherit_env":
+		return started + "set its environment there, or send a value with each request: headers: {NAME: value}"
+	case "args":
+		return started + "add its arguments there; parameters of the address belong into url: or query:"
+	case "cwd", "strict_exit":
+		return started + "leave " + key + ": out, or start it here with command:"
+	}
+	return ""
 }
 
 // waitForReady checks the syntax of wait_for_ready: a duration or an address to

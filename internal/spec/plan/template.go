@@ -149,7 +149,11 @@ func (c *compiler) template(se suite.Entry) *template {
 		b = c.build(t.at(0), row)
 		c.table = ""
 	}
-	t.proto, t.test, t.servers, t.tags, t.name = b.out, b.test, b.servers, b.out.Tags, b.test.Name
+	t.proto = b.out
+	t.test = b.test
+	t.servers = b.servers
+	t.tags = b.out.Tags
+	t.name = b.test.Name
 	if b.test.Only {
 		t.only = e.Node.Get("only").Pos
 	}
@@ -218,7 +222,8 @@ func (t *template) nameWith(v jsonv.Value, row, server int) string {
 	name := t.name
 	switch {
 	case t.varies.name:
-		n := t.entry.Scope.Expand(t.entry.Node.Get("name"), t.entry.Path+".name", interpolate.Bindings{Case: v}, new(source.Decoder))
+		of := t.entry
+		n := of.Scope.Expand(of.Node.Get("name"), of.Path+".name", interpolate.Bindings{Case: v}, new(source.Decoder))
 		if name, _ = n.AsText(); strings.TrimSpace(name) != name { // the row's value is empty
 			name = strings.TrimSpace(name) + " [" + rows.Label(row, v) + "]"
 		}

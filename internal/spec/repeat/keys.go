@@ -60,7 +60,9 @@ func (t *Trials) Design() stats.Sequential {
 	if t.Max != nil {
 		d.Max = *t.Max
 	} else {
-		d.Max = min(mostTrials, max(d.Least(), int(math.Round(1.5*float64(d.Fixed())/5))*5))
+		// Half as many again as without a decision, in steps of five.
+		fives := math.Round(1.5 * float64(d.Fixed()) / 5)
+		d.Max = min(mostTrials, max(d.Least(), int(fives)*5))
 	}
 	return d
 }

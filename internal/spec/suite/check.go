@@ -197,6 +197,8 @@ func (l *loader) secretFromEnv(name string, pos source.Pos, path string) {
 // reported reports whether a mistake was found at or below a path.
 func (l *loader) reported(path string) bool {
 	return slices.ContainsFunc(l.dec.Diagnostics(), func(d source.Diagnostic) bool {
-		return d.Severity == source.Error && (d.Path == path || strings.HasPrefix(d.Path, path+".") || strings.HasPrefix(d.Path, path+"["))
+		rest, below := strings.CutPrefix(d.Path, path)
+		isAt := below && (rest == "" || rest[0] == '.' || rest[0] == '[')
+		return d.Severity == source.Error && isAt
 	})
 }

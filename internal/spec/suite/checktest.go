@@ -149,7 +149,7 @@ func (c checker) invocation(n *source.Node, path string, known []string, call In
 		}
 	}
 	if prompt := n.Get("prompt"); prompt != nil && call.Args != nil && !isTrue(n.Get("invalid_args")) {
-		c.promptArguments(call.Args, path+".args")
+		CheckPromptArguments(call.Args, path+".args", c.d)
 	}
 	if call.Raw != nil {
 		if _, ok := call.Raw.AsText(); !ok {
@@ -165,11 +165,14 @@ func (c checker) invocation(n *source.Node, path string, known []string, call In
 
 func isTrue(n *source.Node) bool { return n != nil && n.Kind == source.KindBool && n.Text == "true" }
 
-// promptArguments reports arguments of a prompt that are no text: MCP has no others.
-func (c checker) promptArguments(args *source.Node, path string) {
+// CheckPromptArguments reports arguments of a prompt that are no text: MCP has no others.
+func CheckPromptArguments(args *source.Node, path string, dec *source.Decoder) {
 	for _, f := range args.Fields {
 		n := f.Value
-		if _, _, slip := source.Unspaced(f.Key, n); slip || n.Kind == source.KindString || n.Origin != source.Written {
+		if _, _, slip := source.Unspaced(f.Key, n); slip {
+			continue
+		}
+		if _, text := n.AsText(); text { // so is a number that replaced a placeholder
 			continue
 		}
 		hint := `write it in quotes: ` + f.Key.Text + `: "` + n.Inline() + `"`
@@ -179,7 +182,8 @@ func (c checker) promptArguments(args *source.Node, path string) {
 		case source.KindList, source.KindMap:
 			hint = "write the text that the server expects, such as JSON in quotes"
 		}
-		d := c.d.Errorf(n, source.PathKey(path, f.Key.Text), "an argument of a prompt is text, got %s", n.Describe())
+		at := source.PathKey(path, f.Key.Text)
+		d := dec.Errorf(n, at, "the argument %q of a prompt is text, got %s", f.Key.Text, n.Describe())
 		d.Hint = hint + "; invalid_args: true says that this is intended"
 	}
 }
@@ -229,7 +233,8 @@ func misplaced(n *source.Node, known []string) bool {
 		if near, _ := source.MeantKey(f.Key, f.Value, subjects); near != "" {
 			return true
 		}
-		return f.Key.Text == "call" || slices.Contains(subjects, f.Key.Text) || slices.Contains(known, source.Nearest(f.Key.Text, subjects))
+		key := f.Key.Text
+		return key == "call" || slices.Contains(subjects, key) || slices.Contains(known, source.Nearest(key, subjects))
 	})
 }
 

@@ -229,7 +229,11 @@ func (l *loader) servers(d *loadedDoc, seen map[string]source.Pos) {
 		if strings.Contains(e.Key, "@") {
 			l.dec.ErrorAt(e.Pos, path, `the name of a server can't contain "@", which is reserved for variants`, "declare a variant: servers: {name: {variants: {…}}}")
 		}
-		sv.Name, sv.Pos, sv.File, sv.Scope, sv.node = e.Key, e.Pos, d.file, d.scope, written.Get(e.Key)
+		sv.Name = e.Key
+		sv.Pos = e.Pos
+		sv.File = d.file
+		sv.Scope = d.scope
+		sv.node = written.Get(e.Key)
 		sv.Whole = sv.Has("args")
 		if sv.Command != nil || sv.Has("url") || len(sv.Variants.Entries) == 0 {
 			l.suite.Servers = append(l.suite.Servers, sv)
@@ -255,7 +259,8 @@ func (l *loader) addVariants(base *Server) {
 		sv := base.variant(e)
 		l.suite.Servers = append(l.suite.Servers, sv)
 		if sv.URL == "" && sv.Has("query") {
-			l.dec.ErrorAt(sv.KeyPos("query"), path+".query", "query: requires a server with url:", "")
+			l.dec.ErrorAt(sv.KeyPos("query"), path+".query", "query: requires a server with url:",
+				"a program has no address: it takes its settings from args: or env:")
 		}
 		for _, q := range e.Value.Query.Entries {
 			l.credential(q.Key, string(q.Value))

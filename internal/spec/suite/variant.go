@@ -53,7 +53,10 @@ func (*Variant) AdviseKey(key string) string {
 func (s *Server) variant(e source.Entry[*Variant]) *Server {
 	v, written := e.Value, s.node.Get("variants").Get(e.Key)
 	out := *s
-	out.Name, out.Pos, out.base, out.Variants = s.Name+"@"+e.Key, e.Pos, s, source.Map[*Variant]{}
+	out.Name = s.Name + "@" + e.Key
+	out.Pos = e.Pos
+	out.base = s
+	out.Variants = source.Map[*Variant]{}
 	moved := written.Get("command") != nil || written.Get("url") != nil
 	out.Args = append(slices.Clip(s.Args), v.Args...)
 	if moved {

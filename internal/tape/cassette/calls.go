@@ -218,7 +218,8 @@ func (s *session) fromServer(f *Frame, data []byte) {
 	}
 	call.Frames = append(call.Frames, f)
 	switch {
-	case call.open && (e.IsResponse() && call.hasID(e) || answers(data, call.ID) || f.Omitted > 0 && !f.Unterminated && call.namedIn(f, data)):
+	case call.open && (e.IsResponse() && call.hasID(e) || answers(data, call.ID)),
+		call.open && f.Omitted > 0 && !f.Unterminated && call.namedIn(f, data):
 		call.Response = f
 		s.close(call)
 	case call.open && f.HTTP != nil && f.HTTP.Status >= 300:
@@ -312,9 +313,13 @@ func (s *session) owner(f *Frame, e *protocol.Envelope) *Call {
 	}
 	// A frame on the stream of a request belongs to that request, unless the stream
 	// is shared by all.
-	if on != nil && (on.Verb == "" && on.Method != protocol.MethodListen || f.HTTP != nil || f.Event != nil && f.Event.Type != "" && f.Event.Type != "message" ||
-		f.End != nil && on.Head == nil) {
-		return on
+	if on != nil {
+		ownVerb := on.Verb == "" && on.Method != protocol.MethodListen
+		ownEvent := f.Event != nil && f.Event.Type != "" && f.Event.Type != "message"
+		ownEnd := f.End != nil && on.Head == nil
+		if ownVerb || f.HTTP != nil || ownEvent || ownEnd {
+			return on
+		}
 	}
 	var latest *Call
 	for _, open := range slices.Backward(s.open) {

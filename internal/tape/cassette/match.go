@@ -15,7 +15,8 @@ func (p *Player) key(method string, data []byte) uint64 {
 	if method == "" {
 		return p.hash.Of(jsonv.String(string(data)))
 	}
-	return p.hash.Of(jsonv.ObjectOf("method", method, "version", protocol.VersionIn(protocol.MemberOf(data, "params")), "params", p.params(data)))
+	version := protocol.VersionIn(protocol.MemberOf(data, "params"))
+	return p.hash.Of(jsonv.ObjectOf("method", method, "version", version, "params", p.params(data)))
 }
 
 // params returns the part of a message that is compared.

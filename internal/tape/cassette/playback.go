@@ -108,5 +108,8 @@ func Cancels(key string) bool { return strings.HasPrefix(key, cancels) }
 
 // IsAnswer reports whether a message of the client answers a request of the server.
 func IsAnswer(raw []byte) bool {
-	return len(raw) > 0 && raw[0] == '{' && jsonv.Valid(raw) == nil && protocol.MemberOf(raw, "method") == nil && protocol.MemberOf(raw, "id") != nil
+	if len(raw) == 0 || raw[0] != '{' || jsonv.Valid(raw) != nil {
+		return false
+	}
+	return protocol.MemberOf(raw, "method") == nil && protocol.MemberOf(raw, "id") != nil
 }

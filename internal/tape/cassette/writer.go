@@ -359,6 +359,8 @@ func appendLine(dst []byte, l *line, data []byte, has bool) []byte {
 
 // oneLineJSON reports whether data can be embedded unchanged as a member of a line.
 func oneLineJSON(data []byte) bool {
-	return len(data) > 0 && (data[0] == '{' || data[0] == '[') && bytes.IndexByte(data, '\n') < 0 && bytes.IndexByte(data, '\r') < 0 &&
-		utf8.Valid(data) && jsonv.Valid(data) == nil
+	if len(data) == 0 || data[0] != '{' && data[0] != '[' {
+		return false
+	}
+	return !bytes.ContainsAny(data, "\r\n") && utf8.Valid(data) && jsonv.Valid(data) == nil
 }

@@ -108,7 +108,8 @@ func (f *filler) add(call *cassette.Call) {
 	t, why := test(call, params, answer(response))
 	script := f.scripts[call.Session]
 	why = cmp.Or(why, unusable(call, params, response), script.depends(params, response), script.cannot(f.c, call))
-	key := fmt.Sprint(call.Session) + call.Method + call.Name + f.c.Stable(jsonv.ObjectOf("arguments", params.Lookup("arguments"))).String()
+	arguments := f.c.Stable(jsonv.ObjectOf("arguments", params.Lookup("arguments"))).String()
+	key := fmt.Sprint(call.Session) + call.Method + call.Name + arguments
 	if call.Method == "tools/call" {
 		if f.latest[call.Session] != key {
 			f.round[key]++

@@ -216,7 +216,8 @@ func (f *Folder) Dial(ctx context.Context, s *plan.Server, o connect.Options) (w
 	n := f.dialed[name]
 	rec := p.Cassette().Server
 	if !sameServer(rec, s) && !slices.ContainsFunc(f.others, func(o Other) bool { return o.Server == s.Name }) {
-		f.others = append(f.others, Other{p.Cassette().File, s.Name, nameOf(rec.Command, rec.URL), string(f.o.Redact.Bytes([]byte(nameOf(s.Argv, s.URL))))})
+		masked := string(f.o.Redact.Bytes([]byte(nameOf(s.Argv, s.URL))))
+		f.others = append(f.others, Other{p.Cassette().File, s.Name, nameOf(rec.Command, rec.URL), masked})
 	}
 	f.mu.Unlock()
 	if web := p.Cassette().Transport != cassette.Stdio; web != (s.Argv == nil) {

@@ -370,7 +370,8 @@ func grown(data []byte, size int64) []byte {
 	if size <= int64(len(data)) {
 		return data
 	}
-	return append(data[:len(data):len(data)], bytes.Repeat([]byte{' '}, int(min(size, cassette.MaxMessage)))...)
+	padding := bytes.Repeat([]byte{' '}, int(min(size, cassette.MaxMessage)))
+	return append(slices.Clip(data), padding...)
 }
 
 func isStream(h *cassette.HTTP) bool {

@@ -18,7 +18,9 @@ import (
 
 // Connect opens a session with the server under test, as the recorded client did. n is the
 // number of the recorded session. The connection calls violated for violations.
-type Connect func(ctx context.Context, n int, recorded *cassette.RecordedClient, answer mcp.Answerer, violated func([]protocol.Violation)) (*inspect.Conn, error)
+type Connect func(
+	ctx context.Context, n int, recorded *cassette.RecordedClient, answer mcp.Answerer, violated func([]protocol.Violation),
+) (*inspect.Conn, error)
 
 // Violations returns the violations of the recorded server: those that the same client
 // notices in a replay, which connect opens.
@@ -39,7 +41,9 @@ func Violations(ctx context.Context, c *cassette.Cassette, connect Connect) ([]V
 // report only the lists and the handshake matter: they are those of the server under
 // test. violations are those of the recorded server. An error means that the server
 // could not be reached (any more); the reports are then valid as far as they got.
-func Run(ctx context.Context, c *cassette.Cassette, connect Connect, violations []Violation, mask func(string) string) (r, now *Report, err error) {
+func Run(
+	ctx context.Context, c *cassette.Cassette, connect Connect, violations []Violation, mask func(string) string,
+) (r, now *Report, err error) {
 	l, calls, err := newLive(ctx, c, connect)
 	if err != nil {
 		return nil, nil, err

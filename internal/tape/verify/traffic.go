@@ -105,10 +105,12 @@ func (t *traffic) changes() []diff.Change {
 		}
 	}
 	for _, method := range slices.Sorted(maps.Keys(t.fewer)) {
-		report(method, "fewer", t.fewer[method], sum(t.fewer[method])-sum(t.more[method])-max(0, t.idle[method]))
+		fewer, more := sum(t.fewer[method]), sum(t.more[method])
+		report(method, "fewer", t.fewer[method], fewer-more-max(0, t.idle[method]))
 	}
 	for _, method := range slices.Sorted(maps.Keys(t.more)) {
-		report(method, "more", t.more[method], sum(t.more[method])-sum(t.fewer[method])-max(0, -t.idle[method]))
+		fewer, more := sum(t.fewer[method]), sum(t.more[method])
+		report(method, "more", t.more[method], more-fewer-max(0, -t.idle[method]))
 	}
 	return out
 }
@@ -154,7 +156,9 @@ func changeOf(call *cassette.Call, class diff.Class, pointer, format string, arg
 }
 
 // changedError classifies the differences between two JSON-RPC errors.
-func changedError(call *cassette.Call, recorded jsonv.Value, now *protocol.RPCError, hidden func(string) bool, mask func(string) string) (out []diff.Change) {
+func changedError(
+	call *cassette.Call, recorded jsonv.Value, now *protocol.RPCError, hidden func(string) bool, mask func(string) string,
+) (out []diff.Change) {
 	review := func(format string, args ...any) {
 		out = append(out, changeOf(call, diff.Review, "", format, args...))
 	}

@@ -175,7 +175,8 @@ func (r *Report) lost(call *cassette.Call, kind surface.List, why error) {
 func (r *Report) crashedAgain(call *cassette.Call, label string, err error) {
 	closed := new(wire.ClosedError)
 	was, _ := call.Crashed()
-	if errors.As(err, &closed) && closed.Exited && was != nil && (closed.Exit.Code != was.Code || closed.Exit.Signal != was.Signal) {
+	crashes := errors.As(err, &closed) && closed.Exited && was != nil
+	if crashes && (closed.Exit.Code != was.Code || closed.Exit.Signal != was.Signal) {
 		r.Changes = append(r.Changes, changeOf(call, diff.Review, "", "the server crashes with %s (recorded: %s)", closed.Exit, proc.Exit{
 			Code:   was.Code,
 			Signal: was.Signal,
@@ -204,7 +205,11 @@ func (r *Report) concluded(c *cassette.Cassette, calls []*cassette.Call, respons
 		if response.Lookup("result", "resultType").Text() != "input_required" {
 			break
 		}
-		if next.Session != calls[0].Session || next.Method != calls[0].Method || next.Name != calls[0].Name || next.Response == nil {
+		first := calls[0]
+		if next.Session != first.Session || next.Method != first.Method || next.Name != first.Name {
+			continue
+		}
+		if next.Response == nil {
 			continue
 		}
 		request, later := c.Exchange(next)
@@ -278,7 +283,10 @@ func unsendable(call *cassette.Call, params jsonv.Value, again bool) string {
 
 // compare classifies the differences of a response. stable returns what is compared of
 // a result.
-func (r *Report) compare(call *cassette.Call, recorded, live jsonv.Value, refused *protocol.RPCError, mask func(string) string, stable func(jsonv.Value) jsonv.Value) {
+func (r *Report) compare(
+	call *cassette.Call, recorded, live jsonv.Value, refused *protocol.RPCError,
+	mask func(string) string, stable func(jsonv.Value) jsonv.Value,
+) {
 	add := func(class diff.Class, pointer, format string, args ...any) {
 		r.Changes = append(r.Changes, changeOf(call, class, pointer, format, args...))
 	}

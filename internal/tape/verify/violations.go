@@ -24,7 +24,13 @@ func (v Violation) same(other Violation) bool {
 	if v.Kind != other.Kind || (v.ID == "") != (other.ID == "") {
 		return false
 	}
-	return v.ID == "" || v.call == other.call || v.call != nil && other.call != nil && v.call.Method == other.call.Method && v.call.Name == other.call.Name
+	if v.ID == "" || v.call == other.call {
+		return true
+	}
+	if v.call == nil || other.call == nil {
+		return false
+	}
+	return v.call.Method == other.call.Method && v.call.Name == other.call.Name
 }
 
 // violations compares the violations with those of the recorded server.

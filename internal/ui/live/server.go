@@ -111,8 +111,8 @@ func (s *Server) noted(e conn.Event) {
 // declared are the capabilities of the page, unless the suite says which ones to declare: a
 // person can answer each.
 func declared(sv *plan.Server) jsonv.Value {
-	if !sv.Declares.IsAbsent() {
-		return sv.Declares
+	if !sv.Client.Declares.IsAbsent() {
+		return sv.Client.Declares
 	}
 	modes := jsonv.ObjectOf("form", jsonv.Object(), "url", jsonv.Object())
 	return jsonv.ObjectOf("elicitation", modes, "sampling", jsonv.Object(), "roots", jsonv.Object())

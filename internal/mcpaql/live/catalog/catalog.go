@@ -123,7 +123,11 @@ func (cat *Catalog) Getter(op *Operation) *Operation {
 	}
 	return cat.First(func(get *Operation) bool {
 		id := get.IDParam()
-		return get.Verb == "get" && get.Category == "READ" && SameResource(get.Resource, op.Resource) && id != nil && !(get.NamesOther(*id) && op.Param(id.Name) != nil)
+		if get.Verb != "get" || get.Category != "READ" || !SameResource(get.Resource, op.Resource) || id == nil {
+			return false
+		}
+		needsOther := get.NamesOther(*id) && op.Param(id.Name) != nil
+		return !needsOther
 	})
 }
 

@@ -26,6 +26,9 @@ var listedWords = []func() *regexp.Regexp{
 
 var givesExamples = evidence.Pattern(`(?i)\be\.g\.|\bsuch as\b|\bexamples?\b|\blike\b`)
 
+// fillers are words that stand in lists of words without being one of them.
+var fillers = []string{"or", "and", "optional", "required", "string", "text", "either", "default", "e", "g", "i"}
+
 // describedWord returns a word that the description of a text parameter lists, "" if
 // it lists none.
 func describedWord(p Parameter) string {
@@ -41,7 +44,7 @@ func describedWord(p Parameter) string {
 			return !evidence.WordRune(r) && r != '-'
 		}
 		for _, word := range strings.FieldsFunc(m[len(m)-1], isSeparator) {
-			if !slices.Contains([]string{"or", "and", "optional", "required", "string", "text", "either", "default", "e", "g", "i"}, strings.ToLower(word)) {
+			if !slices.Contains(fillers, strings.ToLower(word)) {
 				return word
 			}
 		}

@@ -44,6 +44,25 @@ func (o *Operation) Param(name string) *Parameter {
 	return o.first(func(p Parameter) bool { return p.Name == name })
 }
 
+// Silent reports whether the detail of an operation does not say which parameters it takes:
+// that there are none is not known.
+func (o *Operation) Silent() bool { return o.Detail.Lookup("parameters").IsAbsent() }
+
+// rehearsal matches the names of parameters with which a call only says what it would do.
+var rehearsal = evidence.Pattern(`^(dry_?run|validate_only|check_only|simulate|what_?if|preview_only)$`)
+
+// Rehearses reports whether a parameter makes a call say only what it would do.
+func (p *Parameter) Rehearses() bool {
+	return rehearsal().MatchString(strings.ToLower(p.Name)) && (p.Type == "boolean" || p.Type == "bool")
+}
+
+// Rehearsal reports whether the parameters of a call ask it to store nothing.
+func (o *Operation) Rehearsal(params jsonv.Value) bool {
+	return slices.ContainsFunc(o.Params, func(p Parameter) bool {
+		return p.Rehearses() && params.Lookup(p.Name).Bool()
+	})
+}
+
 // first returns the first parameter that match accepts; nil if there is none.
 func (o *Operation) first(match func(Parameter) bool) *Parameter {
 	if i := slices.IndexFunc(o.Params, match); i >= 0 {
@@ -101,8 +120,14 @@ func Stem(param string) string {
 // startsExecution reports whether an operation's documentation promises a separate
 // execution for every call.
 func (o *Operation) startsExecution() bool {
-	return o.Name == "execute_agent" || o.Starts() &&
-		(o.Detail.Lookup("lifecycle").Kind() == jsonv.KindObject || strings.Contains(strings.ToLower(o.Detail.Lookup("returns").String()), "execution"))
+	if o.Name == "execute_agent" {
+		return true
+	}
+	if !o.Starts() {
+		return false
+	}
+	returns := strings.ToLower(o.Detail.Lookup("returns").String())
+	return o.Detail.Lookup("lifecycle").Kind() == jsonv.KindObject || strings.Contains(returns, "execution")
 }
 
 // ActsUnnamed reports whether an EXECUTE operation may act on anything: it accepts no
@@ -300,14 +325,15 @@ func (o *Operation) describesAction() bool {
 		if o.Category != "READ" || o.Name == "introspect" || len(words) < 2 || notAction().MatchString(words[1]) {
 			continue
 		}
-		for _, verb := range []string{words[0], strings.TrimSuffix(words[0], "s"), strings.TrimSuffix(words[0], "es")} {
+		word := words[0]
+		for _, verb := range []string{word, strings.TrimSuffix(word, "s"), strings.TrimSuffix(word, "es")} {
 			if slices.Contains([]string{"configure", "manage", "set", "change"}, verb) {
 				return true
 			}
 			if o.Verb == "get" || o.Verb == "list" {
 				continue
 			}
-			if slices.Contains(actionVerbs, verb) || slices.Contains(removalVerbs, verb) || slices.Contains([]string{"create", "update", "delete"}, verbs[verb]) {
+			if isChangingVerb(verb) {
 				return true
 			}
 		}
@@ -398,5 +424,17 @@ func nameWords(name string) []string {
 // Starts reports whether an operation starts something, and does not act on something
 // that is running.
 func (o *Operation) Starts() bool {
-	return o.Category == "EXECUTE" && o.ExecutionParam() == nil && ReservedOperations[o.Name] == "" && !slices.Contains(controlVerbs, o.Verb) && !slices.Contains(removalVerbs, o.Verb) || o.Name == "execute_agent"
+	if o.Name == "execute_agent" {
+		return true
+	}
+	if o.Category != "EXECUTE" || o.ExecutionParam() != nil || ReservedOperations[o.Name] != "" {
+		return false
+	}
+	return !slices.Contains(controlVerbs, o.Verb) && !slices.Contains(removalVerbs, o.Verb)
+}
+
+// isChangingVerb reports whether a verb says that something is changed.
+func isChangingVerb(verb string) bool {
+	return slices.Contains(actionVerbs, verb) || slices.Contains(removalVerbs, verb) ||
+		slices.Contains([]string{"create", "update", "delete"}, verbs[verb])
 }

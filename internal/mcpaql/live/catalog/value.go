@@ -42,6 +42,9 @@ func (mk *Maker) Value(op *Operation, p Parameter, tag string) (jsonv.Value, err
 			return v, nil
 		}
 	}
+	if p.Rehearses() {
+		return jsonv.Bool(false), nil
+	}
 	for _, ex := range op.Detail.Lookup("examples").Elems() {
 		v, ok := ex.Lookup("request", "params").Get(p.Name)
 		if ok && !placeholder(v) && op.Category == "READ" && mk.catalog.Fits(p, v) == "" {
@@ -55,7 +58,8 @@ func (mk *Maker) Value(op *Operation, p Parameter, tag string) (jsonv.Value, err
 		return mk.makeNamed(p.linked, p, tag, 0)
 	}
 	word := describedWord(p)
-	if word != "" && slices.Contains([]string{"string", "any"}, mk.catalog.JSONKind(p)) && mk.catalog.Fits(p, jsonv.String(word)) == "" {
+	takesText := slices.Contains([]string{"string", "any"}, mk.catalog.JSONKind(p))
+	if word != "" && takesText && mk.catalog.Fits(p, jsonv.String(word)) == "" {
 		return jsonv.String(word), nil
 	}
 	if err := contradicts(p, mk.catalog.JSONKind(p)); err != nil {
@@ -126,7 +130,7 @@ func (mk *Maker) make(t typeExpr, p Parameter, tag string, depth int) (jsonv.Val
 	}
 	n := mk.catalog.Types[t.name]
 	if n == nil {
-		return jsonv.Value{}, fmt.Errorf("the type %s of %s is not known", evidence.Quoted(display.Truncate(t.name, 40)), p.Name)
+		return jsonv.Value{}, fmt.Errorf("the type %s of %s is not known", evidence.Excerpt(t.name, 40), p.Name)
 	}
 	return mk.makeNamed(n, p, tag, depth)
 }

@@ -142,17 +142,32 @@ func (s *Census) Compare(after *Census, keys func(*catalog.Operation) []string) 
 			changed := l.Changed(l.Items[key], item)
 			switch {
 			case there && len(changed) > 0:
-				out = append(out, Difference{l, id, l.Items[key], item, fmt.Sprintf("%s shows %s with another %s", l.Op.Name, ShownItem(id, key), evidence.Several(evidence.Each(changed, func(ch jsonv.Change) string {
-					return ch.Path
-				})))})
+				paths := evidence.Several(evidence.Each(changed, func(ch jsonv.Change) string { return ch.Path }))
+				out = append(out, Difference{
+					List:   l,
+					ID:     id,
+					Before: l.Items[key],
+					Item:   item,
+					Says:   fmt.Sprintf("%s shows %s with another %s", l.Op.Name, ShownItem(id, key), paths),
+				})
 			case !there && whole && !strings.HasSuffix(key, ItsAnswer):
-				out = append(out, Difference{l, id, l.Items[key], jsonv.Value{}, fmt.Sprintf("%s no longer shows %s", l.Op.Name, ShownItem(id, key))})
+				out = append(out, Difference{
+					List:   l,
+					ID:     id,
+					Before: l.Items[key],
+					Says:   fmt.Sprintf("%s no longer shows %s", l.Op.Name, ShownItem(id, key)),
+				})
 			}
 		}
 		for _, key := range evidence.SortedKeys(now.Items) {
 			if _, there := l.Items[key]; !there && whole && !strings.HasSuffix(key, ItsAnswer) {
 				id := ItemID(named, now.Items[key])
-				out = append(out, Difference{l, id, jsonv.Value{}, now.Items[key], fmt.Sprintf("%s shows %s, which was not there before", l.Op.Name, ShownItem(id, key))})
+				out = append(out, Difference{
+					List: l,
+					ID:   id,
+					Item: now.Items[key],
+					Says: fmt.Sprintf("%s shows %s, which was not there before", l.Op.Name, ShownItem(id, key)),
+				})
 			}
 		}
 	}

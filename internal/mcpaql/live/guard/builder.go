@@ -40,7 +40,8 @@ func (b *builder) Harvested(op *catalog.Operation, p catalog.Parameter) (v jsonv
 			for _, key := range keys {
 				// An address is not used: a READ may call it.
 				listed := b.harvest[[2]string{lister.Resource, key}]
-				if !listed.IsAbsent() && catalog.SameResource(lister.Resource, resource) == sure && b.Catalog.Fits(p, listed) == "" && !strings.Contains(listed.Text(), "://") {
+				isAlike := !listed.IsAbsent() && catalog.SameResource(lister.Resource, resource) == sure
+				if isAlike && b.Catalog.Fits(p, listed) == "" && !strings.Contains(listed.Text(), "://") {
 					return listed, sure
 				}
 			}
@@ -62,7 +63,8 @@ func (b *builder) Params(op *catalog.Operation) (out jsonv.Value, why string) {
 		return ok
 	}
 	id := op.IDParam()
-	if id != nil && !given(id.Name) && b.actsOnOwn(op) || op.Category != "EXECUTE" && op.Changes() && b.Catalog.AtMostOne(op) {
+	actsOnOwn := id != nil && !given(id.Name) && b.actsOnOwn(op)
+	if actsOnOwn || op.Category != "EXECUTE" && op.Changes() && b.Catalog.AtMostOne(op) {
 		t, err := b.ownThing(op, func(t CreatedThing) bool {
 			return id == nil || b.Catalog.Fits(*id, t.ID) == "" && (op.Category != "DELETE" || !b.Ledger.holds(t))
 		})
@@ -72,7 +74,12 @@ func (b *builder) Params(op *catalog.Operation) (out jsonv.Value, why string) {
 		out = t.Naming(op, out)
 	}
 	for _, p := range op.Params {
-		if named := !out.Lookup(p.Name).IsAbsent() && !given(p.Name); named || !p.Required {
+		stores := op.Creates() && p.Rehearses() && p.Schema.Lookup("default").Bool() // only if it is told to
+		if named := !out.Lookup(p.Name).IsAbsent() && !given(p.Name); named || !p.Required && !stores {
+			continue
+		}
+		if p.Rehearses() {
+			out = out.With(p.Name, jsonv.Bool(false)) // a value of the user is sent apart
 			continue
 		}
 		v, err := b.Value(op, p)
@@ -106,7 +113,8 @@ func (b *builder) Value(op *catalog.Operation, p catalog.Parameter) (jsonv.Value
 		}
 	}
 	v, err := b.Invented(op, p)
-	if op.IsIdentifier(p) && op.Category != "UPDATE" && op.Category != "DELETE" || op.Category == "READ" && (err != nil || catalog.Carries(v, b.Maker.RunIDs())) {
+	namesItem := op.IsIdentifier(p) && op.Category != "UPDATE" && op.Category != "DELETE"
+	if namesItem || op.Category == "READ" && (err != nil || catalog.Carries(v, b.Maker.RunIDs())) {
 		if listed, _ := b.Harvested(op, p); !listed.IsAbsent() {
 			return listed, nil
 		}
@@ -127,7 +135,10 @@ func (b *builder) Invented(op *catalog.Operation, p catalog.Parameter) (jsonv.Va
 func (b *builder) ownable(op *catalog.Operation, p catalog.Parameter) *catalog.Operation {
 	create := b.Catalog.Partner("create", "CREATE", cmp.Or(catalog.Stem(p.Name), op.Resource))
 	names := op.IsIdentifier(p) || op.Category == "CREATE" && op.NamesOther(p)
-	if !names || create == nil || b.Gate.Barred(create) != "" || !slices.Contains(append(b.Catalog.IDKeys(create), "id"), p.Name) {
+	if !names || create == nil || b.Gate.Barred(create) != "" {
+		return nil
+	}
+	if !slices.Contains(append(b.Catalog.IDKeys(create), "id"), p.Name) {
 		return nil
 	}
 	return create
@@ -148,6 +159,9 @@ func (b *builder) readable(create *catalog.Operation) (CreatedThing, error) {
 	defer func() { b.nested-- }()
 	if params, why := b.Params(create); why == "" {
 		for _, p := range create.Params {
+			if p.Rehearses() {
+				continue
+			}
 			if v, err := b.Filled(create, p); err == nil && params.Lookup(p.Name).IsAbsent() {
 				params = params.With(p.Name, v)
 			}

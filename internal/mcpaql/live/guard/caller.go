@@ -174,7 +174,8 @@ func (a *caller) read(r *Reply, x *mcp.Exchange) {
 	}
 	a.rows.Count("envelopes")
 	// The flag, and the place of a domain error (MCP 4.1, 4.2).
-	if !r.Envelope.IsAbsent() && r.raw.Lookup("isError").Bool() && (r.OK() || r.Refused() && r.Documented()) {
+	isUsable := r.OK() || r.Refused() && r.Documented()
+	if !r.Envelope.IsAbsent() && r.raw.Lookup("isError").Bool() && isUsable {
 		a.rows.Fail("envelopes.is-error", *r, "isError is true although the caller can act on the response (%s)", r.Brief())
 	}
 }

@@ -168,7 +168,11 @@ func (cr *cleaner) maybeCounts(d change.Difference, gone int) bool {
 	case d.Item.IsAbsent():
 		return record && gone <= 0
 	}
-	return record && d.ID.IsAbsent() || (record || len(cr.Ledger.Leftovers) > 0) && len(d.List.Hurt(d.Before, d.Item)) == 0
+	if record && d.ID.IsAbsent() {
+		return true
+	}
+	left := record || len(cr.Ledger.Leftovers) > 0
+	return left && len(d.List.Hurt(d.Before, d.Item)) == 0
 }
 
 // belongs reports whether a member of an item names something that the run made.
@@ -261,7 +265,13 @@ func (ex *executor) Follow(reader *catalog.Operation, x *execution, seen func(st
 		if slices.Contains(TerminalStates, status) {
 			return status
 		}
-		if !r.OK() || n+1 >= minLooks && ex.Caller.Tape.Now().After(end) || !ex.Caller.Tape.Pause(ex.Caller.Ctx, wait) {
+		if !r.OK() {
+			return ""
+		}
+		if n+1 >= minLooks && ex.Caller.Tape.Now().After(end) {
+			return ""
+		}
+		if !ex.Caller.Tape.Pause(ex.Caller.Ctx, wait) {
 			return ""
 		}
 		wait = min(2*wait, lastWait)

@@ -137,14 +137,20 @@ var (
 func (c *Run) freeText(name string) bool {
 	for _, op := range c.Catalog.Operations {
 		p := op.Param(name)
-		if p != nil && c.Catalog.JSONKind(*p) == "string" && !strings.HasPrefix(p.Schema.Lookup("format").Text(), "date") && !saysDate().MatchString(p.Doc) {
+		if p == nil || c.Catalog.JSONKind(*p) != "string" {
+			continue
+		}
+		if !strings.HasPrefix(p.Schema.Lookup("format").Text(), "date") && !saysDate().MatchString(p.Doc) {
 			return true
 		}
 	}
 	for _, t := range c.Catalog.Types {
 		for _, f := range t.Detail.Lookup("fields").Elems() {
 			kind := strings.ToLower(f.Lookup("type").Text())
-			if f.Lookup("name").Text() == name && (kind == "text" || kind == "markdown" || saysText().MatchString(f.Lookup("description").Text())) {
+			if f.Lookup("name").Text() != name {
+				continue
+			}
+			if kind == "text" || kind == "markdown" || saysText().MatchString(f.Lookup("description").Text()) {
 				return true
 			}
 		}

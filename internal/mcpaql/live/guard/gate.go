@@ -91,7 +91,9 @@ func (g *gate) change(op *catalog.Operation, params jsonv.Value) string {
 		case !given:
 			return WhyUnnamed
 		case g.userNamed(op, p.Name, v) && (p.Name != id.Name || g.options.Mode == ModeFull):
-		case p.Name == id.Name && !g.owns(op, v, params), p.Name != id.Name && !g.belongs(op, p.Name, params.Lookup(id.Name), v):
+		case p.Name == id.Name && !g.owns(op, v, params):
+			return whyForeign
+		case p.Name != id.Name && !g.belongs(op, p.Name, params.Lookup(id.Name), v):
 			return whyForeign
 		case g.Census.Resembles(op.Resource, v, g.catalog.ItemKeys):
 			return whyAlike
@@ -103,7 +105,10 @@ func (g *gate) change(op *catalog.Operation, params jsonv.Value) string {
 // belongs reports whether a value names something of the run, or what the item of the
 // run with the given identifier was created in.
 func (g *gate) belongs(op *catalog.Operation, param string, id, v jsonv.Value) bool {
-	return len(g.ledger.named(catalog.Stem(param), v)) > 0 || slices.ContainsFunc(g.ledger.named(op.Resource, id), func(t CreatedThing) bool {
+	if len(g.ledger.named(catalog.Stem(param), v)) > 0 {
+		return true
+	}
+	return slices.ContainsFunc(g.ledger.named(op.Resource, id), func(t CreatedThing) bool {
 		return jsonv.Equal(t.With.Lookup(param), v)
 	})
 }
@@ -127,7 +132,8 @@ func (g *gate) owns(op *catalog.Operation, id, params jsonv.Value) bool {
 func (g *gate) create(op *catalog.Operation, params jsonv.Value) string {
 	listed := g.Census.Reads(op.Resource)
 	plain := op.Verb == "create"
-	if !catalog.MatchesAny(op.Name, g.options.Allow) && !catalog.Carries(params, g.maker.RunIDs()) && !(listed && plain) {
+	isMarked := catalog.MatchesAny(op.Name, g.options.Allow) || catalog.Carries(params, g.maker.RunIDs())
+	if !isMarked && !(listed && plain) {
 		return whyUnmarked
 	}
 	for _, p := range op.Params {
@@ -148,7 +154,8 @@ func (g *gate) create(op *catalog.Operation, params jsonv.Value) string {
 		switch {
 		case !slices.Contains(keys, name):
 			of := catalog.Stem(name)
-			if of != "" && (v.Kind() == jsonv.KindNumber || g.Census.Knows(of, v)) && len(g.ledger.named(of, v)) == 0 {
+			namesItem := of != "" && (v.Kind() == jsonv.KindNumber || g.Census.Knows(of, v))
+			if namesItem && len(g.ledger.named(of, v)) == 0 {
 				return whyForeign
 			}
 		case !listed || g.Census.Knows(op.Resource, v):
@@ -289,6 +296,9 @@ func (g *gate) removal(op *catalog.Operation) (remove *catalog.Operation, why st
 	case d == nil:
 		return nil, "no DELETE operation of its resource was found"
 	case !one && d.IDParam() == nil:
+		if d.Silent() {
+			return nil, "the detail of " + d.Name + " does not say which parameters it takes"
+		}
 		return nil, d.Name + " requires no identifier"
 	case catalog.MatchesAny(d.Name, g.options.Deny):
 		return nil, d.Name + " is denied by --deny-op"

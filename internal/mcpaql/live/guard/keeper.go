@@ -66,6 +66,9 @@ func (kp *keeper) keepCreated(op *catalog.Operation, params jsonv.Value, r Reply
 		}
 		kp.Ledger.doubtful = append(kp.Ledger.doubtful, func() { kp.keepCreated(op, params, r, true) })
 	case unmarked, foreign:
+		if op.Rehearsal(params) { // it stores nothing, as it was asked to
+			return
+		}
 		kp.disown(op, params, r, thing.ID) // absent if it is foreign
 	}
 }

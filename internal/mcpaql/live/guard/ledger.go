@@ -87,7 +87,10 @@ type CreatedThing struct {
 
 // Equal reports whether two items have the same identifier and kind.
 func (t CreatedThing) Equal(o CreatedThing) bool {
-	return jsonv.Equal(t.ID, o.ID) && t.With.Len() == o.With.Len() && (t.With.Len() == 0 || jsonv.Equal(t.With, o.With))
+	if !jsonv.Equal(t.ID, o.ID) || t.With.Len() != o.With.Len() {
+		return false
+	}
+	return t.With.Len() == 0 || jsonv.Equal(t.With, o.With)
 }
 
 // Naming adds the parameters that name an item.

@@ -25,7 +25,8 @@ type lister struct {
 func (l *lister) Fate(create *catalog.Operation, t CreatedThing, runs []string) (ours, gone bool) {
 	if get := l.Catalog.Getter(create); get != nil && l.Gate.Barred(get) == "" {
 		r := l.Caller.Call(get, l.Naming(get, t))
-		return r.OK() && (catalog.Carries(r.Data(), runs) || catalog.Carries(t.ID, runs)), strings.HasPrefix(r.Code(), "NOT_FOUND")
+		ours = r.OK() && (catalog.Carries(r.Data(), runs) || catalog.Carries(t.ID, runs))
+		return ours, strings.HasPrefix(r.Code(), "NOT_FOUND")
 	}
 	item, whole := l.listed(create, t)
 	return catalog.Carries(item, runs), whole && item.IsAbsent()
@@ -91,7 +92,9 @@ func (l *lister) newOnes(op *catalog.Operation) (ids []jsonv.Value, certain bool
 
 // everyItem reads a resource's list page by page: every kind, or that of an item with
 // the given other parameters. It returns true if that was the complete list.
-func (l *lister) everyItem(create *catalog.Operation, with jsonv.Value, keys []string, visit func(kind, item jsonv.Value)) (whole bool) {
+func (l *lister) everyItem(
+	create *catalog.Operation, with jsonv.Value, keys []string, visit func(kind, item jsonv.Value),
+) (whole bool) {
 	list := l.Catalog.Partner("list", "READ", create.Resource)
 	if list == nil || l.Gate.Barred(list) != "" {
 		return false

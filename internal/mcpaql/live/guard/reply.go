@@ -113,7 +113,11 @@ func (r Reply) UnknownParameter(name string) bool {
 		return evidence.Named(r.Envelope.Lookup("warnings"), name)
 	}
 	m := strings.ToLower(r.Message())
-	return r.Code() == "VALIDATION_UNKNOWN_PARAM" || (strings.Contains(m, "unknown") || strings.Contains(m, "unexpected") || strings.Contains(m, "unrecogni")) && evidence.Names(r.Message(), name)
+	if r.Code() == "VALIDATION_UNKNOWN_PARAM" {
+		return true
+	}
+	saysUnknown := strings.Contains(m, "unknown") || strings.Contains(m, "unexpected") || strings.Contains(m, "unrecogni")
+	return saysUnknown && evidence.Names(r.Message(), name)
 }
 
 // Response returns the answer as evidence: the envelope, or the response that came
@@ -150,7 +154,7 @@ func (r Reply) Brief() string {
 	case evidence.Succeeded(r.Envelope):
 		return "success around a failure: " + evidence.WrappedFailure(r.Envelope)
 	case r.Refused():
-		return strings.TrimSpace(r.Code() + " " + evidence.Quoted(display.Truncate(r.Message(), 120)))
+		return strings.TrimSpace(r.Code() + " " + evidence.Excerpt(r.Message(), 120))
 	}
 	return "no result envelope"
 }

@@ -227,7 +227,8 @@ func (rs *rows) Fail(id string, r Reply, format string, args ...any) {
 	if len(t.Findings) >= maxLiveFindings {
 		return
 	}
-	t.Findings = append(t.Findings, jsonv.ObjectOf("rule", id, "says", fmt.Sprintf(format, args...), "call", jsonv.Filled(r.Number)))
+	says := fmt.Sprintf(format, args...)
+	t.Findings = append(t.Findings, jsonv.ObjectOf("rule", id, "says", says, "call", jsonv.Filled(r.Number)))
 }
 
 // Skip records that a test left a parameter out, and why.
@@ -241,7 +242,13 @@ func (rs *rows) SkipUnsent(test, op, param string, r Reply) {
 // Leave records that a test left a parameter out; policy reports whether the mode or
 // the rules of the run forbade it.
 func (rs *rows) Leave(test, op, param, reason string, policy bool) {
-	rs.Untested = append(rs.Untested, jsonv.ObjectOf("test", test, "operation", op, "parameter", param, "reason", reason, "policy", jsonv.Filled(policy)))
+	rs.Untested = append(rs.Untested, jsonv.ObjectOf(
+		"test", test,
+		"operation", op,
+		"parameter", param,
+		"reason", reason,
+		"policy", jsonv.Filled(policy),
+	))
 }
 
 // The modes of a live run, which decide what it may call.
@@ -312,10 +319,13 @@ func (o *Options) Given(op, param string) (jsonv.Value, bool) {
 }
 
 func (o Options) withDefaults() Options {
-	o.Mode, o.RunID = cmp.Or(o.Mode, ModeSafe), cmp.Or(o.RunID, "run")
+	o.Mode = cmp.Or(o.Mode, ModeSafe)
+	o.RunID = cmp.Or(o.RunID, "run")
 	o.MaxCalls = cmp.Or(max(o.MaxCalls, 0), 2000)
-	o.CallTimeout, o.Follow = cmp.Or(max(o.CallTimeout, 0), 30*time.Second), cmp.Or(max(o.Follow, 0), 30*time.Second)
-	o.Budget, o.Spread = cmp.Or(max(o.Budget, 0), 10*time.Minute), cmp.Or(max(o.Spread, 0), controlTime)
+	o.CallTimeout = cmp.Or(max(o.CallTimeout, 0), 30*time.Second)
+	o.Follow = cmp.Or(max(o.Follow, 0), 30*time.Second)
+	o.Budget = cmp.Or(max(o.Budget, 0), 10*time.Minute)
+	o.Spread = cmp.Or(max(o.Spread, 0), controlTime)
 	if o.Journal == nil {
 		o.Journal = func(JournalEntry) error { return nil }
 	}

@@ -20,11 +20,16 @@ type survey struct {
 	steady  *steadiness
 }
 
+// reads reports whether an operation only reads items, and is called.
+func (s *survey) reads(op *catalog.Operation) bool {
+	return op.Category == "READ" && op.Name != "introspect" && s.Gate.Skipped[op.Name] == ""
+}
+
 // HarvestLists calls the list operations, or the others that may list something, and
 // keeps the identifiers in their answers for other operations.
 func (s *survey) HarvestLists(lists bool) {
 	for _, op := range s.Catalog.Operations {
-		if op.Category != "READ" || s.Gate.Skipped[op.Name] != "" || op.IDParam() != nil || op.Name == "introspect" || (op.Verb == "list") != lists {
+		if !s.reads(op) || op.IDParam() != nil || (op.Verb == "list") != lists {
 			continue
 		}
 		if op.Verb != "list" && op.Verb != "get" && op.Verb != "search" && !strings.HasSuffix(op.Resource, "s") {
@@ -58,15 +63,7 @@ func (s *survey) HarvestLists(lists bool) {
 // the run come last: it is created then, and the lists show it.
 func (s *survey) WatchTime() {
 	for _, own := range []bool{false, true} {
-		var list []Reply
-		for _, op := range s.Catalog.Operations {
-			if op.Category != "READ" || op.Name == "introspect" || s.Gate.Skipped[op.Name] != "" || s.Caller.Ending() != "" || s.builder.readsOwn(op) != own || s.steady.known[op.Name] {
-				continue
-			}
-			if params, why := s.builder.Params(op); why == "" {
-				list = append(list, Reply{Tool: op.Tool, Args: jsonv.ObjectOf("operation", op.Name, "params", params)})
-			}
-		}
+		list := s.unsteadyReads(own)
 		for i, r := range list {
 			if list[i] = s.Caller.Send(r.Tool, r.Args); list[i].OK() {
 				s.steady.repeatCall(s.Catalog.Op(r.operation()), list[i])
@@ -85,6 +82,24 @@ func (s *survey) WatchTime() {
 			s.watcher.effects(read, s.watcher.Reads())
 		}
 	}
+}
+
+// unsteadyReads returns the calls whose answers may differ, of operations that read something
+// of the run, or of the others.
+func (s *survey) unsteadyReads(own bool) (list []Reply) {
+	for _, op := range s.Catalog.Operations {
+		if !s.reads(op) || s.Caller.Ending() != "" {
+			continue
+		}
+		if s.builder.readsOwn(op) != own || s.steady.known[op.Name] {
+			continue
+		}
+		params, why := s.builder.Params(op)
+		if why == "" {
+			list = append(list, Reply{Tool: op.Tool, Args: jsonv.ObjectOf("operation", op.Name, "params", params)})
+		}
+	}
+	return list
 }
 
 // Some parts of an answer differ each time. They are found by repeating the request,
@@ -172,7 +187,8 @@ func (st *steadiness) checkDates(op *catalog.Operation, r Reply) {
 			return
 		}
 		for k, e := range v.Children() {
-			named := change.DateName().MatchString(k) || dateOn().MatchString(k) && (epoch(e) || dateLike().MatchString(e.Text()))
+			hasDate := epoch(e) || dateLike().MatchString(e.Text())
+			named := change.DateName().MatchString(k) || dateOn().MatchString(k) && hasDate
 			if named && (e.Kind() == jsonv.KindString || epoch(e)) {
 				st.rows.Count("dates")
 				key := op.Name + " " + k

@@ -232,7 +232,14 @@ func (w *watcher) removed(d change.Difference) bool {
 // before the run is not its own even if it shows the mark: a change of the run has
 // hit it.
 func (w *watcher) ours(d change.Difference) bool {
-	return !d.Item.IsAbsent() && (w.Ledger.made(d.List.Op.Resource, d.ID) || catalog.Carries(d.Item, w.Maker.RunIDs()) && !w.Gate.Census.Knows(d.List.Op.Resource, d.ID))
+	resource := d.List.Op.Resource
+	switch {
+	case d.Item.IsAbsent():
+		return false
+	case w.Ledger.made(resource, d.ID):
+		return true
+	}
+	return catalog.Carries(d.Item, w.Maker.RunIDs()) && !w.Gate.Census.Knows(resource, d.ID)
 }
 
 // adopt records listed items with the run's mark whose create failed. It returns
@@ -241,7 +248,10 @@ func (w *watcher) adopt(found []change.Difference) bool {
 	n := 0
 	for _, d := range found {
 		create := w.Catalog.Creator(d.List.Op)
-		if create != nil && !d.Item.IsAbsent() && catalog.Carries(d.Item, w.Maker.RunIDs()) && !w.Ledger.made(create.Resource, d.ID) {
+		if create == nil || d.Item.IsAbsent() || !catalog.Carries(d.Item, w.Maker.RunIDs()) {
+			continue
+		}
+		if !w.Ledger.made(create.Resource, d.ID) {
 			n += w.addMarked(create)
 		}
 	}

@@ -57,7 +57,14 @@ func (pr cycleProbe) roundTrip(create *catalog.Operation, kind jsonv.Value) {
 		return
 	}
 	y.Params = jsonv.Object()
+	base := pr.run.Builder.Fresh(create)
 	for _, p := range create.Params {
+		if p.Rehearses() {
+			if v, has := base.Get(p.Name); has {
+				y.Params = y.Params.With(p.Name, v)
+			}
+			continue
+		}
 		v, err := pr.run.Builder.Filled(create, p)
 		switch {
 		case err == nil:
@@ -152,7 +159,13 @@ func (pr cycleProbe) compareCreated(y *guard.Cycle, made guard.Reply) {
 	for name, v := range y.Params.Members() {
 		p := y.Create.Param(name)
 		gone := thing.Lookup(name).IsAbsent()
-		if p.Sensitive || evidence.SecretKey(name) || strings.Contains(name, ".") || !p.Required && callControl().MatchString(name) || gone && catalog.Stem(name) != "" && !y.Thing.With.Lookup(name).IsAbsent() {
+		if p.Rehearses() || p.Sensitive || evidence.SecretKey(name) || strings.Contains(name, ".") {
+			continue
+		}
+		if !p.Required && callControl().MatchString(name) {
+			continue
+		}
+		if gone && catalog.Stem(name) != "" && !y.Thing.With.Lookup(name).IsAbsent() {
 			continue
 		}
 		isShown := func(k string) bool {

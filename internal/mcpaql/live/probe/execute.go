@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/mcpaql/evidence"
 	"mcptest/internal/mcpaql/live/catalog"
@@ -73,7 +72,7 @@ func (p executionProbe) checkState(starter *catalog.Operation, who string, r gua
 		p.run.Rows.Fail("execute.state", r, "the response of %s lacks execution_id or status", who)
 	case slices.Contains(guard.CoreStates, status.Text()):
 	case !slices.Contains(starter.Detail.Lookup("lifecycle", "states").Texts(), status.Text()):
-		p.run.Rows.Fail("execute.status", r, "%s returns the status %s, which is neither a core state nor listed under lifecycle.states of %s", who, evidence.Quoted(display.Truncate(status.Text(), 40)), starter.Name)
+		p.run.Rows.Fail("execute.status", r, "%s returns the status %s, which is neither a core state nor listed under lifecycle.states of %s", who, evidence.Excerpt(status.Text(), 40), starter.Name)
 	}
 }
 
@@ -97,14 +96,14 @@ func (p executionProbe) followOne(op, reader, abort *catalog.Operation) {
 		p.run.Rows.Fail("execution-end.readable", last, "%s does not return the state of the execution that %s started: %s", reader.Name, op.Name, last.Brief())
 		return
 	case ended == "":
-		t.Incomplete = fmt.Sprintf("the execution that %s started was still %s after %s", op.Name, evidence.Quoted(display.Truncate(x.Status, 40)), p.run.Options.Follow)
+		t.Incomplete = fmt.Sprintf("the execution that %s started was still %s after %s", op.Name, evidence.Excerpt(x.Status, 40), p.run.Options.Follow)
 		return
 	}
 	p.run.Rows.Count("execution-end")
 	retries := ended == "failed" && op.Detail.Lookup("lifecycle", "supports_retry").Bool()
 	stays := func(after string) {
 		if now, r := p.run.Executor.Look(reader, x); r.OK() && now != ended && !retries {
-			p.run.Rows.Fail("execution-end.final", r, "an execution of %s was %s, and is %s%s", op.Name, ended, evidence.Quoted(display.Truncate(now, 40)), after)
+			p.run.Rows.Fail("execution-end.final", r, "an execution of %s was %s, and is %s%s", op.Name, ended, evidence.Excerpt(now, 40), after)
 		}
 	}
 	stays(" afterwards")
@@ -147,7 +146,8 @@ func (p executionProbe) abortOne(op, reader, abort *catalog.Operation) {
 			return
 		}
 		p.run.Rows.Count("execution-abort")
-		p.run.Rows.Fail("execution-abort.accepted", r, "%s refuses to end an execution that is %s: %s", abort.Name, evidence.Quoted(display.Truncate(begun.Data().Lookup("status").Text(), 40)), r.Brief())
+		status := evidence.Excerpt(begun.Data().Lookup("status").Text(), 40)
+		p.run.Rows.Fail("execution-abort.accepted", r, "%s refuses to end an execution that is %s: %s", abort.Name, status, r.Brief())
 		return
 	}
 	p.run.Rows.Count("execution-abort")
@@ -156,12 +156,12 @@ func (p executionProbe) abortOne(op, reader, abort *catalog.Operation) {
 	switch {
 	case !last.OK():
 	case ended == "":
-		p.run.Rows.Fail("execution-abort.ends", last, "%s succeeds, and the execution of %s is still %s", abort.Name, op.Name, evidence.Quoted(display.Truncate(x.Status, 40)))
+		p.run.Rows.Fail("execution-abort.ends", last, "%s succeeds, and the execution of %s is still %s", abort.Name, op.Name, evidence.Excerpt(x.Status, 40))
 	case ended != guard.Cancelled:
 		p.run.Rows.Fail("execution-abort.ends", last, "%s succeeds, and the execution of %s goes on until it is %s", abort.Name, op.Name, ended)
 	default:
 		if now, again := p.run.Executor.Look(reader, x); again.OK() && now != guard.Cancelled {
-			p.run.Rows.Fail("execution-end.final", again, "an execution of %s was cancelled, and is %s afterwards", op.Name, evidence.Quoted(display.Truncate(now, 40)))
+			p.run.Rows.Fail("execution-end.final", again, "an execution of %s was cancelled, and is %s afterwards", op.Name, evidence.Excerpt(now, 40))
 		}
 	}
 }
@@ -292,7 +292,8 @@ func (p confirmationProbe) pendingConfirmation() func() guard.Reply {
 		token, _ := p.run.Caller.SendNow(p.run.Caller.Ctx, guard.Reply{Tool: op.Tool, Args: args}).Token()
 		if token != "" {
 			return func() guard.Reply {
-				return p.run.Keeper.AttemptOn(op.Tool, op, args.With("params", params.With(p.run.Caller.TokenKey, jsonv.String(token))))
+				confirmed := params.With(p.run.Caller.TokenKey, jsonv.String(token))
+				return p.run.Keeper.AttemptOn(op.Tool, op, args.With("params", confirmed))
 			}
 		}
 	}

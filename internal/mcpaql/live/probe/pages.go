@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/mcpaql/evidence"
 	"mcptest/internal/mcpaql/live/catalog"
@@ -58,7 +57,7 @@ func (pr featureProbe) presetsOf(op *catalog.Operation) {
 		keys := catalog.Sample(r.Data()).Keys()
 		for _, k := range before {
 			if !slices.Contains(keys, k) {
-				pr.run.Rows.Fail("presets.nest", r, "%s: %s lacks %s, which %s has", op.Name, preset, evidence.Quoted(display.Truncate(k, 60)), smaller)
+				pr.run.Rows.Fail("presets.nest", r, "%s: %s lacks %s, which %s has", op.Name, preset, evidence.Excerpt(k, 60), smaller)
 			}
 		}
 		if preset == "full" && smaller != "" && len(before) >= len(keys) && len(keys) > 3 {
@@ -72,7 +71,10 @@ func (pr featureProbe) presetsOf(op *catalog.Operation) {
 func nestedPath(v jsonv.Value) string {
 	for k, e := range v.Members() {
 		keys := catalog.ScalarKeys(e)
-		if e.Kind() == jsonv.KindObject && len(keys) > 0 && e.Len() > 1 && !strings.Contains(k+keys[0], ".") && !strings.HasPrefix(k, "_") {
+		if e.Kind() != jsonv.KindObject || e.Len() < 2 || len(keys) == 0 {
+			continue
+		}
+		if !strings.Contains(k+keys[0], ".") && !strings.HasPrefix(k, "_") {
 			return k + "." + keys[0]
 		}
 	}
@@ -80,21 +82,22 @@ func nestedPath(v jsonv.Value) string {
 }
 
 func (pr featureProbe) pathOf(op *catalog.Operation, path string) {
-	r := pr.run.Caller.Call(op, pr.run.Builder.Fresh(op).With("fields", jsonv.Array(jsonv.String(path))))
+	params := pr.run.Builder.Fresh(op).With("fields", jsonv.Array(jsonv.String(path)))
+	r := pr.run.Caller.Call(op, params)
 	if !r.Sent() {
 		return
 	}
 	pr.run.Rows.Count("presets")
 	if !r.OK() {
-		pr.run.Rows.Fail("presets.path", r, "%s refuses the path %s: %s", op.Name, evidence.Quoted(display.Truncate(path, 80)), r.Brief())
+		pr.run.Rows.Fail("presets.path", r, "%s refuses the path %s: %s", op.Name, evidence.Excerpt(path, 80), r.Brief())
 		return
 	}
 	head, rest, _ := strings.Cut(path, ".")
 	part := catalog.Sample(r.Data()).Lookup(head)
 	if part.Kind() != jsonv.KindObject || part.Lookup(rest).IsAbsent() {
-		pr.run.Rows.Fail("presets.path", r, "%s does not return %s inside its object", op.Name, evidence.Quoted(display.Truncate(path, 80)))
+		pr.run.Rows.Fail("presets.path", r, "%s does not return %s inside its object", op.Name, evidence.Excerpt(path, 80))
 	} else if part.Len() > 1 {
-		pr.run.Rows.Fail("presets.path", r, "%s returns more of %s than the path selects", op.Name, evidence.Quoted(display.Truncate(head, 60)))
+		pr.run.Rows.Fail("presets.path", r, "%s returns more of %s than the path selects", op.Name, evidence.Excerpt(head, 60))
 	}
 }
 
@@ -197,7 +200,8 @@ func (pr featureProbe) inOrder(op *catalog.Operation, large guard.Reply, ask fun
 	same := func(a, b jsonv.Value) bool { return jsonv.Equal(change.WithoutVolatile(a), change.WithoutVolatile(b)) }
 	for _, size := range []int{1, 2} {
 		page, n := ask("first", size), 0
-		for items := catalog.Items(page.Data(), catalog.ListDepth); len(items) > 0 && n < min(len(all), maxFollowed); items = catalog.Items(page.Data(), catalog.ListDepth) {
+		itemsOf := func(r guard.Reply) []jsonv.Value { return catalog.Items(r.Data(), catalog.ListDepth) }
+		for items := itemsOf(page); len(items) > 0 && n < min(len(all), maxFollowed); items = itemsOf(page) {
 			for _, item := range items {
 				at := slices.IndexFunc(all, func(v jsonv.Value) bool { return same(v, item) })
 				switch {

@@ -67,8 +67,11 @@ func (pr operationProbe) probeOperation(op *catalog.Operation) {
 	if op.Detail.Kind() != jsonv.KindObject && pr.run.Gate.Skipped[op.Name] == "" {
 		pr.run.Gate.Skipped[op.Name] = NotGeneratable + ": it has no detail"
 	}
-	if pr.run.Gate.Skipped[op.Name] != "" || pr.run.Caller.Ctx.Err() != nil || pr.run.Caller.Dead != "" {
-		pr.run.Gate.Skipped[op.Name] = cmp.Or(pr.run.Gate.Skipped[op.Name], pr.run.Caller.EndedBefore())
+	if pr.run.Gate.Skipped[op.Name] != "" {
+		return
+	}
+	if pr.run.Caller.Ctx.Err() != nil || pr.run.Caller.Dead != "" {
+		pr.run.Gate.Skipped[op.Name] = pr.run.Caller.EndedBefore()
 		return
 	}
 	params, why := pr.run.Builder.Params(op)
@@ -76,28 +79,43 @@ func (pr operationProbe) probeOperation(op *catalog.Operation) {
 		pr.run.Gate.Skipped[op.Name] = NotGeneratable + ": " + why
 		return
 	}
-	base := pr.run.Keeper.Attempt(op, params)
-	if base.Silent && base.Sent() || pr.run.Gate.Poison[op.Name] != "" {
-		pr.run.Rows.Count("accuracy")
-		pr.run.Rows.Fail("accuracy.failure", base, "%s does not respond", op.Name)
-		pr.run.Gate.Skipped[op.Name] = NotGeneratable + ": it does not respond"
-		return
-	}
-	if !base.Sent() {
-		pr.run.Gate.Skipped[op.Name] = base.Cause.Error()
-		if why := pr.run.Caller.Ending(); why != "" && !base.Barred {
-			pr.run.Gate.Skipped[op.Name] = why
-		}
-		return
-	}
-	if base.Code() == guard.ConfirmationRequired {
-		pr.run.Gate.Skipped[op.Name] = "it asks for a confirmation, which --confirm gives"
+	base, ok := pr.baseline(op, params)
+	if !ok {
 		return
 	}
 	for _, key := range guard.TokenParameters() {
 		pr.run.Gates[op.Name] = pr.run.Gates[op.Name] || !base.Args.Lookup("params", key).IsAbsent()
 	}
 	pr.run.Base[op.Name] = base
+	pr.probeAnswering(op, params, base)
+}
+
+// baseline makes the first call of an operation, and returns false if no further call can
+// show anything.
+func (pr operationProbe) baseline(op *catalog.Operation, params jsonv.Value) (base guard.Reply, ok bool) {
+	base = pr.run.Keeper.Attempt(op, params)
+	if base.Silent && base.Sent() || pr.run.Gate.Poison[op.Name] != "" {
+		pr.run.Rows.Count("accuracy")
+		pr.run.Rows.Fail("accuracy.failure", base, "%s does not respond", op.Name)
+		pr.run.Gate.Skipped[op.Name] = NotGeneratable + ": it does not respond"
+		return base, false
+	}
+	if !base.Sent() {
+		pr.run.Gate.Skipped[op.Name] = base.Cause.Error()
+		if why := pr.run.Caller.Ending(); why != "" && !base.Barred {
+			pr.run.Gate.Skipped[op.Name] = why
+		}
+		return base, false
+	}
+	if base.Code() == guard.ConfirmationRequired {
+		pr.run.Gate.Skipped[op.Name] = "it asks for a confirmation, which --confirm gives"
+		return base, false
+	}
+	return base, true
+}
+
+// probeAnswering runs the tests of an operation that answers.
+func (pr operationProbe) probeAnswering(op *catalog.Operation, params jsonv.Value, base guard.Reply) {
 	isGivenOption := func(p catalog.Parameter) bool {
 		return !p.Required && !params.Lookup(p.Name).IsAbsent()
 	}
@@ -155,7 +173,8 @@ func (pr operationProbe) accuracy(op *catalog.Operation, params jsonv.Value, bas
 		}
 	}
 	if optional > 1 {
-		pr.judgeDocumented(op, pr.run.Keeper.Attempt(op, evidence.Merged(all, pr.run.Builder.Fresh(op))), jsonv.Object())
+		params := evidence.Merged(all, pr.run.Builder.Fresh(op))
+		pr.judgeDocumented(op, pr.run.Keeper.Attempt(op, params), jsonv.Object())
 	}
 }
 
@@ -200,6 +219,8 @@ func (pr operationProbe) judgeDocumented(op *catalog.Operation, r guard.Reply, p
 			return
 		}
 		pr.run.Rows.Fail("accuracy.failure", r, "%s fails with an undocumented error: %s", op.Name, r.Brief())
+	case code == "VALIDATION_MISSING_PARAM" && op.Silent():
+		pr.run.Rows.Skip("accuracy", op.Name, "", "its detail does not say which parameters it takes")
 	case code == "VALIDATION_MISSING_PARAM":
 		pr.run.Rows.Fail("accuracy.missing", r, "%s has every required parameter and demands more: %s", op.Name, r.Brief())
 	case code == "VALIDATION_INVALID_TYPE":
@@ -217,11 +238,15 @@ func (pr operationProbe) missing(op *catalog.Operation) {
 		if !p.Required {
 			continue
 		}
-		if op.Changes() && op.IsIdentifier(p) || op.ExecutionParam() != nil && op.ExecutionParam().Name == p.Name && op.Category != "READ" {
+		namesItem := op.Changes() && op.IsIdentifier(p)
+		x := op.ExecutionParam()
+		namesExecution := x != nil && x.Name == p.Name && op.Category != "READ"
+		if namesItem || namesExecution {
 			pr.run.Rows.Leave("required", op.Name, p.Name, guard.WhyUnnamed, true)
 			continue
 		}
-		r := pr.run.Keeper.Attempt(op, pr.run.Maker.Marking(op, pr.run.Builder.Fresh(op).Without(p.Name), p.Name))
+		rest := pr.run.Builder.Fresh(op).Without(p.Name)
+		r := pr.run.Keeper.Attempt(op, pr.run.Maker.Marking(op, rest, p.Name))
 		if !r.Heard() {
 			pr.run.Rows.SkipUnsent("required", op.Name, p.Name, r)
 			continue
@@ -325,12 +350,25 @@ var demandsMore = evidence.Pattern(`(?i)\b(requires?|required|missing)\b`)
 // made-up value names, or the service that would know it.
 var notThere = evidence.Pattern(`(?i)not.?found|no such|does(n't| not) exist|\b404\b|fetch failed|failed to fetch|ENOTFOUND|ECONN|EAI_AGAIN|timed? ?out`)
 
+// refusalText returns the message of a refusal, also of one that is a text only.
+func refusalText(r guard.Reply) string {
+	if message := r.Message(); message != "" {
+		return message
+	}
+	return r.Data().Lookup("content").At(0).Lookup("text").Text()
+}
+
 // refusesMadeUp reports whether a refusal concerns a value that the run generated and that
 // the documentation does not promise to accept. Such a refusal is neither a success nor a
 // failure.
 func (pr operationProbe) refusesMadeUp(op *catalog.Operation, r guard.Reply, params jsonv.Value) bool {
-	coded, message := r.Refused() && r.Code() != "", cmp.Or(r.Message(), r.Data().Lookup("content").At(0).Lookup("text").Text())
-	if internalFailure().MatchString(r.Code()) || r.Code() == "VALIDATION_INVALID_TYPE" || !coded && (demandsMore().MatchString(message) || internalFailure().MatchString(message)) {
+	coded := r.Refused() && r.Code() != ""
+	message := refusalText(r)
+	if internalFailure().MatchString(r.Code()) || r.Code() == "VALIDATION_INVALID_TYPE" {
+		return false
+	}
+	isOwnFailure := demandsMore().MatchString(message) || internalFailure().MatchString(message)
+	if !coded && isOwnFailure {
 		return false
 	}
 	for name, v := range params.Members() {
@@ -343,7 +381,11 @@ func (pr operationProbe) refusesMadeUp(op *catalog.Operation, r guard.Reply, par
 		text := v.Kind() == jsonv.KindString && (listed || strings.HasPrefix(v.Text(), catalog.MarkerPrefix))
 		empty := v.Kind() == jsonv.KindObject && v.Len() == 0
 		missing := r.Code() == "VALIDATION_MISSING_PARAM"
-		if coded && (text && !missing || empty) && (strings.Contains(message, name) || evidence.Named(r.Envelope.Lookup("error"), v.Text())) || !coded && text && (open || strings.Contains(message, v.Text())) {
+		refused := !coded && text && (open || strings.Contains(message, v.Text()))
+		if coded && (text && !missing || empty) {
+			refused = strings.Contains(message, name) || evidence.Named(r.Envelope.Lookup("error"), v.Text())
+		}
+		if refused {
 			pr.run.Rows.Skip("accuracy", op.Name, name, "the value that was made up for it is refused ("+cmp.Or(r.Code(), "without a code")+"); --values provides one")
 			return true
 		}

@@ -29,8 +29,10 @@ func (p requestProbe) probeRequests() {
 		p.run.Failed("introspect with a query that does not exist", p.run.Caller.Send(p.run.Catalog.Reader, query(jsonv.String("zz_bad_query"))), "query")
 		p.run.Failed("introspect with a number as query", p.run.Caller.Send(p.run.Catalog.Reader, query(jsonv.Int(42))), "query")
 	}
-	p.run.Failed("an unknown operation", p.run.Caller.Send(p.run.Catalog.Reader, jsonv.ObjectOf("operation", guard.NoOperation, "params", jsonv.Object())), guard.NoOperation)
-	p.run.Failed("a request without operation", p.run.Caller.Send(p.run.Catalog.Reader, jsonv.ObjectOf("params", jsonv.Object())), "operation")
+	unknown := jsonv.ObjectOf("operation", guard.NoOperation, "params", jsonv.Object())
+	p.run.Failed("an unknown operation", p.run.Caller.Send(p.run.Catalog.Reader, unknown), guard.NoOperation)
+	without := jsonv.ObjectOf("params", jsonv.Object())
+	p.run.Failed("a request without operation", p.run.Caller.Send(p.run.Catalog.Reader, without), "operation")
 	p.run.Failed("a number as operation", p.run.Caller.Send(p.run.Catalog.Reader, jsonv.ObjectOf("operation", 42)), "operation")
 	p.run.Failed("a call without arguments", p.run.Caller.Send(p.run.Catalog.Reader, jsonv.Value{}), "operation")
 	p.run.Rows.Count("request")
@@ -67,17 +69,7 @@ func (p requestProbe) probeRouting() {
 		return
 	}
 	t.Incomplete = "no operation could be sent to another endpoint"
-	var reads *catalog.Operation
-	for _, op := range p.run.Catalog.Operations {
-		// If no operation can be called, a READ operation is sent without parameters:
-		// an endpoint refuses it before it checks those.
-		if op.Category == "READ" && op.Name != "introspect" && (p.run.Gate.Skipped[op.Name] == "" || reads == nil && p.run.Gate.Barred(op) == "") {
-			reads = op
-			if p.run.Gate.Skipped[op.Name] == "" {
-				break
-			}
-		}
-	}
+	reads := p.readToMisroute()
 	if reads != nil {
 		for _, category := range rule.SemanticCategories {
 			if tool := p.run.Catalog.Families[category]; tool != "" && tool != reads.Tool {
@@ -87,7 +79,10 @@ func (p requestProbe) probeRouting() {
 	}
 	done := map[string]bool{}
 	for _, op := range p.run.Catalog.Operations {
-		if op.Category == "READ" || done[op.Category] || p.run.Gate.Skipped[op.Name] != "" || op.Tool == p.run.Catalog.Reader || op.Bare() {
+		if op.Category == "READ" || done[op.Category] || p.run.Gate.Skipped[op.Name] != "" {
+			continue
+		}
+		if op.Tool == p.run.Catalog.Reader || op.Bare() {
 			continue
 		}
 		// The call is complete, so that it touches only the item that it names if it
@@ -97,6 +92,23 @@ func (p requestProbe) probeRouting() {
 			p.misroute(op, p.run.Catalog.Reader, params)
 		}
 	}
+}
+
+// readToMisroute returns a READ operation that can be called. If there is none, it is one
+// that is sent without parameters: an endpoint refuses it before it checks those.
+func (p requestProbe) readToMisroute() (reads *catalog.Operation) {
+	for _, op := range p.run.Catalog.Operations {
+		if op.Category != "READ" || op.Name == "introspect" {
+			continue
+		}
+		if p.run.Gate.Skipped[op.Name] == "" {
+			return op
+		}
+		if reads == nil && p.run.Gate.Barred(op) == "" {
+			reads = op
+		}
+	}
+	return reads
 }
 
 func (p requestProbe) misroute(op *catalog.Operation, tool string, params jsonv.Value) {

@@ -43,7 +43,8 @@ func (pr semanticProbe) semantics() {
 			err = p.Saw(pr.askModel(&s, tools))
 		}
 		if err != nil { // a question that was not asked is no evidence
-			pr.run.Unasked = append(pr.run.Unasked, jsonv.ObjectOf("name", s.Name, "reason", display.Truncate(err.Error(), 500)))
+			why := display.Truncate(err.Error(), 500)
+			pr.run.Unasked = append(pr.run.Unasked, jsonv.ObjectOf("name", s.Name, "reason", why))
 			continue
 		}
 		pr.run.Evidence.Semantics = append(pr.run.Evidence.Semantics, s)
@@ -114,7 +115,8 @@ func (pr semanticProbe) rehearse(call llm.Call) string {
 			return rehearsed("VALIDATION_MISSING_PARAM", "The arguments of the call have to name an operation, a text.")
 		case op == nil && name.Text() != "introspect":
 			return rehearsed("NOT_FOUND_OPERATION", "The introspection lists no such operation.")
-		case op != nil && (op.Risk != catalog.RiskRead || pr.run.Gate.Barred(op) != ""), smuggled(op, part.Lookup("params")):
+		case op != nil && (op.Risk != catalog.RiskRead || pr.run.Gate.Barred(op) != ""),
+			smuggled(op, part.Lookup("params")):
 			return rehearsed("PERMISSION_DENIED", "This is a rehearsal: the call was noted and not carried out.")
 		}
 	}

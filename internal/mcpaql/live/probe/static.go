@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/lists"
 	"mcptest/internal/mcpaql/evidence"
@@ -33,8 +32,10 @@ func (pr Description) CheckTools() {
 			pr.Run.Rows.Fail("tools.description", none, "the description of %s does not mention introspect", t.Name)
 		}
 		props := t.Schema.Lookup("properties")
-		needed := slices.Contains(t.Schema.Lookup("required").Texts(), "operation")
-		if t.Schema.Lookup("type").Text() != "object" || props.Lookup("operation", "type").Text() != "string" || !needed || props.Lookup("params", "type").Text() != "object" {
+		takesOperation := slices.Contains(t.Schema.Lookup("required").Texts(), "operation") &&
+			props.Lookup("operation", "type").Text() == "string"
+		takesParams := props.Lookup("params", "type").Text() == "object"
+		if t.Schema.Lookup("type").Text() != "object" || !takesOperation || !takesParams {
 			pr.Run.Rows.Fail("tools.schema", none, "the inputSchema of %s does not ask for operation (a required string) and params (an object)", t.Name)
 		}
 		pr.checkHints(t)
@@ -56,7 +57,12 @@ func (pr Description) checkHints(t catalog.Tool) {
 	if !slices.Contains(rule.SemanticCategories, category) && t.Name != pr.Run.Catalog.Single {
 		return
 	}
-	if readOnly.Bool() != wantRead || destructive.Kind() == jsonv.KindBool && destructive.Bool() != wantDestructive || destructive.Kind() != jsonv.KindBool && category == "CREATE" {
+	// An adapter may omit destructiveHint, except on CREATE, where its default is wrong.
+	isWrong := category == "CREATE"
+	if destructive.Kind() == jsonv.KindBool {
+		isWrong = destructive.Bool() != wantDestructive
+	}
+	if readOnly.Bool() != wantRead || isWrong {
 		pr.Run.Rows.Fail("tools.annotations", guard.Reply{}, "the annotations of %s: expected readOnlyHint %v and destructiveHint %v", t.Name, wantRead, wantDestructive)
 	}
 }
@@ -70,7 +76,7 @@ func (pr Description) hidden(t catalog.Tool) {
 	})
 	for _, name := range append(mentioned, t.Schema.Lookup("properties", "operation", "enum").Texts()...) {
 		if len(pr.Run.Catalog.Operations) > 0 && pr.Run.Catalog.Op(name) == nil {
-			pr.Run.Rows.Fail("consistency.hidden", guard.Reply{}, "%s names the operation %s, which is not listed", t.Name, evidence.Quoted(display.Truncate(name, 60)))
+			pr.Run.Rows.Fail("consistency.hidden", guard.Reply{}, "%s names the operation %s, which is not listed", t.Name, evidence.Excerpt(name, 60))
 		}
 	}
 }
@@ -85,7 +91,7 @@ func (pr Description) CheckOperations() {
 		pr.Run.Rows.Count("operation-names")
 		pr.Run.Rows.Count("consistency")
 		if !evidence.SnakeCase().MatchString(op.Name) {
-			pr.Run.Rows.Fail("operation-names.snake", none, "%s is not snake_case", evidence.Quoted(display.Truncate(op.Name, 60)))
+			pr.Run.Rows.Fail("operation-names.snake", none, "%s is not snake_case", evidence.Excerpt(op.Name, 60))
 		}
 		if want := catalog.ReservedOperations[op.Name]; want != "" && op.Category != want {
 			pr.Run.Rows.Fail("consistency.reserved", none, "%s is reserved for %s and listed as %s", op.Name, want, op.Category)
@@ -99,11 +105,11 @@ func (pr Description) CheckOperations() {
 		for _, key := range []string{"semantic_category", "endpoint"} {
 			a, b := op.Info.Lookup(key).Text(), op.Detail.Lookup(key).Text()
 			if !strings.EqualFold(a, b) {
-				pr.Run.Rows.Fail("consistency.category", none, "the %s of %s is %s in the list and %s in its detail", key, op.Name, evidence.Quoted(display.Truncate(a, 40)), evidence.Quoted(display.Truncate(b, 40)))
+				pr.Run.Rows.Fail("consistency.category", none, "the %s of %s is %s in the list and %s in its detail", key, op.Name, evidence.Excerpt(a, 40), evidence.Excerpt(b, 40))
 			}
 		}
 		if tool := op.Detail.Lookup("mcpTool").Text(); tool != "" && pr.Run.Catalog.ToolNamed(tool).Name == "" {
-			pr.Run.Rows.Fail("consistency.tool", none, "the detail of %s names the tool %s, which is not listed", op.Name, evidence.Quoted(display.Truncate(tool, 60)))
+			pr.Run.Rows.Fail("consistency.tool", none, "the detail of %s names the tool %s, which is not listed", op.Name, evidence.Excerpt(tool, 60))
 		}
 	}
 	if len(pr.Run.Catalog.Operations) > 0 && pr.Run.Catalog.Op("introspect") == nil {
@@ -132,7 +138,8 @@ func (pr Description) crossCutting() {
 			}
 			shared = true
 			t.Cases++
-			if !strings.EqualFold(p.Type, first.Type) || p.Required != first.Required || !jsonv.Equal(p.Schema.Lookup("default"), first.Schema.Lookup("default")) {
+			sameDefault := jsonv.Equal(p.Schema.Lookup("default"), first.Schema.Lookup("default"))
+			if !strings.EqualFold(p.Type, first.Type) || p.Required != first.Required || !sameDefault {
 				pr.Run.Rows.Fail("cross-cutting.alike", guard.Reply{}, "%s is described differently by %s and %s", evidence.Quoted(name), firstOp, op.Name)
 			}
 		}
@@ -153,7 +160,7 @@ func (pr Description) CheckType(t *catalog.NamedType, r guard.Reply) {
 		return
 	}
 	if list := t.Detail.Lookup(part); list.Kind() != jsonv.KindArray || list.Len() == 0 {
-		pr.Run.Rows.Fail("consistency.type-detail", r, "the detail of the %s %s has no %s", t.Kind, evidence.Quoted(display.Truncate(t.Name, 60)), part)
+		pr.Run.Rows.Fail("consistency.type-detail", r, "the detail of the %s %s has no %s", t.Kind, evidence.Excerpt(t.Name, 60), part)
 	}
 }
 
@@ -182,7 +189,7 @@ func (pr UnseenRows) SettleRows() {
 		case t.Cases > 0 || t.NotApplicable != "":
 		case !has(needs):
 			t.NotApplicable = "there is no " + needs + " operation"
-		case id == "merge" && pr.lacksParameters() == "" && !pr.takesObject():
+		case id == "merge" && pr.lacksParameters(isAny) == "" && !pr.takesObject():
 			t.NotApplicable = noFreeObject
 		case pr.Run.Options.Mode == guard.ModeSafe:
 			t.Incomplete = "mode safe creates and changes nothing; --mode write does"
@@ -190,20 +197,29 @@ func (pr UnseenRows) SettleRows() {
 	}
 	pr.settleDates()
 	if t := pr.Run.Rows.Tests["values"]; t.Cases == 0 && !slices.ContainsFunc(pr.Run.Catalog.Operations, pr.limitsValues) {
-		if t.Incomplete = pr.lacksParameters(); t.Incomplete == "" {
+		if t.Incomplete = pr.lacksParameters(isAny); t.Incomplete == "" {
 			t.NotApplicable = "no parameter has a type, a range or a list that a value could be outside of"
 		}
 	}
-	if t := pr.Run.Rows.Tests["cross-cutting"]; t.Cases == 0 && pr.lacksParameters() != "" {
-		t.NotApplicable, t.Incomplete = "", pr.lacksParameters()
+	lacking := pr.lacksParameters(isRead)
+	for _, id := range []string{"cross-cutting", "presets", "pagination"} {
+		t := pr.Run.Rows.Tests[id]
+		unseen := t.Cases == 0 && (t.NotApplicable != "" || id == "cross-cutting")
+		if unseen && lacking != "" {
+			t.NotApplicable, t.Incomplete = "", lacking
+		}
 	}
 }
 
+func isAny(*catalog.Operation) bool { return true }
+
+func isRead(op *catalog.Operation) bool { return op.Category == "READ" }
+
 // lacksParameters says that details do not say which parameters there are, so that a row
-// without a case may still apply; "" if all do.
-func (pr UnseenRows) lacksParameters() string {
+// without a case may still apply; "" if all of the operations it is about do.
+func (pr UnseenRows) lacksParameters(about func(*catalog.Operation) bool) string {
 	silent := lists.Kept(pr.Run.Catalog.Operations, func(op *catalog.Operation) (string, bool) {
-		return op.Name, op.Detail.Lookup("parameters").IsAbsent()
+		return op.Name, op.Silent() && about(op)
 	})
 	if len(silent) == 0 {
 		return ""
@@ -214,7 +230,10 @@ func (pr UnseenRows) lacksParameters() string {
 const noFreeObject = "no resource has a field that takes any object"
 
 func (pr UnseenRows) limitsValues(op *catalog.Operation) bool {
-	return pr.Run.Gate.Skipped[op.Name] != "" && len(op.Params) == 0 || slices.ContainsFunc(op.Params, func(p catalog.Parameter) bool {
+	if pr.Run.Gate.Skipped[op.Name] != "" && len(op.Params) == 0 {
+		return true
+	}
+	return slices.ContainsFunc(op.Params, func(p catalog.Parameter) bool {
 		return len(pr.Run.Catalog.Wrong(p)) > 0
 	})
 }
@@ -227,7 +246,8 @@ func (pr UnseenRows) settleDates() {
 	}
 	var documented []string
 	look := func(name, typ, format string) {
-		isDate := change.DateName().MatchString(name) || slices.Contains([]string{"date", "datetime", "date-time", "timestamp"}, strings.ToLower(typ)) || strings.HasPrefix(format, "date")
+		isDateType := slices.Contains([]string{"date", "datetime", "date-time", "timestamp"}, strings.ToLower(typ))
+		isDate := change.DateName().MatchString(name) || isDateType || strings.HasPrefix(format, "date")
 		if isDate && !slices.Contains(documented, name) {
 			documented = append(documented, name)
 		}
@@ -242,8 +262,8 @@ func (pr UnseenRows) settleDates() {
 			look(f.Lookup("name").Text(), f.Lookup("type").Text(), f.Lookup("format").Text())
 		}
 	}
-	if len(documented) == 0 && pr.lacksParameters() != "" {
-		t.Incomplete = "no response contained a date, and " + pr.lacksParameters()
+	if len(documented) == 0 && pr.lacksParameters(isAny) != "" {
+		t.Incomplete = "no response contained a date, and " + pr.lacksParameters(isAny)
 		return
 	}
 	if len(documented) == 0 {

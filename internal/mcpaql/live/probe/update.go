@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/mcpaql/evidence"
 	"mcptest/internal/mcpaql/live/catalog"
@@ -63,7 +62,10 @@ func (pr cycleProbe) updates(y *guard.Cycle) {
 	f := evidence.FieldsCase{Name: y.Update.Name + " of " + target, ReadResponse: pr.run.Caller.Noted(after), Call: after.Number}
 	f.Fields = append(f.Fields, stored(after, f.ReadResponse, prefix+"."+target, value))
 	for k, v := range thing.Members() {
-		if k != target && !unsteady[k] && !bookkeeping().MatchString(k) && !change.VolatileKey().MatchString(k) && !strings.Contains(k, ".") && !evidence.SecretKey(k) {
+		if k == target || unsteady[k] || strings.Contains(k, ".") || evidence.SecretKey(k) {
+			continue
+		}
+		if !bookkeeping().MatchString(k) && !change.VolatileKey().MatchString(k) {
 			f.Fields = append(f.Fields, stored(after, f.ReadResponse, prefix+"."+k, v))
 		}
 	}
@@ -101,7 +103,10 @@ func (pr cycleProbe) unsteady(y *guard.Cycle, before, after, value jsonv.Value) 
 func (pr cycleProbe) updateTarget(y *guard.Cycle, thing jsonv.Value) (string, jsonv.Value) {
 	for _, required := range []bool{true, false} {
 		for _, p := range y.Create.Params {
-			if p.Required != required || pr.run.Catalog.JSONKind(p) != "string" || p.Sensitive || thing.Lookup(p.Name).Kind() != jsonv.KindString {
+			if p.Required != required || p.Sensitive || pr.run.Catalog.JSONKind(p) != "string" {
+				continue
+			}
+			if thing.Lookup(p.Name).Kind() != jsonv.KindString {
 				continue
 			}
 			v, err := pr.run.Maker.Value(y.Create, p, "after_"+p.Name)
@@ -191,7 +196,10 @@ func (pr cycleProbe) readOnly(y *guard.Cycle) {
 	_, thing := y.Place(before)
 	tried := 0
 	for name, v := range thing.Members() {
-		if tried == 2 || y.Create.Param(name) != nil || v.Kind() != jsonv.KindString || bookkeeping().MatchString(name) || jsonv.Equal(v, y.Thing.ID) {
+		if tried == 2 || y.Create.Param(name) != nil || v.Kind() != jsonv.KindString {
+			continue
+		}
+		if bookkeeping().MatchString(name) || jsonv.Equal(v, y.Thing.ID) {
 			continue
 		}
 		tried++
@@ -206,7 +214,9 @@ func (pr cycleProbe) readOnly(y *guard.Cycle) {
 // forbidden tries to change a field that must not change, and records the case. kept
 // reports whether the update succeeded and changed nothing; heard is false if the outcome
 // is not known.
-func (pr cycleProbe) forbidden(y *guard.Cycle, kind, name string, documented bool, v, other jsonv.Value) (r guard.Reply, kept, heard bool) {
+func (pr cycleProbe) forbidden(
+	y *guard.Cycle, kind, name string, documented bool, v, other jsonv.Value,
+) (r guard.Reply, kept, heard bool) {
 	if r = pr.change(y, jsonv.ObjectOf(name, other)); !r.Sent() {
 		return r, false, false
 	}
@@ -260,7 +270,7 @@ func (pr cycleProbe) appendOnly(y *guard.Cycle) {
 			continue
 		}
 		pr.run.Rows.Count("append-only")
-		shown := evidence.Quoted(display.Truncate(name, 60))
+		shown := evidence.Excerpt(name, 60)
 		switch {
 		case kept:
 			pr.run.Rows.Fail("append-only.silent", r, "%s accepts a change of the append-only %s and ignores it", y.Update.Name, shown)

@@ -175,7 +175,7 @@ func (pr operationProbe) createdDefaults(op *catalog.Operation) {
 		}
 		prefix, thing := y.Place(back)
 		if !back.OK() || thing.Lookup(p.Name).IsAbsent() {
-			pr.run.Rows.Skip("defaults", op.Name, p.Name, "the created item does not show it")
+			pr.run.Rows.Skip("defaults", op.Name, p.Name, evidence.NotShown)
 			continue
 		}
 		pr.run.Evidence.OptionalDefaults = append(pr.run.Evidence.OptionalDefaults, evidence.DefaultCase{

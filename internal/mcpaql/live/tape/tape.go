@@ -246,7 +246,8 @@ func (t *Tape) messages(e *event, x *mcp.Exchange) {
 	add(over, cassette.FromServer, x.Response)
 	e.Answered = x.Response != nil
 	if x.Cause != nil {
-		e.Failed = &failure{errors.As(x.Cause, new(*mcp.TimeoutError)), t.veil.mask.String(x.Cause.Error())}
+		isTimeout := errors.As(x.Cause, new(*mcp.TimeoutError))
+		e.Failed = &failure{isTimeout, t.veil.mask.String(x.Cause.Error())}
 	}
 }
 

@@ -122,7 +122,9 @@ func Reductions(v jsonv.Value) (out []jsonv.Value) {
 		if r := []rune(v.Text()); len(r) > 0 {
 			out = append(out, jsonv.String(""))
 			if half := len(r) / 2; half > 0 {
-				out = append(out, jsonv.String(string(r[:half])), jsonv.String(string(r[half:])), jsonv.String(string(r[1:])), jsonv.String(string(r[:len(r)-1])))
+				for _, part := range [][]rune{r[:half], r[half:], r[1:], r[:len(r)-1]} {
+					out = append(out, jsonv.String(string(part)))
+				}
 			}
 		}
 	case jsonv.KindNumber:

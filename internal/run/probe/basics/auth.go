@@ -37,7 +37,7 @@ func Authorization(ctx context.Context, v *exam.Visit) {
 	}
 	document, place := metadataAt(ctx, v, wellKnown+strings.TrimSuffix(v.At.Path, "/"), wellKnown)
 	bearer := strings.HasPrefix(strings.ToLower(challenge), "bearer")
-	if !bearer && document == nil && !credentials(v) {
+	if !bearer && document == nil && !v.Pinned.SendsCredentials() {
 		v.EnterAll("auth", exam.Inapplicable("the server asks for no token, and none was given"))
 		return
 	}
@@ -95,7 +95,7 @@ func tokens(ctx context.Context, v *exam.Visit, served []kind) {
 		x := k.send(ctx, v, noToken())
 		s := exam.Status(x)
 		switch {
-		case refusedWithin(ctx, v, k, x) && credentials(v):
+		case refusedWithin(ctx, v, k, x) && v.Pinned.SendsCredentials():
 			return exam.Broken(x, "%s without a token got the status %d and %s, expected 401", k.method, s, exam.Answer(x))
 		case s < 300 || s == http.StatusTooManyRequests:
 			return exam.Held()

@@ -155,7 +155,8 @@ func descriptorsAfter(ctx context.Context, v *exam.Visit, call equalCall) exam.O
 // keptDescriptors waits for descriptors to be given back.
 func keptDescriptors(ctx context.Context, meter *usage.Meter, first float64, call equalCall) exam.Outcome {
 	now := first
-	for until := time.Now().Add(givenBack); time.Now().Before(until) && ctx.Err() == nil; time.Sleep(givenBack / 20) {
+	until := time.Now().Add(givenBack)
+	for ; time.Now().Before(until) && ctx.Err() == nil; time.Sleep(givenBack / 20) {
 		read, ok := meter.Read()
 		now = read.Descriptors
 		if !ok || now < first+equalRequests {

@@ -3,7 +3,6 @@ package basics
 import (
 	"context"
 	"net/http"
-	"slices"
 	"strings"
 
 	"mcptest/internal/base/jsonv"
@@ -16,7 +15,6 @@ import (
 	"mcptest/internal/run/probe/exam"
 	"mcptest/internal/run/probe/streams"
 	"mcptest/internal/run/probe/verdict"
-	"mcptest/internal/spec/plan"
 	"mcptest/internal/spec/suite"
 )
 
@@ -114,7 +112,7 @@ func origins(ctx context.Context, v *exam.Visit, message jsonv.Value, served []k
 		switch {
 		case !exam.Served(control):
 			return exam.Unverified("the same request without Origin got %s", exam.Answer(control))
-		case exam.Served(x) && (!v.Local || v.At.Scheme == "https" || credentials(v)):
+		case exam.Served(x) && (!v.Local || v.At.Scheme == "https" || v.Pinned.SendsCredentials()):
 			return exam.Unverified("which origins a public server allows is its own decision")
 		}
 		return exam.BrokenIf(exam.Served(x), x, "%s with Origin: %s was served: a page of another site can use the server", k.method, foreign)
@@ -145,13 +143,6 @@ func origins(ctx context.Context, v *exam.Visit, message jsonv.Value, served []k
 			return exam.Unverified("HTTP %d", status)
 		}
 		return exam.BrokenIf(exam.Served(control) && !exam.Served(x), x, "a request from the origin of the server got %s", exam.Answer(x))
-	})
-}
-
-// credentials reports whether the server gets credentials.
-func credentials(v *exam.Visit) bool {
-	return v.Pinned.Auth != nil || slices.ContainsFunc(v.Pinned.Headers, func(h plan.Header) bool {
-		return strings.EqualFold(h.Name, "Authorization")
 	})
 }
 
@@ -217,7 +208,7 @@ func foreignStream(ctx context.Context, v *exam.Visit) exam.Outcome {
 	switch {
 	case !isStream(x):
 		return exam.Held() // no stream is there, or not for this page
-	case !v.Local || v.At.Scheme == "https" || credentials(v):
+	case !v.Local || v.At.Scheme == "https" || v.Pinned.SendsCredentials():
 		return exam.Unverified("which origins a public server allows is its own decision")
 	}
 	return exam.Broken(x, "GET with Origin: %s got an event stream: a page of another site can read it", foreign)

@@ -53,7 +53,8 @@ func Lifecycle(ctx context.Context, v *exam.Visit) {
 			case !exam.Refused(v.Greeted):
 				return exam.Unverified("initialize got %s", exam.Answer(v.Greeted))
 			}
-			return exam.BrokenIf(!strings.Contains(exam.Shown(v.Greeted).Received, v.Version.Name), v.Greeted, "the error to initialize does not name %s", v.Version.Name)
+			isNamed := strings.Contains(exam.Shown(v.Greeted).Received, v.Version.Name)
+			return exam.BrokenIf(!isNamed, v.Greeted, "the error to initialize does not name %s", v.Version.Name)
 		})
 		return
 	}

@@ -44,7 +44,8 @@ func Messages(ctx context.Context, v *exam.Visit) {
 			x := v.Tell(ctx, message, nil) // an error status may have a body
 			return exam.BrokenIf(exam.Served(x) && strings.Contains(string(x.Response), `"jsonrpc"`), x, "a notification got a message as response")
 		}
-		_, found, err := v.Notify(ctx, message.Lookup("method").Text(), exam.Text(message.Lookup("params")), protocol.NullID, protocol.MissingID, protocol.UnknownID, protocol.Echo)
+		method, params := message.Lookup("method").Text(), exam.Text(message.Lookup("params"))
+		_, found, err := v.Notify(ctx, method, params, protocol.NullID, protocol.MissingID, protocol.UnknownID, protocol.Echo)
 		switch {
 		case err != nil:
 			return exam.Unverified("%v", err)
@@ -58,7 +59,8 @@ func Messages(ctx context.Context, v *exam.Visit) {
 // batch sends two requests in one message, which 2025-03-26 has. Both responses may come in
 // one message or in two.
 func batch(ctx context.Context, v *exam.Visit) exam.Outcome {
-	first, second := v.Frame("mcptest-batch-1", v.Idle(), jsonv.Value{}), v.Frame("mcptest-batch-2", v.FirstList(), jsonv.Value{})
+	first := v.Frame("mcptest-batch-1", v.Idle(), jsonv.Value{})
+	second := v.Frame("mcptest-batch-2", v.FirstList(), jsonv.Value{})
 	message := jsonv.Array(first, second)
 	x := v.Raw(ctx, message)
 	if !v.Stdio() {

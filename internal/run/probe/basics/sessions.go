@@ -113,7 +113,9 @@ func begin(ctx context.Context, v *exam.Visit, id string) (string, *mcp.Exchange
 	if id != "" {
 		h.Set(exam.SessionID, id)
 	}
-	x := v.Post(ctx, suite.Request{Body: jsonv.ObjectOf("jsonrpc", "2.0", "id", 1, "method", "initialize", "params", v.Greeting(v.Version.Name, jsonv.Object())).Append(nil)}, h)
+	greeting := v.Greeting(v.Version.Name, jsonv.Object())
+	body := jsonv.ObjectOf("jsonrpc", "2.0", "id", 1, "method", "initialize", "params", greeting).Append(nil)
+	x := v.Post(ctx, suite.Request{Body: body}, h)
 	if x.HTTP == nil || !v.Version.Known() {
 		return "", x
 	}

@@ -28,7 +28,8 @@ func Stateless(ctx context.Context, v *exam.Visit) {
 	for _, l := range v.Listed {
 		v.Check(ctx, "cache-scope-pages", l.Method, func(context.Context) exam.Outcome {
 			for _, page := range l.Pages[1:] {
-				a, b := exam.Result(l.Pages[0]).Lookup("cacheScope").Text(), exam.Result(page).Lookup("cacheScope").Text()
+				a := exam.Result(l.Pages[0]).Lookup("cacheScope").Text()
+				b := exam.Result(page).Lookup("cacheScope").Text()
 				if page.Result != nil && a != b {
 					return exam.Broken(page, "the first page of %s has the cacheScope %q, another one %q", l.Method, a, b)
 				}
@@ -168,7 +169,8 @@ func headers(ctx context.Context, v *exam.Visit) {
 	})
 	v.Check(ctx, "header-method-404", "", func(ctx context.Context) exam.Outcome {
 		x := v.Tell(ctx, v.Frame(7003, unknown, jsonv.Value{}), nil)
-		return exam.BrokenIf(exam.Status(x) != http.StatusNotFound || !exam.NotFound(x), x, "an unknown method got the status %d and %s, expected 404 and -32601", exam.Status(x), exam.Answer(x))
+		isWrong := exam.Status(x) != http.StatusNotFound || !exam.NotFound(x)
+		return exam.BrokenIf(isWrong, x, "an unknown method got the status %d and %s, expected 404 and -32601", exam.Status(x), exam.Answer(x))
 	})
 	v.Check(ctx, "header-no-session", "", func(ctx context.Context) exam.Outcome {
 		x := v.Tell(ctx, message, nil)
@@ -181,7 +183,8 @@ func headers(ctx context.Context, v *exam.Visit) {
 func encodedName(ctx context.Context, v *exam.Visit) exam.Outcome {
 	for _, tool := range v.Tools {
 		args := argument.Valid(tool)
-		if !allow.ReadOnly(tool) || strings.Contains(tool.Lookup("inputSchema").String(), "x-mcp-header") || v.Policy.Call(tool, args) != "" {
+		hasHeader := strings.Contains(tool.Lookup("inputSchema").String(), "x-mcp-header")
+		if !allow.ReadOnly(tool) || hasHeader || v.Policy.Call(tool, args) != "" {
 			continue
 		}
 		name := tool.Lookup("name").Text()
@@ -228,7 +231,10 @@ func param(ctx context.Context, v *exam.Visit, tool jsonv.Value, headers []proto
 		rejects("header-param", "no "+name, "", args)
 	}
 	const odd = "mcptest-\u00e9"
-	if property.Lookup("type").Text() == "string" && property.Lookup("enum").IsAbsent() && property.Lookup("pattern").IsAbsent() && property.Lookup("format").IsAbsent() {
+	isFree := property.Lookup("enum").IsAbsent() &&
+		property.Lookup("pattern").IsAbsent() &&
+		property.Lookup("format").IsAbsent()
+	if property.Lookup("type").Text() == "string" && isFree {
 		rejects("header-invalid-chars", "a character that is not ASCII in "+name, odd, args.With(key, jsonv.String(odd)))
 	}
 	if !slices.Contains(schema.Lookup("required").Texts(), key) {

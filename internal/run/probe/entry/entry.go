@@ -40,7 +40,9 @@ type Conclusion struct {
 
 // Run probes a server, and adds what was found to the case. It returns what assertions may
 // examine, and the conclusion.
-func (e Env) Run(ctx context.Context, def *plan.Server, keys *ruleset.ProbeKeys, c *result.Case) (o target.Observation, end Conclusion, err error) {
+func (e Env) Run(
+	ctx context.Context, def *plan.Server, keys *ruleset.ProbeKeys, c *result.Case,
+) (o target.Observation, end Conclusion, err error) {
 	began := time.Now()
 	rules, err := ruleset.Builtin()
 	if err != nil {

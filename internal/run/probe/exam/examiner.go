@@ -211,7 +211,8 @@ func (v *Visit) errorForm(x *mcp.Exchange) {
 	if e == nil || !v.Modern() {
 		return
 	}
-	v.Enter(BrokenIf(e.Code <= -32023 && e.Code >= -32099 || e.Code == -32002, x, "%s got the reserved code %d", x.Method, e.Code), "message-reserved-code")
+	isReserved := e.Code <= -32023 && e.Code >= -32099 || e.Code == -32002
+	v.Enter(BrokenIf(isReserved, x, "%s got the reserved code %d", x.Method, e.Code), "message-reserved-code")
 	meaning := Held()
 	switch {
 	case e.Code == protocol.CodeHeaderMismatch && v.Stdio():

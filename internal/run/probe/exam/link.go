@@ -62,6 +62,9 @@ func (l *link) Open(ctx context.Context, caps jsonv.Value) (*mcp.Session, error)
 
 // OpenWith is Open with other options of the connection.
 func (l *link) OpenWith(ctx context.Context, o connect.Options, caps jsonv.Value) (*mcp.Session, error) {
+	if caps.IsAbsent() {
+		caps = l.Pinned.Client.Declares
+	}
 	sess, err := (&connect.Opener{Options: o, Dial: l.Dial, Client: l.Client}).Open(ctx, l.Pinned, caps)
 	if err == nil {
 		l.examiner.examineSession(sess, caps)

@@ -13,6 +13,7 @@ import (
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/run/boundary"
+	"mcptest/internal/run/connect"
 	"mcptest/internal/spec/suite"
 )
 
@@ -30,12 +31,21 @@ func (l *link) Frame(id any, method string, params jsonv.Value) jsonv.Value {
 
 // Meta is _meta of requests of a stateless revision.
 func (l *link) Meta() jsonv.Value {
-	return jsonv.ObjectOf(protocol.MetaVersion, l.Version.Name, protocol.MetaClient, l.self(), protocol.MetaCapabilities, jsonv.Object())
+	return jsonv.ObjectOf(protocol.MetaVersion, l.Version.Name, protocol.MetaClient, l.self(), protocol.MetaCapabilities, l.declared())
 }
 
 // self is how mcptest introduces itself.
 func (l *link) self() jsonv.Value {
-	return jsonv.ObjectOf("name", l.Client.Name, "version", l.Client.Version)
+	c := connect.ClientOf(l.Pinned, l.Client)
+	return jsonv.ObjectOf("name", c.Name, "title", jsonv.Filled(c.Title), "version", c.Version)
+}
+
+// declared are the capabilities that client: of the server declares, {} without it.
+func (l *link) declared() jsonv.Value {
+	if l.Pinned.Client.Declares.IsAbsent() {
+		return jsonv.Object()
+	}
+	return l.Pinned.Client.Declares
 }
 
 // Greeting are the parameters of initialize.

@@ -76,7 +76,9 @@ func (v *Visit) ExpectCode(ctx context.Context, method string, params jsonv.Valu
 
 // Notify sends a notification in the open session, and returns a violation of a kind that
 // comes before the response to the next request. x is nil if the notification was not sent.
-func (v *Visit) Notify(ctx context.Context, method string, params []byte, kinds ...string) (x *mcp.Exchange, found *protocol.Violation, err error) {
+func (v *Visit) Notify(
+	ctx context.Context, method string, params []byte, kinds ...string,
+) (x *mcp.Exchange, found *protocol.Violation, err error) {
 	sess, err := v.Session(ctx)
 	if err != nil {
 		return nil, nil, err

@@ -220,7 +220,9 @@ func wasReset(x *mcp.Exchange) bool {
 // afterReset makes a request again whose connection was reset: a connection that is used
 // again may have been closed meanwhile. One that is reset twice, or after which nothing
 // listens any more, has no response.
-func (v *Visit) afterReset(ctx context.Context, sess *mcp.Session, limit time.Duration, call mcp.Call, first *mcp.Exchange) *mcp.Exchange {
+func (v *Visit) afterReset(
+	ctx context.Context, sess *mcp.Session, limit time.Duration, call mcp.Call, first *mcp.Exchange,
+) *mcp.Exchange {
 	subject := nameOf(first.Request)
 	if v.mustNotRepeat(call) {
 		v.enterAbout("message-unanswered", subject, Unverified("%s got no response, and must not be called again: %v", subject, first.Cause))

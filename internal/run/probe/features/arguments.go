@@ -66,7 +66,10 @@ func Arguments(ctx context.Context, v *exam.Visit) {
 			})
 		}
 		if len(accepts)+len(refuses) > 0 {
-			v.Add(textual, "", exam.Outcome{Note: fmt.Sprintf("%s accepts: %s; refuses: %s", exam.Subject(tool), cmp.Or(strings.Join(accepts, ", "), "nothing"), cmp.Or(strings.Join(refuses, ", "), "nothing"))})
+			accepted := cmp.Or(strings.Join(accepts, ", "), "nothing")
+			refused := cmp.Or(strings.Join(refuses, ", "), "nothing")
+			note := fmt.Sprintf("%s accepts: %s; refuses: %s", exam.Subject(tool), accepted, refused)
+			v.Add(textual, "", exam.Outcome{Note: note})
 		}
 	})
 }
@@ -142,7 +145,9 @@ func (a attacker) survived(ctx context.Context, x *mcp.Exchange, u argument.Unus
 		return exam.Unverified("valid arguments got %s", exam.Answer(a.control))
 	case ended && a.Stdio():
 		return exam.Broken(x, "%s ended the server: %s", u.What, x.Cause)
-	case errors.Is(x.Cause, io.EOF) || errors.Is(x.Cause, io.ErrUnexpectedEOF) || errors.Is(x.Cause, syscall.ECONNRESET):
+	case errors.Is(x.Cause, io.EOF),
+		errors.Is(x.Cause, io.ErrUnexpectedEOF),
+		errors.Is(x.Cause, syscall.ECONNRESET):
 		o := exam.Broken(x, "%s got no response: %s", u.What, x.Cause)
 		again := a.Post(ctx, suite.Request{Body: []byte("{}")}, nil)
 		o.Once = errors.Is(again.Cause, syscall.ECONNREFUSED) // the server is gone, and was there before

@@ -46,7 +46,9 @@ func Capabilities(ctx context.Context, v *exam.Visit) {
 	}
 	v.Enter(exam.Inapplicable("the server declares neither listChanged nor subscribe"), "capability-listen")
 	for key := range v.Caps.Lookup("extensions").Members() {
-		v.State(ctx, "extension-key", "extension "+key, exam.BrokenIf(!strings.Contains(key, "/") || !exam.MetaKey().MatchString(key), v.Hello, "the name has no valid prefix"))
+		isPrefixed := strings.Contains(key, "/") && exam.MetaKey().MatchString(key)
+		o := exam.BrokenIf(!isPrefixed, v.Hello, "the name has no valid prefix")
+		v.State(ctx, "extension-key", "extension "+key, o)
 	}
 }
 

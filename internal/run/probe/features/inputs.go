@@ -98,7 +98,9 @@ func asksNothing(ctx context.Context, v *exam.Visit, tool jsonv.Value) bool {
 }
 
 // counted calls a tool if it is read-only, with members of _meta.
-func counted(ctx context.Context, v *exam.Visit, do func(context.Context, mcp.Call) *mcp.Exchange, tool, meta jsonv.Value) *mcp.Exchange {
+func counted(
+	ctx context.Context, v *exam.Visit, do func(context.Context, mcp.Call) *mcp.Exchange, tool, meta jsonv.Value,
+) *mcp.Exchange {
 	args := argument.Valid(tool)
 	if !allow.ReadOnly(tool) || v.Policy.Call(tool, args) != "" {
 		return &mcp.Exchange{}
@@ -134,7 +136,7 @@ func judge(v *exam.Visit, rule string, seen sent) exam.Outcome {
 		switch {
 		case rule == "request-id" && id.Kind() != jsonv.KindString && !whole:
 			return exam.BrokenBy(e, "the server sent %s with the id %s, expected text or an integer", m.Method, m.ID)
-		case rule == "request-id" && again && (v.Stdio() || v.Hello.HTTP.Header.Get(exam.SessionID) != "" && earlier != string(m.Raw)): // over HTTP it may be sent again
+		case rule == "request-id" && again && !mayRepeat(v, earlier, string(m.Raw)):
 			return exam.BrokenBy(e, "the server sent a second request with the id %s", m.ID)
 		case rule == "input-mode" && params.Lookup("mode").Text() == "url":
 			return exam.BrokenBy(e, "%s has the mode url, but the client supports forms only", m.Method)
@@ -150,4 +152,14 @@ func judge(v *exam.Visit, rule string, seen sent) exam.Outcome {
 		return exam.BrokenBy(verdict.Evidence{Received: string(seen.remembered[0].Raw)}, "a request that declares nothing was asked for what an earlier one declared")
 	}
 	return exam.Held()
+}
+
+// mayRepeat reports whether a server may send a request with an id that it has used: over
+// HTTP, without a session, or because it sends the same request again.
+func mayRepeat(v *exam.Visit, earlier, raw string) bool {
+	if v.Stdio() {
+		return false
+	}
+	inSession := v.Hello.HTTP.Header.Get(exam.SessionID) != ""
+	return !inSession || earlier == raw
 }

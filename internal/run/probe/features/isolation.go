@@ -172,7 +172,10 @@ func echoing(ctx context.Context, v *exam.Visit, mark string) jsonv.Value {
 // tool that returns its text, or two methods.
 func pairOf(v *exam.Visit, tool jsonv.Value, marks []string, id int) []jsonv.Value {
 	if tool.IsAbsent() {
-		return []jsonv.Value{v.Frame(id, v.FirstList(), jsonv.Value{}), v.Frame(id, v.Idle(), jsonv.Value{})}
+		return []jsonv.Value{
+			v.Frame(id, v.FirstList(), jsonv.Value{}),
+			v.Frame(id, v.Idle(), jsonv.Value{}),
+		}
 	}
 	var out []jsonv.Value
 	for _, mark := range marks {

@@ -51,7 +51,9 @@ func fetch(ctx context.Context, v *exam.Visit, uri string) *mcp.Exchange {
 func content(ctx context.Context, v *exam.Visit, uri string) {
 	x, subject := fetch(ctx, v, uri), "resource "+uri
 	if !strings.HasPrefix(uri, "https:") { // clients load these by themselves
-		v.State(ctx, "resource-listed-readable", subject, exam.BrokenIf(x.Result == nil && !exam.RefusesAll(exam.Status(x)), x, "the resource is listed, but reading it got %s", exam.Answer(x)))
+		isUnreadable := x.Result == nil && !exam.RefusesAll(exam.Status(x))
+		o := exam.BrokenIf(isUnreadable, x, "the resource is listed, but reading it got %s", exam.Answer(x))
+		v.State(ctx, "resource-listed-readable", subject, o)
 	}
 }
 
@@ -171,7 +173,14 @@ func traversal(ctx context.Context, v *exam.Visit, template string) {
 			return exam.Unverified("%v", err)
 		}
 		below := filepath.ToSlash(strings.TrimPrefix(file, string(filepath.Separator)))
-		for _, up := range []string{"", strings.Repeat("../", 12), strings.Repeat("..%2F", 12), strings.Repeat("%2e%2e/", 12)} {
+		const depth = 12
+		ups := []string{
+			"",
+			strings.Repeat("../", depth),
+			strings.Repeat("..%2F", depth),
+			strings.Repeat("%2e%2e/", depth),
+		}
+		for _, up := range ups {
 			x := fetch(ctx, v, expression().ReplaceAllLiteralString(template, up+below))
 			switch {
 			case !strings.Contains(string(x.Result), secret):

@@ -88,7 +88,9 @@ func notListed(v *exam.Visit, name string) string {
 func effects(ctx context.Context, v *exam.Visit, e ruleset.Effects) (n int, why string) {
 	if e.Upstream != "" {
 		for _, q := range v.Requests().Lookup(e.Upstream, "requests").List() {
-			if (e.Method == "" || e.Method == q.Lookup("method").Text()) && (e.Path == "" || e.Path == q.Lookup("path").Text()) {
+			sameMethod := e.Method == "" || e.Method == q.Lookup("method").Text()
+			samePath := e.Path == "" || e.Path == q.Lookup("path").Text()
+			if sameMethod && samePath {
 				n++
 			}
 		}

@@ -79,7 +79,9 @@ func Capture(ctx context.Context, env boundary.Env, server *plan.Server, request
 
 // open returns what comes on an event stream until it or the time ends; raw is nil for a
 // response of another kind.
-func open(ctx context.Context, env boundary.Env, server *plan.Server, body []byte, number int) (list []message, raw []byte, ended bool) {
+func open(
+	ctx context.Context, env boundary.Env, server *plan.Server, body []byte, number int,
+) (list []message, raw []byte, ended bool) {
 	action := suite.Request{Method: http.MethodGet, Events: allEvents}
 	if body != nil || number > 0 {
 		var cancel context.CancelFunc

@@ -91,7 +91,8 @@ func (r Report) Badge() []byte {
 	case t.ShouldNot > 0 || t.Left > 0:
 		color = "#dfb317"
 	}
-	return display.Badge("MCP", strings.TrimSpace(t.Grade()+" "+fmt.Sprintf("%d of %d", t.Passed, t.Passed+t.Failed)), color, "mcptest probe: "+r.Summary())
+	share := fmt.Sprintf("%d of %d", t.Passed, t.Passed+t.Failed)
+	return display.Badge("MCP", strings.TrimSpace(t.Grade()+" "+share), color, "mcptest probe: "+r.Summary())
 }
 
 // verdictLine describes the rules of a revision.
@@ -162,7 +163,8 @@ func writeFailure(b *strings.Builder, x Result, rule ruleset.Rule, p term.Palett
 	if x.Level != ruleset.Must {
 		style, mark = term.Warn, "!"
 	}
-	fmt.Fprintf(b, "\n%s %s  %s\n", p.Paint(style, mark+" "+strings.ToUpper(string(x.Level))), p.Paint(term.Strong, x.Rule), p.Paint(term.Faint, x.Revision))
+	head := p.Paint(style, mark+" "+strings.ToUpper(string(x.Level)))
+	fmt.Fprintf(b, "\n%s %s  %s\n", head, p.Paint(term.Strong, x.Rule), p.Paint(term.Faint, x.Revision))
 	for i, f := range x.Failures {
 		if i == 3 {
 			fmt.Fprintf(b, "    and %s\n", display.Count(len(x.Failures)-i, "more subject"))
@@ -174,7 +176,8 @@ func writeFailure(b *strings.Builder, x Result, rule ruleset.Rule, p term.Palett
 		}
 		fmt.Fprintf(b, "    %s\n", term.Escape(text))
 		for _, e := range f.Evidence[:min(len(f.Evidence), 1)] {
-			fmt.Fprintf(b, "      %s %s\n      %s %s\n", p.Paint(term.Faint, "→"), oneLine(e.Sent), p.Paint(term.Faint, "←"), oneLine(e.Received))
+			fmt.Fprintf(b, "      %s %s\n", p.Paint(term.Faint, "→"), oneLine(e.Sent))
+			fmt.Fprintf(b, "      %s %s\n", p.Paint(term.Faint, "←"), oneLine(e.Received))
 		}
 	}
 	if x.Sentence != "" {
@@ -202,7 +205,8 @@ func (r Report) markdown(b *strings.Builder, rules ruleset.Rules) {
 		b.WriteString("\n| Rule | Level | Revision | Failure |\n|---|---|---|---|\n")
 		for _, x := range failed {
 			for _, f := range x.Failures {
-				fmt.Fprintf(b, "| [%s](%s) | %s | %s | %s |\n", x.Rule, x.Clause, x.Level, x.Revision, display.Markdown(strings.TrimPrefix(f.Subject+": "+f.Message, ": ")))
+				text := display.Markdown(strings.TrimPrefix(f.Subject+": "+f.Message, ": "))
+				fmt.Fprintf(b, "| [%s](%s) | %s | %s | %s |\n", x.Rule, x.Clause, x.Level, x.Revision, text)
 			}
 		}
 	}
@@ -224,8 +228,16 @@ func (r Report) json(b *strings.Builder) {
 		revisions = append(revisions, scored{revision, t.Score(), t.Grade(), t.Coverage(), t})
 	}
 	_ = gate.WriteJSON(b, map[string]any{ // a strings.Builder does not fail
-		"server": strings.TrimSpace(r.Server), "seed": r.Seed, "revisions": revisions, "absent": append([]string{}, r.Absent...), "rules": append([]Result{}, r.Results...),
-		"inconclusive": r.Undecided(), "score": all.Score(), "grade": all.Grade(), "coverage": all.Coverage(), "calls": r.Calls,
+		"server":       strings.TrimSpace(r.Server),
+		"seed":         r.Seed,
+		"revisions":    revisions,
+		"absent":       append([]string{}, r.Absent...),
+		"rules":        append([]Result{}, r.Results...),
+		"inconclusive": r.Undecided(),
+		"score":        all.Score(),
+		"grade":        all.Grade(),
+		"coverage":     all.Coverage(),
+		"calls":        r.Calls,
 	})
 }
 

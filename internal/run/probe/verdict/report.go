@@ -231,7 +231,9 @@ func (r *Report) Reproduce(command string, mask func(string) string) {
 			f := &x.Failures[k]
 			f.Subject, f.Message = mask(f.Subject), mask(f.Message)
 			for j := range f.Evidence {
-				f.Evidence[j].Sent, f.Evidence[j].Received = mask(f.Evidence[j].Sent), mask(f.Evidence[j].Received)
+				e := &f.Evidence[j]
+				e.Sent = mask(e.Sent)
+				e.Received = mask(e.Received)
 			}
 		}
 	}

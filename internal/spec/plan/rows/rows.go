@@ -151,7 +151,8 @@ func (o Options) Open(n, written *source.Node, path string, kinds ...string) *so
 	}
 	last := len(kinds) - 1
 	if !slices.Contains(kinds, strings.ToLower(filepath.Ext(name))) {
-		o.Dec.ErrorAt(n.Pos, path, "can't tell what "+n.Text+" holds", "use a "+strings.Join(kinds[:last], ", ")+" or "+kinds[last]+" file")
+		hint := "use a " + strings.Join(kinds[:last], ", ") + " or " + kinds[last] + " file"
+		o.Dec.ErrorAt(n.Pos, path, "can't tell what "+n.Text+" holds", hint)
 		return nil
 	}
 	if o.Opened != nil {

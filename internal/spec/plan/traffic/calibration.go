@@ -53,7 +53,9 @@ func Calibration(st *suite.Test, written *source.Node, s *suite.Suite, o rows.Op
 	}
 	if low(n) >= k.Agreement {
 		if least, _ := stats.ClopperPearson(most, n, agent.Confidence); least >= k.Agreement {
-			o.Dec.Errorf(k.Labels, path, "a judge that finds every text good: %t would agree with %d of %d labels", kinds[true] == most, most, n).Hint = fmt.Sprintf("add labels with good: %t, or ask for a higher agreement", kinds[true] != most)
+			frequent := kinds[true] == most
+			diag := o.Dec.Errorf(k.Labels, path, "a judge that finds every text good: %t would agree with %d of %d labels", frequent, most, n)
+			diag.Hint = fmt.Sprintf("add labels with good: %t, or ask for a higher agreement", !frequent)
 		}
 		return
 	}

@@ -89,7 +89,8 @@ func Headers(st *suite.Test, program string, env func(name string) (string, bool
 		switch {
 		case i == 0 && program != "":
 			path = st.Path + ".headers"
-			fail(e.Pos, "headers: requires a server with url:, and "+program+" is a program")
+			dec.ErrorAt(e.Pos, path, "headers: requires a server with url:, and "+program+" is a program",
+				"a program gets no HTTP requests: it takes its settings from env: {NAME: value} of the server, or from the arguments of a call")
 		case !suite.IsHeaderName(e.Key):
 			fail(e.Pos, strconv.Quote(e.Key)+" is not the name of an HTTP header")
 		case suite.Unsent(name, value, false) != "":

@@ -26,8 +26,12 @@ func Unreplaced(d *source.Decoder, server *source.Node, path string, variables [
 			value(d, n, path+"."+key)
 		default:
 			for i, item := range n.Items {
-				script := i > 0 && strings.HasPrefix(n.Items[i-1].Text, "-") && strings.HasSuffix(n.Items[i-1].Text, "c")
-				if !script && !strings.ContainsAny(item.Text, " \n") {
+				isScript := false // what follows -c, -lc and the like
+				if i > 0 {
+					before := n.Items[i-1].Text
+					isScript = strings.HasPrefix(before, "-") && strings.HasSuffix(before, "c")
+				}
+				if !isScript && !strings.ContainsAny(item.Text, " \n") {
 					value(d, item, source.PathIndex(path+"."+key, i))
 				}
 			}
@@ -139,7 +143,9 @@ func (r *reader) warnBinding(n *source.Node, path string) {
 	if m == nil {
 		return
 	}
-	whole, name, kind := n.Text[m[2]:m[3]], n.Text[m[4]:m[5]], n.Text[m[6]:m[7]]
+	whole := n.Text[m[2]:m[3]]
+	name := n.Text[m[4]:m[5]]
+	kind := n.Text[m[6]:m[7]]
 	block := map[string]string{"case": "cases", "steps": "steps"}[kind]
 	if r.test.Get(block) != nil {
 		warn(r.d, n, path, whole+" is not replaced: it is used as written", "write ${"+name+"}")
@@ -197,9 +203,15 @@ func (r *reader) dollar(n *source.Node, path string) {
 	case m == nil || m[1] == "case" || m[1] == "steps":
 	case slices.Contains(r.variables, m[1]):
 		warn(r.d, n, path, "$"+m[1]+" is not replaced: it is used as written", "write ${"+m[1]+"}")
-	case r.test.Get("cases") != nil && !r.test.Get("cases").IsScalar() && hasColumn(r.test.Get("cases"), m[1]):
+	case r.inColumn(m[1]):
 		warn(r.d, n, path, "$"+m[1]+" is not replaced: it is used as written", "write ${case."+m[1]+"}")
 	}
+}
+
+// inColumn reports whether the cases of the test have a column of that name.
+func (r *reader) inColumn(name string) bool {
+	cases := r.test.Get("cases")
+	return cases != nil && !cases.IsScalar() && hasColumn(cases, name)
 }
 
 func value(d *source.Decoder, n *source.Node, path string, variables []string) {

@@ -24,7 +24,9 @@ type Program struct {
 // Expand replaces from: in the variants of each server. values returns a node without
 // placeholders. It returns the programs, and the servers whose
 // variants are not known.
-func Expand(servers *source.Node, dir string, run Programs, values func(n *source.Node, path string) *source.Node, d *source.Decoder) (programs []Program, unknown []string) {
+func Expand(
+	servers *source.Node, dir string, run Programs, values func(n *source.Node, path string) *source.Node, d *source.Decoder,
+) (programs []Program, unknown []string) {
 	if servers == nil {
 		return nil, nil
 	}
