@@ -12,6 +12,15 @@ import (
 	"time"
 )
 
+// roughSuite has servers that never answer, and that write what is no message.
+const roughSuite = `
+default_server: c
+servers:
+  c: {command: [counting, log]}
+  mute: {command: [counting, log, mute]}
+  junk: {command: [sh, -c, "printf '\\000\\377\\376{{{garbage'; exit 5"]}
+`
+
 // TestUIInABrowser drives the page in a real Chromium by accessible names: connect, call,
 // keep, answer by hand; violations, hostile servers, narrow screens, the keyboard, a flood.
 // MCPTEST_SCREENSHOTS names a folder for screenshots, MCPTEST_FLOWS selects flows.
@@ -37,7 +46,8 @@ func TestUIInABrowser(t *testing.T) {
 		Flows    []flow `json:"flows"`
 	}{Chromium: installedChromium(t), Shots: os.Getenv("MCPTEST_SCREENSHOTS")}
 	var attacked []*explored
-	for _, name := range []string{"tokenless", "sum", "counting", "narrow", "keyboard", "load", "attack", "rebinding"} {
+	var rough *explored
+	for _, name := range []string{"tokenless", "sum", "counting", "narrow", "keyboard", "load", "attack", "rebinding", "rough"} {
 		if only := os.Getenv("MCPTEST_FLOWS"); only != "" && !strings.Contains(only, name) {
 			continue
 		}
@@ -47,6 +57,10 @@ func TestUIInABrowser(t *testing.T) {
 			args = nil
 		}
 		e := explore(t, args...)
+		if name == "rough" { // the page reads the suite again
+			e.write("mcptest.yaml", roughSuite)
+			rough = e
+		}
 		if name == "attack" || name == "rebinding" {
 			attacked = append(attacked, e)
 		}
@@ -81,6 +95,9 @@ func TestUIInABrowser(t *testing.T) {
 		if e.read("log") != "" || e.read("mcptest.yaml") != countingSuite {
 			t.Errorf("an attacker started, called or wrote something: %s", e.read("log"))
 		}
+	}
+	if rough != nil && rough.count("call slow") != 1 {
+		t.Errorf("a reload during a call: %s", rough.read("log"))
 	}
 	for _, f := range found {
 		t.Logf("%-10s %s", f.Name, f.Facts)

@@ -17,6 +17,9 @@ import (
 func countingMain() {
 	s := &countingServer{log: os.Args[1], out: bufio.NewWriter(os.Stdout)}
 	s.note(fmt.Sprintf("start %d", os.Getpid()))
+	if len(os.Args) > 2 && os.Args[2] == "mute" { // it never answers
+		time.Sleep(time.Hour)
+	}
 	in := bufio.NewScanner(os.Stdin)
 	in.Buffer(nil, 64<<20)
 	for in.Scan() {
@@ -92,19 +95,27 @@ var countedTools = []struct {
 	{"image", true},
 	{"secret", true},
 	{"slow", true},
+	{hostileName, true},
 }
+
+// hostileName is the name of a tool that refuses every call.
+const hostileName = `<img src=x onerror=window.hacked=1> \u202e`
 
 func (s *countingServer) tools() string {
 	var list []string
 	for _, t := range countedTools {
 		title := ""
-		if t.name == "hostile" {
+		switch t.name {
+		case "hostile":
 			quoted, _ := json.Marshal(hostile)
 			title = `,"title":` + string(quoted) + `,"description":` + string(quoted)
+		case hostileName:
+			title = `,"icons":[{"src":"javascript:window.hacked=1"}],"description":"` + strings.Repeat("long ", 1<<20/5) + `"`
 		}
+		name, _ := json.Marshal(t.name)
 		list = append(list, fmt.Sprintf(
-			`{"name":%q,"annotations":{"readOnlyHint":%t},"inputSchema":{"type":"object","properties":{"text":{"type":"string"},"n":{"type":"integer"}}}%s}`,
-			t.name, t.readOnly, title))
+			`{"name":%s,"annotations":{"readOnlyHint":%t},"inputSchema":{"type":"object","properties":{"text":{"type":"string"},"n":{"type":"integer"}}}%s}`,
+			name, t.readOnly, title))
 	}
 	return `{"tools":[` + strings.Join(list, ",") + `]}`
 }
@@ -137,6 +148,10 @@ func (s *countingServer) call(m countedMessage) {
 		s.write("a log line on standard output")
 		s.write(`{"jsonrpc":"2.0","id":987654321,"result":{}}`)
 	case "hang":
+		return
+	case hostileName:
+		quoted, _ := json.Marshal(hostile)
+		s.write(`{"jsonrpc":"2.0","id":` + string(m.ID) + `,"error":{"code":-32000,"message":` + string(quoted) + `}}`)
 		return
 	case "crash":
 		fmt.Fprintln(os.Stderr, "fatal: the database is gone")

@@ -133,6 +133,13 @@ const flows = {
     await item(page, 'hostile');
     if (!(await page.evaluate(() => document.body.innerText)).includes('\\u202e')) bad('a character that changes the order of text is not escaped');
     await unharmed(page, bad);
+    await item(page, '<img');
+    await (await waitEnabled(page, 'button', 'Send')).click();
+    await waitText(page, 'error -32000');
+    if (await page.$('#panel-Call img:not(.shown), #panel-Server img')) bad('markup of the server became an element');
+    const wide = await overflows(page);
+    if (wide > 0) bad(`a name or description makes the page ${wide} px too wide`);
+    await unharmed(page, bad);
     await item(page, 'write');
     await (await waitEnabled(page, 'button', 'Send')).click();
     const dialog = await page.waitForSelector('dialog[open]', { timeout: patience });
@@ -255,6 +262,34 @@ const flows = {
     const heap = (await page.metrics()).JSHeapUsedSize;
     const paint = await page.evaluate(() => performance.getEntriesByName('first-contentful-paint')[0]?.startTime);
     return { floodTasks: flood, rows, bigMS: big, bigTasks: tasks, heapMB: Math.round(heap / 1048576), paintMS: Math.round(paint ?? -1) };
+  },
+
+  // Servers that never answer or write garbage, a reload during a call, a second tab.
+  async rough({ address }, bad) {
+    const page = await open(address, bad);
+    const server = async (name) => (await page.waitForFunction((n) => [...document.querySelectorAll('ul[aria-label=Servers] button')].find((b) => b.textContent.startsWith(n + ' ')), { timeout: patience }, name)).asElement().click();
+    await server('mute');
+    await (await waitEnabled(page, 'button', 'Connect')).click();
+    await waitText(page, 'Status: connecting');
+    await (await waitEnabled(page, 'button', 'Disconnect')).click();
+    await waitText(page, 'Status: not connected');
+    await server('junk');
+    await (await waitEnabled(page, 'button', 'Connect')).click();
+    await waitText(page, 'Status: failed');
+    await waitText(page, 'fail handshake');
+    await server('c');
+    await (await waitEnabled(page, 'button', 'Connect')).click();
+    await item(page, 'slow');
+    await (await waitEnabled(page, 'button', 'Send')).click();
+    await waitText(page, 'Running');
+    await page.reload({ waitUntil: 'load' });
+    await waitText(page, 'done slow');
+    const second = await open(address, bad);
+    await waitText(second, 'Status: connected');
+    await item(second, 'read');
+    await (await waitEnabled(second, 'button', 'Send')).click();
+    await waitText(second, 'done read');
+    return {};
   },
 
   // A page of another origin tries to connect to the server, with every kind of request a page

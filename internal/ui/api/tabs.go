@@ -9,7 +9,7 @@ import (
 const (
 	maxStreams = 8
 	maxTabs    = 4
-	rowsAtOnce = 1_000
+	rowsAtOnce = 400
 	interval   = 100 * time.Millisecond // between two updates
 	beat       = 10 * time.Second       // so that a page notices that the program has ended
 )

@@ -13,6 +13,7 @@ import (
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/offer/compat"
+	"mcptest/internal/offer/surface"
 	"mcptest/internal/run/allow"
 	"mcptest/internal/run/inspect"
 	"mcptest/internal/spec/plan"
@@ -275,10 +276,25 @@ func (h *Hub) readLists(ctx context.Context, s *Server, c *inspect.Conn) {
 		h.touch()
 		return
 	}
-	offer := newOffer(ctx, read)
 	s.mu.Lock()
-	s.offer = offer
+	s.offer = newOffer(read)
 	s.offers++
+	version := s.offers
+	s.mu.Unlock()
+	h.touch()
+	h.wg.Go(func() { h.examine(ctx, s, version, read) })
+}
+
+// examine adds the findings of `mcptest check` to the lists of a version.
+func (h *Hub) examine(ctx context.Context, s *Server, version int, read *surface.Offer) {
+	found := examine(ctx, read)
+	s.mu.Lock()
+	if s.offers == version && s.offer != nil {
+		examined := *s.offer
+		examined.Findings = found
+		s.offer = &examined
+		s.checked = version
+	}
 	s.mu.Unlock()
 	h.touch()
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/lists"
 	"mcptest/internal/offer/compat"
 	"mcptest/internal/offer/surface"
 )
@@ -17,8 +18,6 @@ type Offer struct {
 	// Findings are those of `mcptest check`, by definition: "tool NAME", "prompt NAME".
 	Findings map[string][]compat.Finding
 	Changed  bool // the server has announced since that a list changed
-
-	version int
 }
 
 // tool returns the definition of a tool, absent if the server does not list it.
@@ -34,34 +33,50 @@ func (o *Offer) tool(name string) jsonv.Value {
 	return jsonv.Value{}
 }
 
-// examinedTools bounds the definitions that are examined: the rules compare each with the
-// others.
-const examinedTools = 2_000
-
-// newOffer examines what a server listed.
-func newOffer(ctx context.Context, read *surface.Offer) *Offer {
+// newOffer is what a server listed, not yet examined.
+func newOffer(read *surface.Offer) *Offer {
 	o := &Offer{Lists: read.Lists, Failed: map[surface.Kind]string{}, Findings: map[string][]compat.Finding{}}
 	for kind, err := range read.Failed {
 		o.Failed[kind] = err.Error()
 	}
+	return o
+}
+
+// Limits of what is examined: the rules compare definitions with each other, and look for
+// patterns in their texts.
+const (
+	examinedTools = 2_000
+	examinedBytes = 32 << 10 // of one definition
+)
+
+// examine returns the findings of `mcptest check` by definition: "tool NAME", "prompt NAME".
+func examine(ctx context.Context, read *surface.Offer) map[string][]compat.Finding {
+	found := map[string][]compat.Finding{}
 	rules, err := compat.Builtin()
 	if err != nil || len(read.Lists[surface.Tool]) > examinedTools {
-		return o
+		return found
 	}
-	list := compat.Offered(read.Value())
+	short := *read
+	short.Lists = map[surface.Kind][]jsonv.Value{}
+	for kind, defs := range read.Lists {
+		short.Lists[kind] = lists.Kept(defs, func(def jsonv.Value) (jsonv.Value, bool) {
+			return def, len(def.Append(nil)) <= examinedBytes
+		})
+	}
+	list := compat.Offered(short.Value())
 	list.Handshake = read.Handshake
 	report, err := compat.Check(ctx, []compat.List{list}, rules, time.Now())
 	if err != nil {
-		return o
+		return found
 	}
 	for _, f := range report.Findings {
 		subject := f.Subject
 		if f.Tool != "" {
 			subject = "tool " + f.Tool
 		}
-		o.Findings[subject] = append(o.Findings[subject], f)
+		found[subject] = append(found[subject], f)
 	}
-	return o
+	return found
 }
 
 // examinedResult bounds the results that are held against the rules of clients.
@@ -70,7 +85,7 @@ const examinedResult = 1 << 20
 // ofResult returns what the rules of clients say about a result.
 func ofResult(ctx context.Context, tool, result jsonv.Value) []compat.Finding {
 	rules, err := compat.Builtin()
-	if err != nil || tool.IsAbsent() {
+	if err != nil || tool.IsAbsent() || len(tool.Append(nil)) > examinedBytes {
 		return nil
 	}
 	report := func(list compat.List) []compat.Finding {

@@ -41,6 +41,7 @@ type Server struct {
 	who     string // name and version of the server
 	offer   *Offer
 	offers  int
+	checked int // the number of the lists that were examined
 	running *Call
 	conn    *inspect.Conn
 	over    chan struct{}      // closed when conn is
@@ -51,17 +52,17 @@ type Server struct {
 
 // View is a server at one time.
 type View struct {
-	ID        int
-	Def       *plan.Server
-	Status    Status
-	Version   string
-	Reason    []string
-	Layers    []Layer
-	Who       string
-	Offer     *Offer
-	Offers    int // grows when the lists are read again
-	Call      int // that is running; 0: none
-	Protocols []string
+	ID      int
+	Def     *plan.Server
+	Status  Status
+	Version string
+	Reason  []string
+	Layers  []Layer
+	Who     string
+	Offer   *Offer
+	Offers  int // grows when the lists are read again
+	Checked int // Offers when they were examined
+	Call    int // that is running; 0: none
 }
 
 // View returns the server as it is now.
@@ -70,7 +71,7 @@ func (s *Server) View() View {
 	defer s.mu.Unlock()
 	v := View{
 		ID: s.ID, Def: s.def, Status: s.status, Version: s.version, Reason: s.reason, Layers: s.layers,
-		Who: s.who, Offer: s.offer, Offers: s.offers,
+		Who: s.who, Offer: s.offer, Offers: s.offers, Checked: s.checked,
 	}
 	if s.running != nil {
 		v.Call = s.running.ID

@@ -16,6 +16,12 @@ function logText(text) {
   }
 }
 
+/** @param {any} item @param {string} kind */
+function about(item, kind) {
+  const notes = [item.title, item.tokens + ' tokens', kind === 'tool' && item.readOnly ? 'read-only' : '', item.findings ? item.findings + ' findings of check' : ''];
+  return short(notes.filter(Boolean).join(' · '), 160);
+}
+
 /** The tab Server: servers, the connection, and what the chosen one offers. */
 export class ServerPanel {
   /** @param {HTMLElement} root @param {any} app */
@@ -23,6 +29,7 @@ export class ServerPanel {
     this.app = app;
     this.chosen = 0;
     this.version = -1; // of the offer that is shown
+    this.checked = -1; // version of the offer whose findings are shown
     /** @type {any} */
     this.offer = null;
     this.stamp = '';
@@ -81,7 +88,7 @@ export class ServerPanel {
     this.disconnect.disabled = !s || !(open || s.call || s.layers.length > 0);
     this.protocol.disabled = open;
     this.renderFacts(s);
-    if (s && s.listed && s.offers !== this.version) this.load(s);
+    if (s && s.listed && (s.offers !== this.version || s.checked !== this.checked)) this.load(s);
     if (s && !s.listed && this.offer) {
       this.offer = null;
       this.version = -1;
@@ -91,7 +98,7 @@ export class ServerPanel {
 
   /** Keeps the latest log messages of servers. @param {any[]} rows */
   addRows(rows) {
-    const some = rows.filter((r) => r.method === 'notifications/message' && !r.out).slice(-mostLogged);
+    const some = rows.filter((r) => r.method === 'notifications/message' && !r.out).slice(-10);
     if (some.length === 0) return;
     this.log.hidden = false;
     for (const r of some) this.messages.append(el('li', {}, short(logText(r.text ?? ''), 300)));
@@ -132,12 +139,22 @@ export class ServerPanel {
 
   /** @param {any} s */
   async load(s) {
+    const again = this.version === s.offers && this.offer;
     this.version = s.offers;
+    this.checked = s.checked;
     const offer = await this.app.try(() => post('offer', { server: s.id }));
     if (!offer || s.id !== this.server().id) return;
     this.offer = offer;
     for (const [kind] of lists) {
       for (const item of offer[/** @type {string} */ (kind)] ?? []) item.text = (item.name + ' ' + (item.title ?? '') + ' ' + (item.description ?? '')).toLowerCase();
+    }
+    if (again) { // only the findings are new: what a person is about to click stays
+      for (const b of this.listed.querySelectorAll('[data-item]')) {
+        const [, kind, i] = /^(.*?)(\d+)$/.exec(b.getAttribute('data-item') ?? '') ?? [];
+        const item = offer[kind ?? '']?.[Number(i)];
+        if (item) fill(/** @type {Element} */ (b.querySelector('small')), about(item, kind ?? ''));
+      }
+      return;
     }
     this.renderLists();
     this.app.listsRead?.(s, offer);
@@ -163,10 +180,9 @@ export class ServerPanel {
     const ul = el('ul', { class: 'items', 'aria-label': title });
     for (const i of found.slice(0, mostShown)) {
       const item = all[i];
-      const notes = [item.title, item.tokens + ' tokens', kind === 'tool' && item.readOnly ? 'read-only' : '', item.findings ? item.findings + ' findings of check' : ''];
       ul.append(el('li', {}, el(
         'button', { type: 'button', 'data-item': kind + i, onclick: () => this.open(kind, i, item) },
-        short(item.name, 120) + ' ', el('small', {}, short(notes.filter(Boolean).join(' · '), 160)),
+        short(item.name, 120) + ' ', el('small', {}, about(item, kind)),
       )));
     }
     const count = found.length === all.length ? String(all.length) : found.length + ' of ' + all.length;
