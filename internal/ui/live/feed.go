@@ -59,7 +59,7 @@ type Feed struct {
 	bytes   int
 	next    int64 // Seq of the next row
 	conns   int64
-	changed chan struct{} // nil: nobody waits
+	changed chan struct{} // nil: there is no reader that waits
 }
 
 // NewFeed returns an empty feed.

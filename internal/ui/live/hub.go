@@ -34,7 +34,7 @@ type Hub struct {
 	calls    []*Call
 	lastCall int
 	pending  map[string]string // confirmations, and the calls that they are for
-	changed  chan struct{}     // nil: nobody waits
+	changed  chan struct{}     // nil: there is no reader that waits
 }
 
 // RefusedError says why a person's wish is not carried out.

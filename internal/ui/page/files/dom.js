@@ -22,7 +22,7 @@ export function fill(parent, ...children) {
   parent.replaceChildren(...children.filter((c) => c !== null).map((c) => /** @type {Node|string} */ (c)));
 }
 
-// Characters that change the order of a text, or that nobody can see.
+// Characters that change the order of a text, or that cannot be seen.
 const hidden = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufeff\ufff9-\ufffb]/g;
 
 /** @param {unknown} text @returns {string} */
