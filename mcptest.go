@@ -214,7 +214,7 @@ func (c *config) dial(ctx context.Context) connect.Dialer {
 		if name == "" {
 			return connect.Dial(handshake, s, o)
 		}
-		rwc, err := openedBefore(handshake, func() (io.ReadWriteCloser, error) { return opened(ctx, c.servers[name]) })
+		rwc, err := openedBefore(handshake, func() (io.ReadWriteCloser, error) { return openInProcess(ctx, c.servers[name]) })
 		if err != nil {
 			return nil, fmt.Errorf("InProcess(%q): %w", name, err)
 		}
@@ -249,8 +249,8 @@ func openedBefore(limit context.Context, open func() (io.ReadWriteCloser, error)
 	}
 }
 
-// opened calls a function that was passed to [InProcess].
-func opened(ctx context.Context, open func(context.Context) (io.ReadWriteCloser, error)) (rwc io.ReadWriteCloser, err error) {
+// openInProcess calls a function that was passed to [InProcess].
+func openInProcess(ctx context.Context, open func(context.Context) (io.ReadWriteCloser, error)) (rwc io.ReadWriteCloser, err error) {
 	if open == nil {
 		return nil, errors.New("the function is nil")
 	}
@@ -347,7 +347,9 @@ func stoppable(t *testing.T) (ctx context.Context, stop func()) {
 	release := func() {}
 	if deadline, ok := t.Deadline(); ok {
 		left := time.Until(deadline)
-		ctx, release = context.WithTimeoutCause(ctx, left-min(left/2, cleanupTime), &proc.Interrupted{Signal: "-timeout", Code: run.ExitCancelled})
+		limit := left - min(left/2, cleanupTime)
+		end := &proc.Interrupted{Signal: "-timeout", Code: run.ExitCancelled}
+		ctx, release = context.WithTimeoutCause(ctx, limit, end)
 	}
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)

@@ -100,7 +100,8 @@ func (o *outcomes) update(fn func()) {
 // report waits for the i-th case of the plan and passes its result to its subtest.
 func (o *outcomes) report(t *testing.T, i int) {
 	t.Helper()
-	switch found, ok := o.wait(i); {
+	found, ok := o.wait(i)
+	switch {
 	case !ok:
 		t.Error("the run ended without a result for this case")
 	case found.status == result.Skip:

@@ -80,7 +80,8 @@ func patterns(value string) (out [][]*regexp.Regexp) {
 		from = to + 1
 	}
 	for i := 0; i < len(value); i++ {
-		switch c := value[i]; {
+		c := value[i]
+		switch {
 		case c == '\\':
 			i++
 		case c == '[':

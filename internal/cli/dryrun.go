@@ -16,7 +16,7 @@ import (
 // dryRun prints what a run would execute, in order (setup, servers, tests, calls),
 // and the number of calls. It starts nothing.
 func dryRun(w io.Writer, p *plan.Plan) error {
-	return masked(w, p, func(b *bufio.Writer) {
+	return writeMasked(w, p, func(b *bufio.Writer) {
 		d := dryRunner{b: b, servers: map[string]bool{}}
 		file := -1
 		for i := range p.Len() {
@@ -196,8 +196,8 @@ func (d *dryRunner) total(tests int) {
 	d.line(0, "Nothing was started. A run would take: %s.", strings.Join(slices.Clip(parts), ", "))
 }
 
-// masked masks the secrets of a plan's suites in the output of fn.
-func masked(w io.Writer, p *plan.Plan, fn func(b *bufio.Writer)) error {
+// writeMasked masks the secrets of a plan's suites in the output of fn.
+func writeMasked(w io.Writer, p *plan.Plan, fn func(b *bufio.Writer)) error {
 	redactor := secret.NewRedactor()
 	for _, f := range p.Files {
 		redactor.Add(f.Suite.Secrets...)
@@ -215,7 +215,7 @@ func masked(w io.Writer, p *plan.Plan, fn func(b *bufio.Writer)) error {
 
 // listTests prints the names of the selected tests, one per line.
 func listTests(w io.Writer, p *plan.Plan) error {
-	return masked(w, p, func(b *bufio.Writer) {
+	return writeMasked(w, p, func(b *bufio.Writer) {
 		for i := range p.Len() {
 			_, _ = b.WriteString(term.Escape(p.Name(i)))
 			_ = b.WriteByte('\n')

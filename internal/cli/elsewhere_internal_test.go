@@ -58,6 +58,9 @@ func parses(t *testing.T, root *cobra.Command, row elsewhere.Row) {
 	if err := cmd.ParseFlags(rest); err != nil {
 		t.Errorf("%s: %s: %v", row.Word, row.Here, err)
 	}
+	if err := cmd.ValidateArgs(cmd.Flags().Args()); err != nil {
+		t.Errorf("%s: %s: %v", row.Word, row.Here, err)
+	}
 	for i, word := range rest {
 		if word == "--reporter" {
 			name, _, _ := strings.Cut(rest[i+1], "=")

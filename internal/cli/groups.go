@@ -44,7 +44,8 @@ var runSections = []option.Section{
 		"config", "filter", "tag", "skip-tag", "server", "model", "changed", "last-failed", "shard", "shuffle", "list", "dry-run",
 	}},
 	{Title: "How they run", Flags: []string{
-		"watch", "fail-fast", "parallel", "timeout", "retries", "wait-for-ready", "update-snapshots", "no-diagnosis", "setup-only", "stop-at-eof", "max-cost",
+		"watch", "fail-fast", "parallel", "timeout", "retries", "wait-for-ready", "client",
+		"update-snapshots", "no-diagnosis", "setup-only", "stop-at-eof", "max-cost",
 	}},
 	{Title: "What is shown and written", Flags: []string{
 		"reporter", "output", "open", "quiet", "verbose", "no-progress", "color", "log-level", "coverage",

@@ -192,9 +192,20 @@ func (f *runFlags) run(cmd *cobra.Command, args []string, s cmdutil.Streams) err
 	return f.execute(cmd.Context(), s, p, suites, specs)
 }
 
+// checkFlags returns why the values of flags are wrong that need no suite.
+func (f *runFlags) checkFlags(cmd *cobra.Command) error {
+	if err := f.checkNumbers(cmd); err != nil {
+		return err
+	}
+	if err := f.shuffle.check(); err != nil {
+		return err
+	}
+	return f.limits.Check()
+}
+
 // plan loads and compiles the suites; mistakes are printed and end the command.
 func (f *runFlags) plan(cmd *cobra.Command, args []string, s cmdutil.Streams) (*plan.Plan, []*suite.Suite, error) {
-	if err := cmp.Or(f.checkNumbers(cmd), f.shuffle.check(), f.limits.Check()); err != nil {
+	if err := f.checkFlags(cmd); err != nil {
 		return nil, nil, err
 	}
 	if _, err := option.KnownClient(f.Client); err != nil {
@@ -358,9 +369,9 @@ func (f *runFlags) selectionFlags() string {
 	return strings.Join(parts, " ")
 }
 
-// selected returns a note if not all tests of the suites were run, so that the report
+// selectionNotes returns a note if not all tests of the suites were run, so that the report
 // is not mistaken for that of the whole.
-func (f *runFlags) selected(p *plan.Plan) []string {
+func (f *runFlags) selectionNotes(p *plan.Plan) []string {
 	have, all := p.Len(), p.Total()
 	if f.part != nil {
 		have = f.part.Tests
@@ -404,7 +415,7 @@ func (f *runFlags) execute(
 		return err
 	}
 	defer closeLog()
-	tapes, notes, err := f.cassettes.Open(s, p, redactor, f.selected(p))
+	tapes, notes, err := f.cassettes.Open(s, p, redactor, f.selectionNotes(p))
 	if err != nil {
 		return err
 	}
@@ -429,7 +440,7 @@ func (f *runFlags) execute(
 	opts.Live = status.Live()
 	deps := f.runDeps(h.world, rec, redactor, log)
 	deps.Eras = history.Eras(f.erasDir(suites))
-	f.traffic.Connect(&deps, p, s.Self, len(f.selected(p)) == 0)
+	f.traffic.Connect(&deps, p, s.Self, len(f.selectionNotes(p)) == 0)
 	tapes.Connect(&deps)
 	if f.warm != nil && watch.KeepServers(ctx, f.warm, p) {
 		deps.Warm, deps.KillOrphans = f.warm, nil // the servers must keep running
@@ -480,7 +491,7 @@ func (f *runFlags) runOptions(s cmdutil.Streams, p *plan.Plan) run.Options {
 		Snapshots:       option.Snapshots(s.Env, f.updateSnapshots, f.cassettes.Damage),
 		NoDiagnosis:     f.noDiagnosis || f.cassettes.Record != "", // a recording has what the tests did
 		Coverage:        f.coverage,
-		CoveragePartial: strings.Join(f.selected(p), ""),
+		CoveragePartial: strings.Join(f.selectionNotes(p), ""),
 		Origin:          option.Origin(s.Env),
 	}
 }

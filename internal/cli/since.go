@@ -47,7 +47,7 @@ func sinceEarlier(specs []report.Spec, run *result.Run) changesOfPage {
 	}
 	slices.SortFunc(found, func(a, b foundRecord) int { return b.started.Compare(a.started) })
 	for _, f := range found {
-		if o, ok := f.compared(run); ok {
+		if o, ok := f.compareWith(run); ok {
 			return changesOfPage{o}
 		}
 	}
@@ -122,9 +122,9 @@ func sameSuites(a, b []result.Suite) bool {
 	return slices.EqualFunc(a, b, func(a, b result.Suite) bool { return a.File == b.File })
 }
 
-// compared compares the record with a later run. ok is false if it can't be read, is not
+// compareWith compares the record with a later run. ok is false if it can't be read, is not
 // that of a whole run, or is that of another part.
-func (f foundRecord) compared(later *result.Run) (o render.Options, ok bool) {
+func (f foundRecord) compareWith(later *result.Run) (o render.Options, ok bool) {
 	file, err := os.Open(f.path)
 	if err != nil {
 		return o, false

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 
 	"mcptest/internal/process/proc"
@@ -52,7 +51,7 @@ func (f *runFlags) watch(cmd *cobra.Command, args []string, s cmdutil.Streams) e
 		again := *f // each run starts with the flags of the command line
 		again.host, again.warm = h, warm
 		again.loaded = func(files []string) {
-			written = slices.DeleteFunc(slices.Clone(files), func(name string) bool { return !strings.HasSuffix(name, ".snap.yaml") })
+			written = snapshotsOf(files)
 			loaded(files)
 		}
 		again.updateSnapshots = f.updateSnapshots || r.Update
@@ -88,4 +87,14 @@ func (f *runFlags) watchable(env []string) error {
 		return option.Invalid("--watch can't be combined with --list, --dry-run, --setup-only, --shard or --stop-at-eof")
 	}
 	return nil
+}
+
+// snapshotsOf returns the files that a run may write: the stored snapshots.
+func snapshotsOf(files []string) (snapshots []string) {
+	for _, name := range files {
+		if strings.HasSuffix(name, ".snap.yaml") {
+			snapshots = append(snapshots, name)
+		}
+	}
+	return snapshots
 }

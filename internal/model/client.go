@@ -164,7 +164,7 @@ func (c *Client) Answer(ctx context.Context, system string, turns []Message, too
 	m, err := c.read(v)
 	a := Answer{Message: m, Model: v.Lookup("model").Text()}
 	a.Input, a.Output = usage(v)
-	a.Uncounted = uncounted(v)
+	a.Uncounted = whyUncounted(v)
 	reason := cmp.Or(v.Lookup("choices").At(0).Lookup("finish_reason").Text(), v.Lookup("stop_reason").Text())
 	switch {
 	case errors.Is(err, ErrRefused):

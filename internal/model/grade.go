@@ -37,7 +37,7 @@ func (c *Client) Grade(ctx context.Context, rubric, text string, votes int) (Gra
 	if err != nil { // cannot happen: a text has a JSON form
 		return Grade{}, fmt.Errorf("encode the text: %w", err)
 	}
-	request := enclosed([]byte(strings.ReplaceAll(string(line), "\u0085", `\u0085`)), "Grade the JSON string between the marker lines.")
+	request := encloseLine([]byte(strings.ReplaceAll(string(line), "\u0085", `\u0085`)), "Grade the JSON string between the marker lines.")
 	var given []Grade
 	for n := range max(votes, 1) {
 		d := draw{seed: n + 1}

@@ -143,9 +143,9 @@ func (c *Client) count(v jsonv.Value, sent, received int) float64 {
 // mostTokens is more than any request or answer has.
 const mostTokens = 100_000_000
 
-// uncounted says why the tokens that an endpoint reports are not those of an answer; "" if they
+// whyUncounted says why the tokens that an endpoint reports are not those of an answer; "" if they
 // can be.
-func uncounted(v jsonv.Value) string {
+func whyUncounted(v jsonv.Value) string {
 	counts := v.Lookup("usage")
 	if counts.Kind() != jsonv.KindObject {
 		return "the endpoint did not count the tokens (usage is missing)"
@@ -198,7 +198,7 @@ func (c *Client) once(ctx context.Context, address string, data []byte) (v jsonv
 		if final, ok := errors.AsType[*FinalError](err); ok {
 			return v, 0, -1, final.Err
 		}
-		return v, 0, 0, c.unreached(req.URL.Host, err)
+		return v, 0, 0, c.explainUnreached(req.URL.Host, err)
 	}
 	defer resp.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswerBytes+1))
@@ -211,7 +211,7 @@ func (c *Client) once(ctx context.Context, address string, data []byte) (v jsonv
 	case err != nil:
 		return v, 0, 0, fmt.Errorf("read the model's response: %w", err)
 	}
-	body = c.masked(body)
+	body = c.maskKey(body)
 	if v, err = jsonv.Parse(body); err != nil {
 		kind, _, _ := strings.Cut(resp.Header.Get("Content-Type"), ";")
 		if kind = c.shown(kind); strings.Contains(kind, "html") || strings.Contains(kind, "event-stream") {
@@ -273,17 +273,17 @@ func errorText(body []byte) string {
 	return text
 }
 
-// unreached describes why there was no response, without the address, whose user and
+// explainUnreached describes why there was no response, without the address, whose user and
 // query may be secrets.
-func (c *Client) unreached(host string, err error) error {
+func (c *Client) explainUnreached(host string, err error) error {
 	if u, ok := errors.AsType[*url.Error](err); ok {
 		err = u.Err
 	}
 	return fmt.Errorf("ask the model at %s: %w", host, err)
 }
 
-// masked returns a response with the key masked.
-func (c *Client) masked(body []byte) []byte {
+// maskKey returns a response with the key masked.
+func (c *Client) maskKey(body []byte) []byte {
 	if len(c.o.Key) < leastMasked {
 		return body
 	}

@@ -71,12 +71,12 @@ func (k Case) line() []byte {
 
 // prompt puts a case between marker lines that it does not contain.
 func prompt(k Case) string {
-	return enclosed(k.line(), "Judge the answer in the JSON object between the marker lines.")
+	return encloseLine(k.line(), "Judge the answer in the JSON object between the marker lines.")
 }
 
-// enclosed puts one line of data between marker lines that it does not contain, with a
+// encloseLine puts one line of data between marker lines that it does not contain, with a
 // request below them.
-func enclosed(line []byte, request string) string {
+func encloseLine(line []byte, request string) string {
 	sum := sha256.Sum256(line)
 	mark := "DATA-" + hex.EncodeToString(sum[:8])
 	return fmt.Sprintf("%s BEGIN\n%s\n%s END\n%s", mark, line, mark, request)

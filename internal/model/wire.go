@@ -72,7 +72,7 @@ func openAIAnswer(v jsonv.Value) (Message, error) {
 		out.Text += part.Lookup("text").Text()
 	}
 	if refusal := m.Lookup("refusal").Text(); refusal != "" {
-		return Message{}, refused(refusal)
+		return Message{}, newRefusedError(refusal)
 	}
 	for _, c := range m.Lookup("tool_calls").Elems() {
 		call := callWith(c.Lookup("function", "arguments"))
@@ -81,7 +81,7 @@ func openAIAnswer(v jsonv.Value) (Message, error) {
 	}
 	switch choice.Lookup("finish_reason").Text() {
 	case "content_filter":
-		return Message{}, refused("a filter blocked the answer")
+		return Message{}, newRefusedError("a filter blocked the answer")
 	case "length":
 		return out, cutOff(out)
 	}
@@ -116,7 +116,7 @@ func errorIn(v jsonv.Value) string {
 	return cmp.Or(v.Lookup("error", "message").Text(), v.Lookup("error").Text())
 }
 
-func refused(why string) error { return fmt.Errorf("%w: %s", ErrRefused, clip(why)) }
+func newRefusedError(why string) error { return fmt.Errorf("%w: %s", ErrRefused, clip(why)) }
 
 // cutOff returns the error of an answer that reached its length limit without
 // content.
@@ -191,7 +191,7 @@ func anthropicAnswer(v jsonv.Value) (Message, error) {
 	out.Text = strings.Join(texts, "\n")
 	switch v.Lookup("stop_reason").Text() {
 	case "refusal":
-		return Message{}, refused(out.Text)
+		return Message{}, newRefusedError(out.Text)
 	case "max_tokens":
 		return out, cutOff(out)
 	}

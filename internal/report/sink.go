@@ -97,11 +97,11 @@ func OpenLiveSink(path string, stdout io.Writer) (*Sink, error) {
 	default:
 		s.file, err = os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666)
 	}
-	return s.buffered(err)
+	return s.orError(err)
 }
 
-// buffered returns the sink, whose file was opened unless err is set.
-func (s *Sink) buffered(err error) (*Sink, error) {
+// orError returns the sink, whose file was opened unless err is set.
+func (s *Sink) orError(err error) (*Sink, error) {
 	if err != nil {
 		return nil, s.wrap(err)
 	}
@@ -116,7 +116,7 @@ func OpenSink(path string, stdout io.Writer) (*Sink, error) {
 		return &Sink{buf: bufio.NewWriterSize(stdout, 16<<10)}, nil
 	}
 	s := &Sink{path: path}
-	return s.buffered(s.open())
+	return s.orError(s.open())
 }
 
 // Temp returns the name of the temporary file, or "" if there is none. A caller that
@@ -137,7 +137,7 @@ func target(path string) (direct bool, mode fs.FileMode, err error) {
 		return false, 0o666, nil
 	case err != nil:
 		return false, 0, err
-	case opened(path):
+	case isOpened(path):
 		return true, 0, nil
 	}
 	link := info.Mode()&fs.ModeSymlink != 0
@@ -157,8 +157,8 @@ func target(path string) (direct bool, mode fs.FileMode, err error) {
 	return false, info.Mode().Perm(), nil
 }
 
-// opened reports whether path names a file that this process has open.
-func opened(path string) bool {
+// isOpened reports whether path names a file that this process has open.
+func isOpened(path string) bool {
 	return path == "/dev/stderr" || strings.HasPrefix(path, "/dev/fd/") || strings.HasPrefix(path, "/proc/self/fd/")
 }
 

@@ -34,7 +34,7 @@ func (t again) compare(ctx context.Context, op *plan.Op, x *mcp.Exchange) {
 	if y.Cause != nil && x.Cause == nil {
 		y.Cause = fmt.Errorf("server %q: %w", s.Def.Name, y.Cause)
 	}
-	if !a.answered(ctx, other, y) {
+	if !a.checkAnswered(ctx, other, y) {
 		return
 	}
 	a.observe(ctx, s, sess, other, y, nil)

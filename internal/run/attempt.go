@@ -1,7 +1,6 @@
 package run
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -258,7 +257,10 @@ func (a *attempt) recordStderr() {
 		}
 	}
 	text := strings.Join(lines, "\n")
-	if c.Stderr = cmp.Or(c.Stderr, text); c.Stderr == text && len(at) == len(lines) {
+	if c.Stderr == "" {
+		c.Stderr = text
+	}
+	if c.Stderr == text && len(at) == len(lines) {
 		for _, t := range at {
 			c.StderrMS = append(c.StderrMS, ms(t.Sub(a.file.run.start)))
 		}

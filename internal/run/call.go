@@ -103,7 +103,7 @@ func (a *attempt) compareCall(ctx context.Context, op *plan.Op, i int, x *mcp.Ex
 		Header:   a.c.Headers,
 		AsMethod: op.MaybeMethod && x.Method == op.Subject,
 		Passed:   a.out.c.Status == "" || a.c.ExpectFailure != "",
-		Refused:  a.rejected(),
+		Refused:  a.isRejected(),
 		Lenient:  a.c.Block == suite.Protocol,
 		Strict:   a.c.File.Options.StrictArgs,
 		Step:     a.c.Flow,
@@ -127,7 +127,7 @@ func (a *attempt) hintScript(op *plan.Op, x *mcp.Exchange) {
 	var asked target.Observation
 	observeMessages(&asked, x.During)
 	refusal := ""
-	if a.rejected() {
+	if a.isRejected() {
 		refusal = a.obs.Error.String() + a.obs.Result.Lookup("content").String()
 	}
 	if hint := respond.Hint(respond.CapabilitiesFor(a.c, op.Server), asked.Requests, refusal); hint != "" {
@@ -200,7 +200,7 @@ func (a *attempt) call(ctx context.Context, op *plan.Op, i int) (*mcp.Exchange, 
 	a.out.c.DurationMS += ms(x.Elapsed)
 	a.out.violations(s, x.Violations)
 	s.ReportLost(x)
-	ok := a.answered(ctx, op, x)
+	ok := a.checkAnswered(ctx, op, x)
 	var waited []mcp.Message
 	if ok && op.Wait != nil {
 		waited, ok = a.wait(ctx, sess, op, mark, x)
@@ -335,9 +335,9 @@ func (a *attempt) wait(
 	return slices.DeleteFunc(sess.Messages(mark), func(m mcp.Message) bool { return seen[string(m.Raw)] }), true
 }
 
-// answered sets the status of the case if there is no response, and reports whether
+// checkAnswered sets the status of the case if there is no response, and reports whether
 // to continue.
-func (a *attempt) answered(ctx context.Context, op *plan.Op, x *mcp.Exchange) bool {
+func (a *attempt) checkAnswered(ctx context.Context, op *plan.Op, x *mcp.Exchange) bool {
 	if x.Cause == nil {
 		return true
 	}
@@ -361,7 +361,7 @@ func (a *attempt) answered(ctx context.Context, op *plan.Op, x *mcp.Exchange) bo
 		a.out.c.Silent = true
 		return true
 	}
-	a.unanswered(x, a.sessions[a.server(op)])
+	a.setUnanswered(x, a.sessions[a.server(op)])
 	return false
 }
 
@@ -375,8 +375,8 @@ func examinesHTTP(c *plan.Case, op *plan.Op) bool {
 	return tree != nil && tree.Uses().HTTP()
 }
 
-// unanswered sets the status of a case with a request that got no response.
-func (a *attempt) unanswered(x *mcp.Exchange, sess *mcp.Session) {
+// setUnanswered sets the status of a case with a request that got no response.
+func (a *attempt) setUnanswered(x *mcp.Exchange, sess *mcp.Session) {
 	msg := x.Cause.Error()
 	var input *mcp.InputError
 	protocol, broken := errors.AsType[*wire.ProtocolError](x.Cause)

@@ -11,7 +11,6 @@ import (
 
 	"mcptest/internal/assert/snapshot"
 	"mcptest/internal/base/display"
-	"mcptest/internal/base/lists"
 	"mcptest/internal/base/shellwords"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/report/result"
@@ -154,7 +153,12 @@ func (cr *caseRun) attempt(ctx context.Context, out *result.Case, n int) bool {
 	f := cr.file
 	out.StartMS = f.run.since(f.run.start)
 	others := twin.OtherWays(cr.c, f.file)
-	servers := lists.Kept(others, func(o twin.Way) (*plan.Server, bool) { return o.Server, o.Err == nil })
+	var servers []*plan.Server
+	for _, o := range others {
+		if o.Err == nil {
+			servers = append(servers, o.Server)
+		}
+	}
 	lease := f.run.pool.Lease(cr.c, f.file, servers...)
 	defer lease.Release()
 	if reason, stopped := f.run.haltReason(ctx); stopped {

@@ -31,14 +31,14 @@ func (t conversation) observe(ctx context.Context) (o target.Observation, err er
 	trial := agent.Trial{Conversation: t.does, Mentions: a.c.Tree.Mentions(), Call: t.call, Warn: a.out.warn}
 	news := t.watch()
 	trial.MayChange = len(news.marks) > 0
-	trial.Changed = news.changed
+	trial.Changed = news.readChanged
 	if trial.Offers, err = t.offers(ctx); err != nil {
 		return o, err
 	}
 	models := a.file.run.deps.Models
 	trial.Speaker, trial.Price, err = models.Speaker(a.file.file.Suite, t.does, a.c.Name, a.number)
 	if err != nil {
-		return o, a.out.unasked(err, &a.file.run.exit)
+		return o, a.out.setUnasked(err, &a.file.run.exit)
 	}
 	before := a.out.c.DurationMS
 	said, seen, err := trial.Run(ctx)
@@ -52,7 +52,7 @@ func (t conversation) observe(ctx context.Context) (o target.Observation, err er
 	} else if err != nil {
 		a.file.run.deps.Models.Broke(a.file.file.Suite, t.does.Model, a.c.Name)
 	}
-	return o, a.out.unasked(err, &a.file.run.exit)
+	return o, a.out.setUnasked(err, &a.file.run.exit)
 }
 
 // servers returns the servers whose tools the model is offered.
@@ -94,8 +94,8 @@ func (t conversation) watch() news {
 	return n
 }
 
-// changed returns the tools again if a server has announced that its list changed.
-func (n news) changed(ctx context.Context) (offers []agent.Offer, changed bool, err error) {
+// readChanged returns the tools again if a server has announced that its list changed.
+func (n news) readChanged(ctx context.Context) (offers []agent.Offer, changed bool, err error) {
 	for s, since := range n.marks {
 		sess := n.of.a.sessions[s]
 		s.AwaitIdle(sess) // the announcement may follow the response
@@ -142,5 +142,5 @@ func (t calibration) observe(ctx context.Context) (o target.Observation, err err
 	if status != "" && status != result.Pass {
 		t.a.out.fail(status, share.Message)
 	}
-	return o, t.a.out.unasked(err, &t.a.file.run.exit)
+	return o, t.a.out.setUnasked(err, &t.a.file.run.exit)
 }

@@ -228,7 +228,7 @@ func (f *fileRun) pending() []*plan.File {
 
 // teardown runs the teardown steps. A failing step is a warning.
 func (f *fileRun) teardown() {
-	failed := f.broken != "" || f.counts.failed() > 0
+	failed := f.broken != "" || f.counts.countFailed() > 0
 	f.runTeardown(f.file.Teardown, &f.scope, failed, func(s *plan.Step, ph result.Phase, failure string) {
 		if failure != "" {
 			f.run.report(result.Finding{
@@ -298,7 +298,7 @@ func (f *fileRun) send(list ...result.Phase) {
 
 // verdict returns the outcome of the file's cases, for afterAll hooks.
 func (f *fileRun) verdict(ctx context.Context) verdict {
-	failed := f.counts.failed()
+	failed := f.counts.countFailed()
 	switch {
 	case f.broken != "":
 		return verdict{result.Error, f.broken}
@@ -342,7 +342,7 @@ func (c *counts) of(s result.Status) int {
 	return c.n[s]
 }
 
-// failed returns the number of cases that neither passed nor were skipped.
-func (c *counts) failed() int {
+// countFailed returns the number of cases that neither passed nor were skipped.
+func (c *counts) countFailed() int {
 	return c.of(result.Fail) + c.of(result.Error) + c.of(result.Inconclusive)
 }

@@ -221,14 +221,14 @@ func smallest(list []int, fails func([]int) bool) []int {
 		case fails(rest):
 			list = rest
 		default: // it takes several
-			return needed(list, fails)
+			return reduceToNeeded(list, fails)
 		}
 	}
 	return list
 }
 
-// needed leaves out every test without which it fails, too.
-func needed(list []int, fails func([]int) bool) []int {
+// reduceToNeeded leaves out every test without which it fails, too.
+func reduceToNeeded(list []int, fails func([]int) bool) []int {
 	if len(list) > maxDiagnosed {
 		return list
 	}

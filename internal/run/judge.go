@@ -193,7 +193,7 @@ func (a *attempt) env(ctx context.Context, op *plan.Op, step string) *match.Env 
 		env.Output = func() jsonv.Value { return a.server(op).OutputSchema(ctx, op.Subject) }
 	}
 	offering{a, a.server(op)}.matchers(ctx, env)
-	ungraded := func(err error) { a.out.ungraded(err, &a.file.run.exit) }
+	ungraded := func(err error) { a.out.setUngraded(err, &a.file.run.exit) }
 	models := a.file.run.deps.Models
 	env.Grade = models.Judge(ctx, a.file.file.Suite, a.c.Ops[0].Action, a.c.Name, a.number, ungraded)
 	if a.snapshots != nil {

@@ -157,7 +157,7 @@ func (a *attempt) act(ctx context.Context, op *plan.Op) {
 	a.obs, err = a.observer(op, a.server(op)).observe(ctx)
 	a.out.c.DurationMS += a.obs.DurationMS
 	examines := len(a.c.Tree.Items) > 0 || a.c.Tree.MaxDuration != nil || a.c.Block != "agents" // a script may say all
-	if a.out.c.Status == "" && a.answered(ctx, op, &mcp.Exchange{Cause: err}) && examines {
+	if a.out.c.Status == "" && a.checkAnswered(ctx, op, &mcp.Exchange{Cause: err}) && examines {
 		a.judge(ctx)
 		if a.unsaid != "" {
 			a.out.fail(result.Fail, a.unsaid)
@@ -202,7 +202,7 @@ func (a *attempt) observe(
 	}
 	a.checkResponse(ctx, s, sess.Protocol(), method, op.Subject, x)
 	a.explain = func(v expect.Verdict) string {
-		if a.rejected() && method == op.Method {
+		if a.isRejected() && method == op.Method {
 			unlisted, wrong := s.Mistaken(ctx, sess, op)
 			if wrong != "" && v.Unexamined && !a.c.InvalidArgs && !op.InvalidArgs {
 				return wrong + ": " + strings.Replace(v.Message, expect.IfExpected, "", 1)
@@ -253,8 +253,8 @@ func (a *attempt) checkResponse(ctx context.Context, s *pool.Server, version, me
 	}
 }
 
-// rejected reports whether the last call was rejected, by an error response or by
+// isRejected reports whether the last call was rejected, by an error response or by
 // isError.
-func (a *attempt) rejected() bool {
+func (a *attempt) isRejected() bool {
 	return !a.obs.Error.IsAbsent() || a.obs.Result.Lookup("isError").Bool()
 }

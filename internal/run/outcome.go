@@ -24,14 +24,14 @@ func (o *outcome) fail(status result.Status, msg string) {
 	if o.c.Status == result.Error || o.c.Status == result.Skip || o.noGrade && status == result.Fail {
 		return
 	}
-	if o.undecided() || status == result.Error || status == result.Skip {
+	if o.isUndecided() || status == result.Error || status == result.Skip {
 		o.c.Status, o.c.Message = status, oneLine(msg)
 	}
 }
 
-// unasked sets the status of a test whose model was not asked, which is not its fault: the
+// setUnasked sets the status of a test whose model was not asked, which is not its fault: the
 // run has cost what it may, or the recording is stale. It returns err.
-func (o *outcome) unasked(err error, e *exit) error {
+func (o *outcome) setUnasked(err error, e *exit) error {
 	if errors.Is(err, agent.ErrCap) {
 		e.update(func(s *exitState) { s.capped = true })
 	}
@@ -44,10 +44,10 @@ func (o *outcome) unasked(err error, e *exit) error {
 	return err
 }
 
-// ungraded sets the status of a test with a text that got no grade: it has no outcome.
-func (o *outcome) ungraded(err error, e *exit) {
+// setUngraded sets the status of a test with a text that got no grade: it has no outcome.
+func (o *outcome) setUngraded(err error, e *exit) {
 	o.noGrade = true
-	err = o.unasked(err, e)
+	err = o.setUnasked(err, e)
 	if o.c.Status != result.Inconclusive {
 		o.fail(result.Error, err.Error())
 	}
@@ -88,13 +88,13 @@ func (o *outcome) violations(s *pool.Server, list []protocol.Violation) {
 	}
 }
 
-// undecided reports whether any failure is more severe than what is known.
-func (o *outcome) undecided() bool { return o.c.Status == "" || o.c.Status == result.Inconclusive }
+// isUndecided reports whether any failure is more severe than what is known.
+func (o *outcome) isUndecided() bool { return o.c.Status == "" || o.c.Status == result.Inconclusive }
 
 // decide sets the status if it is not set yet: a failure if there are violations,
 // otherwise a pass.
 func (o *outcome) decide() {
-	if o.undecided() && len(o.problems) > 0 {
+	if o.isUndecided() && len(o.problems) > 0 {
 		msg := o.problems[0]
 		if n := len(o.problems) - 1; n > 0 {
 			msg += fmt.Sprintf(" (and %d more)", n)

@@ -37,16 +37,16 @@ func (r *runner) redact(s string) string {
 // compare compares a selected value with its snapshot.
 func (a *attempt) compare(name string, o *snapshot.Options, s target.Subject) snapshot.Comparison {
 	f := a.file.file
-	masked, unused := o.Mask(s.Target, a.redacted(s), f.Dir)
+	masked, unused := o.Mask(s.Target, a.redactValue(s), f.Dir)
 	again := repro(f, a.c, a.file.run.opts.RerunFlags) + updateFlag
 	c := a.snapshots.Compare(a.file.run.redact(name), masked, again)
 	c.Unused = unused
 	return c
 }
 
-// redacted returns a value without secrets. Credentials that the exchanges reveal
+// redactValue returns a value without secrets. Credentials that the exchanges reveal
 // are masked everywhere in it, as in reports.
-func (a *attempt) redacted(s target.Subject) jsonv.Value {
+func (a *attempt) redactValue(s target.Subject) jsonv.Value {
 	r := a.file.run.deps.Redactor
 	if r == nil {
 		return s.Value

@@ -41,7 +41,7 @@ func (f offering) add(ctx context.Context) bool {
 	if f.a.obs.Surface == nil {
 		f.a.obs.Surface, err = f.request(ctx)
 	}
-	return f.a.answered(ctx, new(plan.Op), &mcp.Exchange{Cause: err})
+	return f.a.checkAnswered(ctx, new(plan.Op), &mcp.Exchange{Cause: err})
 }
 
 func (f offering) request(ctx context.Context) (*surface.Offer, error) {

@@ -1,7 +1,6 @@
 package expect
 
 import (
-	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -62,7 +61,10 @@ func (c *compiler) target(n *source.Node, path string) *target.Target {
 	}
 	t, err := target.Parse(n.Text)
 	if err == nil {
-		err = cmp.Or(t.CheckUpstream(c.upstreams), t.CheckList(c.list))
+		err = t.CheckUpstream(c.upstreams)
+	}
+	if err == nil {
+		err = t.CheckList(c.list)
 	}
 	if err != nil {
 		c.ErrorIn(n, err.Offset, path, err.Hint, "%s", err.Msg)

@@ -28,7 +28,7 @@ type Parts struct {
 // defaultTest with the same name; the others follow.
 func Merge(own, base Parts) *Tree {
 	t := &Tree{
-		Items:       joined(own.Expect.Items, base.Expect.Items),
+		Items:       joinItems(own.Expect.Items, base.Expect.Items),
 		Threshold:   own.Threshold,
 		MaxDuration: own.Expect.MaxDuration,
 	}
@@ -44,7 +44,7 @@ func Merge(own, base Parts) *Tree {
 	return t
 }
 
-func joined(a, b []Item) []Item {
+func joinItems(a, b []Item) []Item {
 	if len(b) == 0 {
 		return a
 	}
@@ -79,13 +79,13 @@ func at(pos source.Pos) *source.Node { return &source.Node{Pos: pos} }
 
 func (t *Tree) checkMetric(c *compiler, i int) {
 	m := &t.Metrics[i]
-	if named := t.named(m.Name); len(named) > 0 {
+	if named := t.itemsNamed(m.Name); len(named) > 0 {
 		diag := c.Mistakes.Errorf(at(m.Pos), m.Path, "the metric %s has the name of an item: a reference to it would be ambiguous", shown.Key(m.Name))
 		diag.Hint = "rename one of them"
 		diag.Related = append(diag.Related, source.Related{Pos: named[0].Pos, Msg: "the item of that name"})
 	}
 	for _, term := range m.Terms {
-		named := t.named(term.Ref)
+		named := t.itemsNamed(term.Ref)
 		j := indexMetric(t.Metrics, term.Ref)
 		switch {
 		case len(named) > 1:
@@ -107,8 +107,8 @@ func (t *Tree) checkMetric(c *compiler, i int) {
 	}
 }
 
-// named returns the items called name, including those inside sets.
-func (t *Tree) named(name string) []*Item {
+// itemsNamed returns the items called name, including those inside sets.
+func (t *Tree) itemsNamed(name string) []*Item {
 	var found []*Item
 	for i := range t.Items {
 		item := &t.Items[i]

@@ -112,12 +112,12 @@ func (p *parser) segment(first bool) (Step, *Error) {
 	case first:
 		return p.name()
 	default:
-		return Step{}, p.unexpected("expected . or [ here")
+		return Step{}, p.unexpectedError("expected . or [ here")
 	}
 }
 
-// unexpected reports the character at the current position.
-func (p *parser) unexpected(hint string) *Error {
+// unexpectedError reports the character at the current position.
+func (p *parser) unexpectedError(hint string) *Error {
 	if p.i >= len(p.text) {
 		return &Error{Offset: len(p.text), Msg: "the path ends too early", Hint: hint}
 	}
@@ -154,7 +154,7 @@ func (p *parser) name() (Step, *Error) {
 	case c == '[':
 		return Step{}, &Error{Offset: from, Msg: "a name is missing after the dot", Hint: "brackets follow without a dot: content[0]"}
 	}
-	return Step{}, p.unexpected(`write other names in brackets and quotes: ["@type"]`)
+	return Step{}, p.unexpectedError(`write other names in brackets and quotes: ["@type"]`)
 }
 
 // nameRune reports whether a rune may be part of an unquoted name: RFC 9535's
@@ -193,7 +193,7 @@ func (p *parser) bracket() (Step, *Error) {
 	case p.text[p.i] == ',':
 		return Step{}, &Error{Offset: p.i, Msg: "expected one selector in each pair of brackets"}
 	}
-	return Step{}, p.unexpected("expected ] here")
+	return Step{}, p.unexpectedError("expected ] here")
 }
 
 func (p *parser) selector() (Step, *Error) {
@@ -204,7 +204,7 @@ func (p *parser) selector() (Step, *Error) {
 	c := p.text[p.i]
 	switch {
 	case c == '"' || c == '\'':
-		name, err := p.quoted(c)
+		name, err := p.parseQuoted(c)
 		return Step{Kind: Name, Name: name}, err
 	case c == '*':
 		p.i++
@@ -225,7 +225,7 @@ func (p *parser) selector() (Step, *Error) {
 	case nameRune(rune(c), true):
 		return Step{}, &Error{Offset: p.i, Msg: "a name in brackets needs quotes", Hint: forms}
 	}
-	return Step{}, p.unexpected(forms)
+	return Step{}, p.unexpectedError(forms)
 }
 
 func (p *parser) indexOrSlice() (Step, *Error) {
@@ -285,9 +285,9 @@ func (p *parser) spaces() {
 	}
 }
 
-// quoted parses a quoted key with RFC 9535's escapes. The current position is the
+// parseQuoted parses a quoted key with RFC 9535's escapes. The current position is the
 // opening quote.
-func (p *parser) quoted(q byte) (string, *Error) {
+func (p *parser) parseQuoted(q byte) (string, *Error) {
 	open := p.i
 	p.i++
 	var b strings.Builder

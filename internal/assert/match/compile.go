@@ -34,7 +34,7 @@ type Options struct {
 	Opened func(path string)
 }
 
-func (c *Compiler) opened(path string) {
+func (c *Compiler) noteOpened(path string) {
 	if c.Opened != nil {
 		c.Opened(path)
 	}

@@ -13,9 +13,9 @@ import (
 )
 
 // row returns the table's row of a matcher, or nil.
-func (c *Compiler) row(name string) *Row { return named(c.rows, name) }
+func (c *Compiler) row(name string) *Row { return rowNamed(c.rows, name) }
 
-func named(rows []Row, name string) *Row {
+func rowNamed(rows []Row, name string) *Row {
 	for i := range rows {
 		if rows[i].Name == name || slices.Contains(rows[i].Aliases, name) {
 			return &rows[i]
@@ -60,7 +60,7 @@ func (c *Compiler) Matcher(n *source.Node, path string) *Named {
 	}
 	var last *Named
 	for _, f := range n.Fields {
-		last = c.named(f.Key, f.Value, path)
+		last = c.compileNamed(f.Key, f.Value, path)
 	}
 	if len(n.Fields) > 1 {
 		return nil
@@ -68,8 +68,8 @@ func (c *Compiler) Matcher(n *source.Node, path string) *Named {
 	return last
 }
 
-// named compiles one matcher by its name.
-func (c *Compiler) named(key, arg *source.Node, path string) *Named {
+// compileNamed compiles one matcher by its name.
+func (c *Compiler) compileNamed(key, arg *source.Node, path string) *Named {
 	row := c.row(key.Text)
 	if row == nil {
 		c.unknownMatcher(key, path)

@@ -17,7 +17,7 @@ var rowCheck = Row{
 	Example: `check: {for: [claude], only: [clients], fail_on: error}`, Passes: `{"tools": []}`, Fails: `{"tools": [{"name": "a.b", "inputSchema": {"type": "object"}}]}`,
 	schema: compat.CheckSchema(),
 	compile: func(c *Compiler, n *source.Node, path string) Matcher {
-		if choice := compat.DecodeChoice(n, path, c.Mistakes, c.opened); choice != nil {
+		if choice := compat.DecodeChoice(n, path, c.Mistakes, c.noteOpened); choice != nil {
 			return accepted{choice}
 		}
 		return nil

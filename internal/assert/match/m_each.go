@@ -44,58 +44,63 @@ type elements struct {
 
 func (m elements) Match(ctx context.Context, s target.Subject, env *Env) Outcome {
 	if s.Miss != nil && len(s.Lacking) == 0 {
-		return missed(s, "every element "+m.words())
+		return missOutcome(s, "every element "+m.words())
 	}
 	if kind := s.Value.Kind(); kind != jsonv.KindArray && kind != jsonv.KindObject {
 		return unfit("a list", s.Value)
 	}
-	var failing, unseen []string
-	fails, unfits, total := 0, 0, 0
+	var t tally
 	for path, e := range members(s.Value) {
-		total++
 		o := m.Named.Match(ctx, target.Subject{Target: s.Target + path, Value: e, Present: true}, env)
 		if o.Pass && !m.every {
 			return passed
 		}
-		if o.Pass {
-			if len(o.Unseen) > 0 && len(unseen) < shown.MaxLines {
-				unseen = append(unseen, path+": "+o.Unseen[0])
-			}
-			continue
-		}
-		if o.Unfit {
-			unfits++
-		}
-		fails++
-		if len(failing) < shown.MaxLines {
-			failing = append(failing, path+": "+o.Msg)
+		t.add(o, path+": "+o.Msg)
+		if o.Pass && len(o.Unseen) > 0 && len(t.unseen) < shown.MaxLines {
+			t.unseen = append(t.unseen, path+": "+o.Unseen[0])
 		}
 	}
-	if m.every {
-		for _, miss := range s.Lacking {
-			total++
-			o := m.Named.Match(ctx, target.Subject{Target: s.Target, Miss: miss}, env)
-			if o.Pass {
-				continue
-			}
-			if o.Unfit {
-				unfits++
-			}
-			fails++
-			if len(failing) < shown.MaxLines {
-				failing = append(failing, miss.Reason())
-			}
-		}
-		o := m.everyOutcome(failing, fails, unfits, total)
-		if o.Pass {
-			o.Unseen = append(unseen, o.Unseen...)
-		}
-		return o
+	if !m.every {
+		return m.noneOutcome(t)
 	}
-	o := Outcome{Expected: "an element that " + m.words(), Unfit: unfits > 0, Diff: failing}
-	o.Msg = fmt.Sprintf("none of %s %s", display.Count(total, "element"), m.words())
-	if fails > 0 {
-		o.Msg += ", the first: " + failing[0]
+	for _, miss := range s.Lacking {
+		o := m.Named.Match(ctx, target.Subject{Target: s.Target, Miss: miss}, env)
+		t.add(o, miss.Reason())
+	}
+	o := m.everyOutcome(t.failing, t.fails, t.unfits, t.total)
+	if o.Pass {
+		o.Unseen = append(t.unseen, o.Unseen...)
+	}
+	return o
+}
+
+// tally counts the outcomes of elements, and keeps the first texts about them.
+type tally struct {
+	total, fails, unfits int
+	failing, unseen      []string
+}
+
+// add counts an outcome; why says what is wrong if it does not pass.
+func (t *tally) add(o Outcome, why string) {
+	t.total++
+	if o.Pass {
+		return
+	}
+	t.fails++
+	if o.Unfit {
+		t.unfits++
+	}
+	if len(t.failing) < shown.MaxLines {
+		t.failing = append(t.failing, why)
+	}
+}
+
+// noneOutcome is the outcome if no element passes, and one should.
+func (m elements) noneOutcome(t tally) Outcome {
+	o := Outcome{Expected: "an element that " + m.words(), Unfit: t.unfits > 0, Diff: t.failing}
+	o.Msg = fmt.Sprintf("none of %s %s", display.Count(t.total, "element"), m.words())
+	if t.fails > 0 {
+		o.Msg += ", the first: " + t.failing[0]
 	} else {
 		o.Unseen = []string{"the list is empty: any had nothing to check"}
 	}

@@ -66,7 +66,7 @@ func compileExec(c *Compiler, n *source.Node, path string) Matcher {
 		}
 		info, err := os.Stat(file)
 		if err == nil && info.Mode().IsRegular() || i == 0 && strings.ContainsRune(filepath.ToSlash(word), '/') {
-			c.opened(file)
+			c.noteOpened(file)
 		}
 	}
 	return m

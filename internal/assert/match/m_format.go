@@ -34,7 +34,7 @@ func compileFormat(c *Compiler, n *source.Node, path string) Matcher {
 		}
 		text := v.Text()
 		if len(text) > format.MaxBytes {
-			return failed("expected " + f.What + ", got a text of " + display.Count(v.Len(), "character"))
+			return failOutcome("expected " + f.What + ", got a text of " + display.Count(v.Len(), "character"))
 		}
 		if f.Valid(text) {
 			return passed

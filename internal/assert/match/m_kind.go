@@ -186,11 +186,11 @@ func compileEmpty(c *Compiler, n *source.Node, path string) Matcher {
 		case jsonv.KindBool, jsonv.KindNumber:
 			return unfit("a text, list, object or null", v)
 		}
-		return wanted(want, v.Len() == 0, func(is bool) Outcome {
+		return wantedOutcome(want, v.Len() == 0, func(is bool) Outcome {
 			if is {
-				return failed("expected a value that is not empty, got " + shown.Got(v))
+				return failOutcome("expected a value that is not empty, got " + shown.Got(v))
 			}
-			return failed("expected an empty value, got " + shown.Got(v))
+			return failOutcome("expected an empty value, got " + shown.Got(v))
 		})
 	})
 }

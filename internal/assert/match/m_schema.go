@@ -264,16 +264,16 @@ func (m isJSON) Match(ctx context.Context, s target.Subject, _ *Env) Outcome {
 	text := []byte(s.Value.Text())
 	if m.schema == nil {
 		err := jsonv.Valid(text)
-		return wanted(m.want, err == nil, func(is bool) Outcome {
+		return wantedOutcome(m.want, err == nil, func(is bool) Outcome {
 			if is {
-				return failed("is JSON: " + shown.Got(s.Value))
+				return failOutcome("is JSON: " + shown.Got(s.Value))
 			}
-			return failed(notJSON(text, err))
+			return failOutcome(notJSON(text, err))
 		})
 	}
 	v, err := jsonv.Parse(text)
 	if err != nil {
-		return failed(notJSON(text, err))
+		return failOutcome(notJSON(text, err))
 	}
 	return m.schema.validate(ctx, v)
 }
@@ -289,9 +289,9 @@ func notJSON(text []byte, err error) string {
 	return fmt.Sprintf("is not JSON: line %d, column %d: %s, at %s", line, col, shown.Line(bad.Msg, shown.MaxLine), around)
 }
 
-// wanted evaluates a yes-or-no matcher whose argument may be false. fail gets the
+// wantedOutcome evaluates a yes-or-no matcher whose argument may be false. fail gets the
 // actual property of the value.
-func wanted(want, is bool, fail func(is bool) Outcome) Outcome {
+func wantedOutcome(want, is bool, fail func(is bool) Outcome) Outcome {
 	if want == is {
 		return passed
 	}

@@ -88,7 +88,7 @@ func (d *subsetDiff) compare(path string, want, v jsonv.Value) {
 // looksNested records whether a missing value has the form of a matcher.
 func (d *subsetDiff) looksNested(want jsonv.Value) {
 	isSingle := want.Kind() == jsonv.KindObject && want.Len() == 1
-	if isSingle && named(d.rows, want.Keys()[0]) != nil {
+	if isSingle && rowNamed(d.rows, want.Keys()[0]) != nil {
 		d.nested = true
 	}
 }

@@ -50,7 +50,7 @@ func compileSurface(name string) func(*Compiler, *source.Node, string) Matcher {
 		if k := assert.Decode(name, n, path, c.Mistakes); k != nil {
 			for _, server := range c.Servers {
 				if file := k.LockFile(c.Dir, server); file != "" {
-					c.opened(file)
+					c.noteOpened(file)
 				}
 			}
 			return offered{k}

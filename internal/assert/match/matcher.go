@@ -169,7 +169,7 @@ func (k *Named) Snapshot() *snapshot.Options {
 // Match evaluates a value and completes the fields that the matcher did not set.
 func (k *Named) Match(ctx context.Context, s target.Subject, env *Env) Outcome {
 	if s.Miss != nil && !k.row.transparent {
-		return missed(s, k.desc())
+		return missOutcome(s, k.desc())
 	}
 	o := k.m.Match(ctx, s, env)
 	if s.Cut != "" && !k.row.transparent && !(o.Pass && slices.Contains(found, k.row.Name)) {
@@ -197,8 +197,8 @@ var found = []string{
 	"regex", "type",
 }
 
-// missed returns the outcome of a matcher that needs a value if there is none.
-func missed(s target.Subject, expected string) Outcome {
+// missOutcome returns the outcome of a matcher that needs a value if there is none.
+func missOutcome(s target.Subject, expected string) Outcome {
 	return Outcome{Unfit: true, Msg: s.Miss.Reason(), Expected: expected, Actual: "nothing"}
 }
 
@@ -210,8 +210,8 @@ func (f matchFunc) Match(_ context.Context, s target.Subject, _ *Env) Outcome { 
 
 var passed = Outcome{Pass: true}
 
-// failed returns the outcome of a matcher that failed.
-func failed(msg string) Outcome { return Outcome{Msg: msg} }
+// failOutcome returns the outcome of a matcher that failed.
+func failOutcome(msg string) Outcome { return Outcome{Msg: msg} }
 
 // unfit returns the outcome of a matcher that cannot evaluate the value.
 func unfit(want string, v jsonv.Value) Outcome {

@@ -11,7 +11,7 @@ import (
 func SchemaDefs() []jsonv.Member {
 	return []jsonv.Member{
 		// null is included because authors may write type: null without quotes.
-		{Key: "json-type", Value: fixed(`{"enum":["` + strings.Join(jsonTypes, `","`) + `",null]}`)},
+		{Key: "json-type", Value: parseFixed(`{"enum":["` + strings.Join(jsonTypes, `","`) + `",null]}`)},
 		{Key: "matcher", Value: matcherSchema()},
 	}
 }
@@ -24,16 +24,16 @@ func matcherSchema() jsonv.Value {
 		described := jsonv.ObjectOf("description", row.Doc+"; example: "+row.Example, "allOf", jsonv.Array(row.ArgSchema))
 		props = append(props, jsonv.Member{Key: row.Name, Value: described})
 		for _, alias := range row.Aliases {
-			props = append(props, jsonv.Member{Key: alias, Value: fixed(`{"$ref":"#/$defs/matcher/properties/` + row.Name + `"}`)})
+			props = append(props, jsonv.Member{Key: alias, Value: parseFixed(`{"$ref":"#/$defs/matcher/properties/` + row.Name + `"}`)})
 		}
 	}
-	return fixed(`{"type":"object","minProperties":1,"maxProperties":1,"additionalProperties":false}`).
+	return parseFixed(`{"type":"object","minProperties":1,"maxProperties":1,"additionalProperties":false}`).
 		With("properties", jsonv.Object(props...))
 }
 
-// fixed parses a schema literal; an invalid one is an absent value,
+// parseFixed parses a schema literal; an invalid one is an absent value,
 // which the tests detect.
-func fixed(text string) jsonv.Value {
+func parseFixed(text string) jsonv.Value {
 	v, _ := jsonv.Parse([]byte(text))
 	return v
 }

@@ -101,7 +101,7 @@ func (k *masking) value(key string, v jsonv.Value, depth int, paths []pending) j
 	}
 	switch v.Kind() {
 	case jsonv.KindString:
-		return jsonv.String(limited(k.text(key, v.Text()), maxText))
+		return jsonv.String(limitText(k.text(key, v.Text()), maxText))
 	case jsonv.KindNumber:
 		if name := k.number(key, v); name != "" {
 			return jsonv.String("<" + name + " number>")
@@ -147,7 +147,7 @@ func (k *masking) object(v jsonv.Value, depth int, paths []pending) jsonv.Value 
 		masked := k.child(key, e, depth, paths, func(s *jsonpath.Step) bool {
 			return s.Kind == jsonpath.All || s.Kind == jsonpath.Name && s.Name == key
 		})
-		members = append(members, jsonv.Member{Key: limited(k.text("", key), maxKey), Value: masked})
+		members = append(members, jsonv.Member{Key: limitText(k.text("", key), maxKey), Value: masked})
 	}
 	slices.SortFunc(members, func(a, b jsonv.Member) int {
 		if c := cmp.Compare(a.Key, b.Key); c != 0 {
@@ -192,7 +192,7 @@ func (k *masking) text(key, s string) string {
 	return digest(s)
 }
 
-func limited(s string, most int) string {
+func limitText(s string, most int) string {
 	if len(s) > most {
 		return digest(s)
 	}

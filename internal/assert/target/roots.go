@@ -139,7 +139,7 @@ func (o *Observation) base(r *Root) (jsonv.Value, string) {
 	case partText:
 		return o.Text()
 	case partStructured:
-		return o.structured()
+		return o.structuredContent()
 	case partNotifications:
 		return jsonv.Array(o.Notifications...), ""
 	case partLogs:
@@ -216,7 +216,7 @@ func (o *Observation) refusal() (jsonv.Value, string) {
 	return jsonv.Null(), ""
 }
 
-func (o *Observation) structured() (jsonv.Value, string) {
+func (o *Observation) structuredContent() (jsonv.Value, string) {
 	r, why := o.result()
 	if r.IsAbsent() {
 		return r, why

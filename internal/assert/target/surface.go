@@ -76,15 +76,15 @@ func (t *Target) listSubject(l surface.List, defs []jsonv.Value) Subject {
 	}
 	switch len(found) {
 	case 0:
-		return Subject{Target: t.src, Miss: unlisted(t.src, at, l, steps, names)}
+		return Subject{Target: t.src, Miss: newUnlistedMiss(t.src, at, l, steps, names)}
 	case 1:
 		return t.strict(l, found[0], steps[1:], at+steps[0].String())
 	}
 	return t.unknown(fmt.Sprintf("%s lists %d definitions with the %s %s", l.Method, len(found), l.Key, shown.Key(steps[0].Name)))
 }
 
-// unlisted describes that a list has no definition of a name.
-func unlisted(target, at string, l surface.List, steps []jsonpath.Step, names []jsonv.Value) *Miss {
+// newUnlistedMiss describes that a list has no definition of a name.
+func newUnlistedMiss(target, at string, l surface.List, steps []jsonpath.Step, names []jsonv.Value) *Miss {
 	var all []string
 	byName := make([]jsonv.Member, len(names))
 	for i, name := range names {

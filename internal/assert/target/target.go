@@ -8,7 +8,6 @@ import (
 	"mcptest/internal/assert/jsonpath"
 	"mcptest/internal/assert/shown"
 	"mcptest/internal/base/display"
-	"mcptest/internal/base/lists"
 	"mcptest/internal/base/source"
 )
 
@@ -110,7 +109,12 @@ func (t *Target) CheckList(list string) *Error {
 		e.Hint = "this test makes a call"
 		return e
 	}
-	has := lists.Kept(roots, func(r Root) (string, bool) { return r.Name, r.in(list) })
+	var has []string
+	for _, r := range roots {
+		if r.in(list) {
+			has = append(has, r.Name)
+		}
+	}
 	e.Msg = fmt.Sprintf("%s is no target of tests under %s:", t.root.Name, list)
 	e.Hint = "their targets are " + display.Alternatives(has, "and")
 	return e

@@ -2,7 +2,6 @@ package target
 
 import (
 	"slices"
-
 )
 
 // Uses is the set of roots that a tree examines, and whether it runs programs. The

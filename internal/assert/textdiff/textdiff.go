@@ -31,7 +31,7 @@ func Difference(want, v string) (string, []string) {
 	at := commonPrefix(want, v)
 	n := strings.Count(want[:at], "\n")
 	a, b := lineAt(want, at), lineAt(v, at)
-	return fmt.Sprintf("the texts differ from line %d on: expected %s", n+1, Pair(a, b, ", got ")), unified(want, v)
+	return fmt.Sprintf("the texts differ from line %d on: expected %s", n+1, Pair(a, b, ", got ")), unifiedDiff(want, v)
 }
 
 // lineAt returns the line of a text that contains a byte offset.
@@ -90,8 +90,8 @@ func commonPrefix(a, b string) int {
 	return i
 }
 
-// unified returns the lines of a unified diff, without its file names.
-func unified(want, v string) []string {
+// unifiedDiff returns the lines of a unified diff, without its file names.
+func unifiedDiff(want, v string) []string {
 	if !strings.HasSuffix(want, "\n") && !strings.HasSuffix(v, "\n") {
 		want, v = want+"\n", v+"\n" // avoids remarks about a missing newline at the end
 	}

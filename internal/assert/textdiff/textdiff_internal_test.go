@@ -29,7 +29,7 @@ func TestUnifiedCounts(t *testing.T) {
 		{"a\nb\n", lines(100), "… 64 lines of the diff not shown", maxLines},
 		{"a\nb\n", lines(500_000), "… 1964 lines of the diff are not shown, and the texts go on: only their parts around the first difference were compared", maxLines},
 	} {
-		out := unified(c.want, c.got)
+		out := unifiedDiff(c.want, c.got)
 		if len(out) != c.n || out[len(out)-1] != c.last {
 			t.Errorf("%d lines, the last is %q", len(out), out[len(out)-1])
 		}

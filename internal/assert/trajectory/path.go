@@ -144,7 +144,7 @@ type Result struct {
 func (p *Path) Match(calls jsonv.Value) Result {
 	list := calls.List()
 	used := make([]string, len(list)) // what a call is for
-	problem := p.forbidden(list, used)
+	problem := p.checkForbidden(list, used)
 	if p.ordered {
 		problem = firstOf(problem, p.inOrder(list, used))
 	} else {
@@ -168,7 +168,7 @@ func (p *Path) Match(calls jsonv.Value) Result {
 		line := fmt.Sprintf("%s call %d: %s %s", mark, i+1, nameOf(c), shown.Value(c.Lookup("arguments"), shown.InLine))
 		if c.Lookup("mocked").Bool() {
 			line += " (answered by a mock)"
-		} else if unsent(c) {
+		} else if isUnsent(c) {
 			line += " (not sent)"
 		}
 		r.Lines = append(r.Lines, line)
@@ -179,10 +179,10 @@ func (p *Path) Match(calls jsonv.Value) Result {
 	return r
 }
 
-func (p *Path) forbidden(list []jsonv.Value, used []string) (problem string) {
+func (p *Path) checkForbidden(list []jsonv.Value, used []string) (problem string) {
 	for i, c := range list {
 		for _, pattern := range p.forbid {
-			if called(pattern, c) {
+			if isCalled(pattern, c) {
 				used[i] = "forbidden"
 				problem = firstOf(problem, fmt.Sprintf("the model called %s, which forbid: %s excludes", nameOf(c), pattern))
 			}
@@ -191,35 +191,47 @@ func (p *Path) forbidden(list []jsonv.Value, used []string) (problem string) {
 	return problem
 }
 
-// inOrder assigns entries to calls, in the order of both. Of several ways it takes the
-// one that uses most calls, the earliest first, so that an optional entry never takes the
-// call of another.
-func (p *Path) inOrder(list []jsonv.Value, used []string) (problem string) {
-	// most[e][i] is how many calls from i the entries from e use; -1: one has no call.
+// mostUsed returns how many calls the entries from e use of those from i, at [e][i]; -1 if an
+// entry has no call.
+func (p *Path) mostUsed(list []jsonv.Value) [][]int {
 	most := make([][]int, len(p.entries)+1)
-	for e := len(p.entries); e >= 0; e-- {
+	most[len(p.entries)] = make([]int, len(list)+1)
+	for e := len(p.entries) - 1; e >= 0; e-- {
 		most[e] = make([]int, len(list)+1)
-		for i := len(list); i >= 0 && e < len(p.entries); i-- {
+		for i := len(list); i >= 0; i-- {
 			best := -1
 			if p.entries[e].optional {
 				best = most[e+1][i]
 			}
 			if i < len(list) {
 				best = max(best, most[e][i+1])
-				if p.entries[e].fits(list[i]) && most[e+1][i+1] >= 0 {
-					best = max(best, 1+most[e+1][i+1])
-				}
+			}
+			if i < len(list) && p.entries[e].fits(list[i]) && most[e+1][i+1] >= 0 {
+				best = max(best, 1+most[e+1][i+1])
 			}
 			most[e][i] = best
 		}
 	}
+	return most
+}
+
+// inOrder assigns entries to calls, in the order of both. Of several ways it takes the
+// one that uses most calls, the earliest first, so that an optional entry never takes the
+// call of another.
+func (p *Path) inOrder(list []jsonv.Value, used []string) (problem string) {
+	most := p.mostUsed(list)
+	isComplete := most[0][0] >= 0
 	next := 0
 	for e, entry := range p.entries {
-		if entry.optional && most[0][0] < 0 {
+		if entry.optional && !isComplete {
 			continue
 		}
+		takes := func(i int) bool {
+			isBest := !isComplete || 1+most[e+1][i+1] == most[e][next]
+			return isBest && entry.fits(list[i])
+		}
 		i := next
-		for i < len(list) && !(entry.fits(list[i]) && (most[0][0] < 0 || 1+most[e+1][i+1] == most[e][next])) {
+		for i < len(list) && !takes(i) {
 			i++
 		}
 		switch {
@@ -266,7 +278,7 @@ func (p *Path) anyOrder(list []jsonv.Value, used []string) (problem string) {
 }
 
 func (e entry) fits(call jsonv.Value) bool {
-	return called(e.name, call) && !unsent(call) && (e.args.IsAbsent() || hasArguments(e.args, call.Lookup("arguments")))
+	return isCalled(e.name, call) && !isUnsent(call) && (e.args.IsAbsent() || hasArguments(e.args, call.Lookup("arguments")))
 }
 
 // missing says why no call fits an entry.
@@ -278,10 +290,10 @@ func (e entry) missing(list []jsonv.Value, from int) (problem string) {
 	var names []string
 	for i, c := range list {
 		names = append(names, nameOf(c))
-		if !called(e.name, c) {
+		if !isCalled(e.name, c) {
 			continue
 		}
-		if unsent(c) {
+		if isUnsent(c) {
 			problem = fmt.Sprintf("the model called %s, which was not sent: %s", nameOf(c), cmp.Or(c.Lookup("text").Text(), "there is no such tool, or the arguments are no JSON object"))
 			continue
 		}
@@ -339,14 +351,14 @@ func within(want, got jsonv.Value, longer bool) bool {
 	return jsonv.Equal(want, got)
 }
 
-// called reports whether a pattern fits the name of the tool of a call, or that at its server.
-func called(pattern string, call jsonv.Value) bool {
+// isCalled reports whether a pattern fits the name of the tool of a call, or that at its server.
+func isCalled(pattern string, call jsonv.Value) bool {
 	return secret.Glob(pattern, nameOf(call)) || secret.Glob(pattern, call.Lookup("tool").Text())
 }
 
-// unsent reports whether nothing answered a call: its arguments are no JSON object, or no
+// isUnsent reports whether nothing answered a call: its arguments are no JSON object, or no
 // tool has its name.
-func unsent(call jsonv.Value) bool {
+func isUnsent(call jsonv.Value) bool {
 	executed := call.Lookup("executed")
 	return executed.Kind() == jsonv.KindBool && !executed.Bool() && !call.Lookup("mocked").Bool()
 }

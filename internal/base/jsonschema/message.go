@@ -26,8 +26,8 @@ func describe(v jsonv.Value) string {
 	return v.Kind().String() + " " + v.Short(shortLimit)
 }
 
-// quoted returns a name in quotes; one that is not valid UTF-8 as JSON has it.
-func quoted(name string) string {
+// quoteName returns a name in quotes; one that is not valid UTF-8 as JSON has it.
+func quoteName(name string) string {
 	if utf8.ValidString(name) {
 		return strconv.Quote(name)
 	}
@@ -106,7 +106,7 @@ func falseMessage(f finding) string {
 		if strings.HasSuffix(f.InstancePath, "["+last+"]") {
 			return "unexpected item " + f.got.Short(shortLimit)
 		}
-		return "unexpected property " + quoted(last)
+		return "unexpected property " + quoteName(last)
 	}
 	return "no value is allowed here, got " + describe(f.got)
 }

@@ -49,7 +49,7 @@ func (m maker) value(schema jsonv.Value, name string, depth int) jsonv.Value {
 	if depth > maxSampleDepth {
 		return jsonv.Null()
 	}
-	v := given(schema)
+	v := givenValue(schema)
 	if m.random == nil && !v.IsAbsent() {
 		return v
 	}
@@ -107,8 +107,8 @@ func (m maker) alternative(schema jsonv.Value, name string, depth int) jsonv.Val
 	return jsonv.Value{}
 }
 
-// given returns a value that the schema itself contains.
-func given(schema jsonv.Value) jsonv.Value {
+// givenValue returns a value that the schema itself contains.
+func givenValue(schema jsonv.Value) jsonv.Value {
 	for _, v := range []jsonv.Value{
 		schema.Lookup("const"), schema.Lookup("examples").At(0), schema.Lookup("default"), schema.Lookup("enum").At(0),
 	} {

@@ -88,7 +88,7 @@ func (s *sources) explainInvalid(bad *engine.Error) *Error {
 		return &Error{Pointer: prefix, Msg: "the schema does not fit its metaschema"}
 	}
 	var errs []*Error
-	for _, f := range r.sorted() {
+	for _, f := range r.sortFindings() {
 		ptr := prefix
 		for _, t := range f.tokens {
 			ptr = jsonv.AppendPointer(ptr, t)

@@ -48,7 +48,7 @@ func (s *sources) violations(failures []engine.Failure, v jsonv.Value) ([]Violat
 	if r.fault != nil {
 		return nil, r.fault
 	}
-	found := r.sorted()
+	found := r.sortFindings()
 	out := make([]Violation, 0, len(found))
 	for _, f := range found {
 		if len(out) == 0 || out[len(out)-1] != f.Violation {
@@ -58,8 +58,8 @@ func (s *sources) violations(failures []engine.Failure, v jsonv.Value) ([]Violat
 	return out, nil
 }
 
-// sorted returns the findings in the order of the instance.
-func (r *reporter) sorted() []finding {
+// sortFindings returns the findings in the order of the instance.
+func (r *reporter) sortFindings() []finding {
 	slices.SortStableFunc(r.found, func(a, b finding) int {
 		return cmp.Or(
 			slices.Compare(a.order, b.order),
@@ -136,21 +136,21 @@ func (r *reporter) report(e engine.Failure) {
 		r.alternatives(e)
 	case "required":
 		for _, name := range e.Names {
-			r.add(r.at(e), "missing property %s", quoted(name))
+			r.add(r.at(e), "missing property %s", quoteName(name))
 		}
 	case "additionalProperties":
 		for _, name := range e.Names {
-			r.add(r.at(e, name), "unexpected property %s", quoted(name))
+			r.add(r.at(e, name), "unexpected property %s", quoteName(name))
 		}
 	case "propertyNames":
 		r.propertyName(e)
 	case "dependencies", "dependentRequired":
 		for _, name := range e.Names {
-			r.add(r.at(e), "missing property %s, required because %s is there", quoted(name), quoted(e.Name))
+			r.add(r.at(e), "missing property %s, required because %s is there", quoteName(name), quoteName(e.Name))
 		}
 	default:
 		f := r.at(e)
-		f.miss, f.wants = wanted(e)
+		f.miss, f.wants = wantedValues(e)
 		r.add(f, "%s", message(f, e))
 	}
 }
@@ -162,15 +162,15 @@ func (r *reporter) propertyName(e engine.Failure) {
 	if r.fault = sub.fault; r.fault != nil {
 		return
 	}
-	msg := "the name of property " + quoted(e.Name) + " does not fit"
-	if reasons := lists.Map(sub.sorted(), func(s finding) string { return s.Msg }); len(reasons) > 0 {
+	msg := "the name of property " + quoteName(e.Name) + " does not fit"
+	if reasons := lists.Map(sub.sortFindings(), func(s finding) string { return s.Msg }); len(reasons) > 0 {
 		msg += ": " + strings.Join(reasons, "; ")
 	}
 	r.add(f, "%s", msg)
 }
 
-// wanted returns the values that a keyword would have accepted, for merging alternatives.
-func wanted(e engine.Failure) (kind miss, wants []string) {
+// wantedValues returns the values that a keyword would have accepted, for merging alternatives.
+func wantedValues(e engine.Failure) (kind miss, wants []string) {
 	switch e.Keyword {
 	case "type":
 		return missType, engine.TypeNames(e.Rule)
@@ -200,12 +200,12 @@ func (r *reporter) alternatives(e engine.Failure) {
 			r.fault = sub.fault
 			return
 		}
-		if found := sub.sorted(); len(found) > 0 { // none if there are too many failures
+		if found := sub.sortFindings(); len(found) > 0 { // none if there are too many failures
 			alts = append(alts, found)
 		}
 	}
 	if len(alts) == 0 {
-		r.listed(e, alts)
+		r.reportListed(e, alts)
 		return
 	}
 	here := len(e.At)
@@ -228,7 +228,7 @@ func (r *reporter) alternatives(e engine.Failure) {
 			alts = left
 		}
 	}
-	r.listed(e, alts)
+	r.reportListed(e, alts)
 }
 
 // merge reports alternatives that all fail in the same way at the same place as one
@@ -260,8 +260,8 @@ func (r *reporter) merge(e engine.Failure, alts [][]finding, same func(finding) 
 	return true
 }
 
-// listed reports alternatives of which none matches best.
-func (r *reporter) listed(e engine.Failure, alts [][]finding) {
+// reportListed reports alternatives of which none matches best.
+func (r *reporter) reportListed(e engine.Failure, alts [][]finding) {
 	const shown = 4
 	f := r.at(e)
 	var reasons []string

@@ -85,11 +85,11 @@ func (s speaker) words(re *syntax.Regexp) (words []string, complete bool) {
 		words, complete = s.words(re.Sub[0])
 		return distinct(append(words, "")), complete
 	case syntax.OpStar:
-		return s.repeated(re.Sub[0], 0, -1)
+		return s.repeatWords(re.Sub[0], 0, -1)
 	case syntax.OpPlus:
-		return s.repeated(re.Sub[0], 1, -1)
+		return s.repeatWords(re.Sub[0], 1, -1)
 	case syntax.OpRepeat:
-		return s.repeated(re.Sub[0], re.Min, re.Max)
+		return s.repeatWords(re.Sub[0], re.Min, re.Max)
 	case syntax.OpConcat:
 		words, complete = []string{""}, true
 		for _, sub := range re.Sub {
@@ -144,9 +144,9 @@ func (s speaker) class(ranges []rune) (words []string, complete bool) {
 	return distinct(words), complete
 }
 
-// repeated lists repetitions: the minimum, one more, and as many as a minimum length
+// repeatWords lists repetitions: the minimum, one more, and as many as a minimum length
 // requires.
-func (s speaker) repeated(sub *syntax.Regexp, least, most int) (words []string, complete bool) {
+func (s speaker) repeatWords(sub *syntax.Regexp, least, most int) (words []string, complete bool) {
 	part, all := speaker{plain: s.plain}.words(sub)
 	counts := []int{least, least + 1, min(max(s.length, least), maxRepeated)}
 	if most >= 0 {

@@ -182,10 +182,10 @@ func (d *dupFinder) first(keys []string) int {
 		}
 		return -1
 	}
-	return d.hashed(keys)
+	return d.hashKeys(keys)
 }
 
-func (d *dupFinder) hashed(keys []string) int {
+func (d *dupFinder) hashKeys(keys []string) int {
 	size := 32
 	for size < 2*len(keys) {
 		size *= 2

@@ -212,7 +212,7 @@ func unescape(dst []byte, s string) ([]byte, int) {
 		dst = append(dst, s[i:i+next]...)
 		i += next
 		if s[i+1] != 'u' {
-			dst = append(dst, unescaped(s[i+1]))
+			dst = append(dst, unescapeByte(s[i+1]))
 			i += 2
 			continue
 		}
@@ -237,7 +237,7 @@ func unescape(dst []byte, s string) ([]byte, int) {
 	return dst, lone
 }
 
-func unescaped(c byte) byte {
+func unescapeByte(c byte) byte {
 	if i := strings.IndexByte("bfnrt", c); i >= 0 {
 		return "\b\f\n\r\t"[i]
 	}

@@ -36,8 +36,8 @@ func showByte(data []byte, i int) string {
 	return fmt.Sprintf("%q", r)
 }
 
-// unexpected returns the error for the byte at i, where want was expected.
-func unexpected(data []byte, i int, want string) *SyntaxError {
+// newUnexpectedError returns the error for the byte at i, where want was expected.
+func newUnexpectedError(data []byte, i int, want string) *SyntaxError {
 	if i >= len(data) {
 		return syntaxError(len(data), "the text ended, expected %s", want)
 	}
@@ -169,14 +169,14 @@ func scanNumber(data []byte, i int) (int, *SyntaxError) {
 	default:
 		end := skipDigits(data, i)
 		if end == i {
-			return i, unexpected(data, i, "a digit")
+			return i, newUnexpectedError(data, i, "a digit")
 		}
 		i = end
 	}
 	if i < len(data) && data[i] == '.' {
 		end := skipDigits(data, i+1)
 		if end == i+1 {
-			return end, unexpected(data, end, "a digit after the decimal point")
+			return end, newUnexpectedError(data, end, "a digit after the decimal point")
 		}
 		i = end
 	}
@@ -187,7 +187,7 @@ func scanNumber(data []byte, i int) (int, *SyntaxError) {
 		}
 		end := skipDigits(data, i)
 		if end == i {
-			return i, unexpected(data, i, "a digit in the exponent")
+			return i, newUnexpectedError(data, i, "a digit in the exponent")
 		}
 		i = end
 	}
@@ -225,7 +225,7 @@ func badWord(data []byte, i int) *SyntaxError {
 	if end-i > 1 {
 		return syntaxError(i, "unexpected '%s', expected a value", data[i:end])
 	}
-	return unexpected(data, i, "a value")
+	return newUnexpectedError(data, i, "a value")
 }
 
 func isWordByte(c byte) bool {
@@ -249,7 +249,7 @@ func badValue(data []byte, i int) *SyntaxError {
 	if isWordByte(data[i]) {
 		return badWord(data, i)
 	}
-	return unexpected(data, i, "a value")
+	return newUnexpectedError(data, i, "a value")
 }
 
 // commaTooMany returns the error for the end of an array or object after a comma.

@@ -93,13 +93,13 @@ func (s *scanner) more(i int, closing byte, first bool) (int, bool, *SyntaxError
 		}
 		return i, false, commaTooMany(i, closing)
 	}
-	return i, false, unexpected(s.data, i, "',' or '"+string(closing)+"'")
+	return i, false, newUnexpectedError(s.data, i, "',' or '"+string(closing)+"'")
 }
 
 // key reads the key of a member and the colon after it.
 func (s *scanner) key(i int) (span, int, *SyntaxError) {
 	if i >= len(s.data) || s.data[i] != '"' {
-		return span{}, i, unexpected(s.data, i, "a key in double quotes")
+		return span{}, i, newUnexpectedError(s.data, i, "a key in double quotes")
 	}
 	end, flags, err := scanString(s.data, i+1)
 	if err != nil {
@@ -107,7 +107,7 @@ func (s *scanner) key(i int) (span, int, *SyntaxError) {
 	}
 	key := span{i + 1, end, flags}
 	if i = skipSpace(s.data, end+1); i >= len(s.data) || s.data[i] != ':' {
-		return span{}, i, unexpected(s.data, i, "':' after the key")
+		return span{}, i, newUnexpectedError(s.data, i, "':' after the key")
 	}
 	return key, skipSpace(s.data, i+1), nil
 }

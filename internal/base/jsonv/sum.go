@@ -26,8 +26,8 @@ func addExactly(a, b Value, minus bool) (Value, bool) {
 	if !x.fits(exponent) || !y.fits(exponent) {
 		return Value{}, false
 	}
-	total := x.scaled(exponent)
-	total.Add(total, y.scaled(exponent))
+	total := x.scaleTo(exponent)
+	total.Add(total, y.scaleTo(exponent))
 	return literal(total, exponent), true
 }
 
@@ -40,8 +40,8 @@ func (d decimal) fits(exponent int64) bool {
 	return d.bigPoint == "" && d.point-exponent <= maxSum && d.point > -1<<40 && d.point < 1<<40
 }
 
-// scaled returns the decimal as a multiple of 10^exponent.
-func (d decimal) scaled(exponent int64) *big.Int {
+// scaleTo returns the decimal as a multiple of 10^exponent.
+func (d decimal) scaleTo(exponent int64) *big.Int {
 	n := new(big.Int)
 	if d.zero() {
 		return n

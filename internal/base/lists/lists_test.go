@@ -25,21 +25,3 @@ func TestFirst(t *testing.T) {
 		t.Errorf("got %d and %d", a, b)
 	}
 }
-
-func TestCount(t *testing.T) {
-	t.Parallel()
-	if n := lists.Count([]int{3, 4, 6}, func(n int) bool { return n > 3 }); n != 2 {
-		t.Errorf("got %d", n)
-	}
-}
-
-func TestKept(t *testing.T) {
-	t.Parallel()
-	got := lists.Kept([]string{"3", "x", "1"}, func(s string) (int, bool) {
-		n, err := strconv.Atoi(s)
-		return n, err == nil
-	})
-	if !slices.Equal(got, []int{3, 1}) {
-		t.Errorf("got %v", got)
-	}
-}

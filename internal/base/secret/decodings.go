@@ -103,10 +103,10 @@ func hasEscapes(s string) bool {
 	}
 }
 
-// unescaped decodes backslash escapes: those of JSON, and of the string literals of
+// decodeEscapes decodes backslash escapes: those of JSON, and of the string literals of
 // PHP, Python, Go, JavaScript, C and shells. \xfc is a byte of UTF-8 in some of them
 // and a character in others (latin).
-func unescaped(s string, latin bool) decoding {
+func decodeEscapes(s string, latin bool) decoding {
 	return decode(s, `\`, func(s string) (string, int) { return unescape(s, latin) })
 }
 

@@ -20,7 +20,7 @@ func field(s string, a, b int, c certainty) (start, end int) {
 			start, end = attribute(s, b+len(quote))
 		}
 	}
-	if end-start < 3 || strings.HasPrefix(s[start:end], Mask) || !c.quoted(s[start:end], s[a:b]) {
+	if end-start < 3 || strings.HasPrefix(s[start:end], Mask) || !c.isQuotedSecret(s[start:end], s[a:b]) {
 		return 0, 0
 	}
 	return start, end

@@ -100,7 +100,7 @@ func Arguments(words []string) []string {
 		if !ok && i+1 < len(words) && !strings.HasPrefix(words[i+1], "-") {
 			v = words[i+1]
 		}
-		if v != "" && !placeholder(v) && (c != ifText || !result(v)) && (c != ifPIN || generated("pin", v)) {
+		if v != "" && !placeholder(v) && (c != ifText || !result(v)) && (c != ifPIN || looksGenerated("pin", v)) {
 			out = append(out, v)
 		}
 	}

@@ -148,7 +148,7 @@ func query(s string, _, j int) (start, end int) {
 	switch {
 	case c&sure != 0, c&perhaps != 0 && len(v) >= MinLength:
 		return k + 1, end
-	case c&(sure|perhaps) == 0 && HoldsField(name) && generated(name, v):
+	case c&(sure|perhaps) == 0 && HoldsField(name) && looksGenerated(name, v):
 		return k + 1, end
 	}
 	return 0, 0

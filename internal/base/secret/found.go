@@ -30,7 +30,7 @@ func (f *Found) note(v string, named bool) {
 	}
 	f.add(v, named)
 	if strings.IndexByte(v, '\\') >= 0 { // the value after parsing
-		f.add(strings.TrimSpace(unescaped(v, false).text), named)
+		f.add(strings.TrimSpace(decodeEscapes(v, false).text), named)
 	}
 }
 

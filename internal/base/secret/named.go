@@ -21,8 +21,8 @@ type place struct {
 
 func (p place) empty() bool { return p.end <= p.start }
 
-// named finds the value after the name around s[i:j].
-func named(s string, i, j int) place {
+// findNamed finds the value after the name around s[i:j].
+func findNamed(s string, i, j int) place {
 	a := i
 	for a > 0 && i-a < maxName && wordDash(s[a-1]) {
 		a--
@@ -42,7 +42,7 @@ func named(s string, i, j int) place {
 				return p
 			}
 		}
-		p.start, p.end = assigned(s, a, b, c)
+		p.start, p.end = findAssigned(s, a, b, c)
 		if !p.empty() {
 			return p
 		}
@@ -51,8 +51,8 @@ func named(s string, i, j int) place {
 	return p
 }
 
-// assigned finds the value after the name s[a:b] and a sign, or after a flag.
-func assigned(s string, a, b int, c certainty) (start, end int) {
+// findAssigned finds the value after the name s[a:b] and a sign, or after a flag.
+func findAssigned(s string, a, b int, c certainty) (start, end int) {
 	name := s[a:b]
 	start, end, quote := value(s, b, valueChar)
 	isArgument := end == 0 && strings.HasPrefix(name, "--")
@@ -64,12 +64,12 @@ func assigned(s string, a, b int, c certainty) (start, end int) {
 	}
 	ok, v := false, s[start:end]
 	switch {
-	case c == ifPIN && !generated("pin", v):
+	case c == ifPIN && !looksGenerated("pin", v):
 	case c == ifText && (result(v) || strings.Contains(s[b:start], "[")): // "pass": ["TestA"] is a list of tests
 	case isArgument:
 		ok = v[0] != '-' && !placeholder(v)
 	case quote > 0:
-		ok = c.quoted(v, name)
+		ok = c.isQuotedSecret(v, name)
 	default:
 		ok = c.bare(v, name, s[b])
 	}

@@ -154,7 +154,7 @@ func Describes(name string) bool { return find(name)&isDescription != 0 }
 // http.headers["set-cookie"]; the text makes a credential of structured.pass too.
 func HoldsText(path, v string) bool {
 	name := lastKey(path)
-	return Holds(name) || find(name)&ifText != 0 && ifText.quoted(v, "")
+	return Holds(name) || find(name)&ifText != 0 && ifText.isQuotedSecret(v, "")
 }
 
 func lastKey(path string) string {

@@ -107,8 +107,8 @@ func (t *searcher) deeper(places []place, s string, open bool, back []*decoding,
 		places = t.deeper(places, v.text, open, path, left)
 	}
 	if t.mixed && strings.Contains(s, `\`) || hasEscapes(s) { // no encoding covers a mixed value
-		d := unescaped(s, false)
-		if latin := unescaped(s, true); latin.text != d.text {
+		d := decodeEscapes(s, false)
+		if latin := decodeEscapes(s, true); latin.text != d.text {
 			look(latin)
 		}
 		look(d)

@@ -163,7 +163,7 @@ func (t *searcher) match(s string, i int, open bool) place {
 		}
 		j := i + len(pat.prefix)
 		if pat.find == nil {
-			if p := named(s, i, j); !p.empty() {
+			if p := findNamed(s, i, j); !p.empty() {
 				return p
 			}
 		} else if start, end := pat.find(s, i, j); end > start {

@@ -7,14 +7,14 @@ import (
 	"unicode"
 )
 
-// quoted judges a value in quotes.
-func (c certainty) quoted(v, name string) bool {
+// isQuotedSecret judges a value in quotes.
+func (c certainty) isQuotedSecret(v, name string) bool {
 	if placeholder(v) || strings.EqualFold(v, name) {
 		return false
 	}
 	switch c {
 	case ifPIN:
-		return generated("pin", v)
+		return looksGenerated("pin", v)
 	case ifText:
 		return len(v) > 2 && !result(v)
 	case ifValue:
@@ -35,7 +35,7 @@ func (c certainty) bare(v, name string, after byte) bool {
 	certain := after == '=' && (strings.ToUpper(name) == name || strings.HasPrefix(name, "-"))
 	switch {
 	case c == ifPIN:
-		return after == '=' && generated("pin", v)
+		return after == '=' && looksGenerated("pin", v)
 	case (c == ifValue || c == ifText) && certain:
 		return true
 	case c == ifText:
@@ -136,9 +136,9 @@ func learnable(v string) bool {
 	return chance(v) || len(v) >= 2*MinLength && strings.IndexByte(v, ' ') < 0 && strings.ToLower(v) != v && strings.ToUpper(v) != v
 }
 
-// generated reports whether the value of a field looks like a credential and not like a
+// looksGenerated reports whether the value of a field looks like a credential and not like a
 // word, a count or an address.
-func generated(name, v string) bool {
+func looksGenerated(name, v string) bool {
 	if strings.EqualFold(name, "pin") {
 		return len(v) >= 4 && len(v) <= 12 && consistsOf(v, digit)
 	}

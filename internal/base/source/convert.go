@@ -188,7 +188,7 @@ func (c *converter) scalar(n *Node, y *yaml.Node) {
 	n.Quoted = n.style != stylePlain
 	n.Kind, n.Text = KindString, y.Value
 	if y.Style&yaml.TaggedStyle != 0 {
-		c.tagged(n, y)
+		c.applyTag(n, y)
 		return
 	}
 	if n.Quoted || y.Tag == "!" {
@@ -219,8 +219,8 @@ func (c *converter) note(y *yaml.Node, note scalarNote) {
 	c.found.add(d)
 }
 
-// tagged applies an explicit core tag (!!str 5, !!int "5").
-func (c *converter) tagged(n *Node, y *yaml.Node) {
+// applyTag applies an explicit core tag (!!str 5, !!int "5").
+func (c *converter) applyTag(n *Node, y *yaml.Node) {
 	kind, text, _ := resolvePlain(y.Value)
 	ok := false
 	switch y.Tag {

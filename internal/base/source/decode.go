@@ -75,7 +75,7 @@ func (d *Decoder) Warnf(n *Node, path, format string, args ...any) *Diagnostic {
 }
 
 func (d *Decoder) report(n *Node, path string, sev Severity, format string, args []any) *Diagnostic {
-	if n != nil && n.broken() {
+	if n != nil && n.isBroken() {
 		return new(Diagnostic)
 	}
 	var pos Pos
@@ -122,7 +122,7 @@ func (d *Decoder) AddNew(ds ...Diagnostic) {
 func (d *Decoder) Decode(n *Node, path string, into any) {
 	v := reflect.ValueOf(into)
 	if v.Kind() != reflect.Pointer || v.IsNil() {
-		d.unsupported(n, path, reflect.TypeOf(into))
+		d.reportUnsupported(n, path, reflect.TypeOf(into))
 		return
 	}
 	d.value(n, path, v.Elem())
@@ -154,7 +154,7 @@ var (
 const maxDecodeDepth = 4 * MaxDepth
 
 func (d *Decoder) value(n *Node, path string, v reflect.Value) {
-	if n == nil || n.broken() || d.depth > maxDecodeDepth {
+	if n == nil || n.isBroken() || d.depth > maxDecodeDepth {
 		return
 	}
 	d.depth++
@@ -222,7 +222,7 @@ func (d *Decoder) slice(n *Node, path string, v reflect.Value) {
 func (d *Decoder) dict(n *Node, path string, v reflect.Value) {
 	t := v.Type()
 	if t.Key().Kind() != reflect.String {
-		d.unsupported(n, path, t)
+		d.reportUnsupported(n, path, t)
 		return
 	}
 	if n.Kind != KindMap {
@@ -244,11 +244,7 @@ func (d *Decoder) structure(n *Node, path string, v reflect.Value) {
 		v.FieldByIndex(index).Set(reflect.ValueOf(n.Pos))
 	}
 	if n.Kind != KindMap {
-		if diag := d.WrongType(n, path, "a map"); diag.Hint == "" {
-			if diag.Hint = advice(v, ""); diag.Hint == "" && len(l.names) > 0 && len(l.names) <= 10 {
-				diag.Hint = "write a map with " + strings.Join(l.names, ", ")
-			}
-		}
+		d.noMap(n, path, v, l.names)
 		return
 	}
 	var seen uint64
@@ -276,21 +272,7 @@ func (d *Decoder) structure(n *Node, path string, v reflect.Value) {
 			into.SetString(f.Value.Text) // most fields are strings: don't build a path
 			continue
 		}
-		below := PathKey(path, f.Key.Text)
-		before := len(d.found.diags)
-		d.value(f.Value, below, into)
-		const keys = "write a map with " // begins a hint that shows no value
-		found := d.found.diags[before:]
-		isType := len(found) == 1 && found[0].Code == "type" && found[0].Pos == f.Value.Pos
-		if isType && key.example != "" && strings.HasPrefix(found[0].Hint+keys, keys) {
-			found[0].Hint = strings.TrimPrefix(found[0].Hint+", for example "+key.Name+": "+key.example, ", ")
-		}
-		if key.Enum != nil && len(d.found.diags) == before {
-			d.enum(f.Value, below, into, key.Enum)
-		}
-		if key.limits != "" && len(d.found.diags) == before {
-			d.within(f.Value, below, into, key.limits)
-		}
+		d.member(f.Value, PathKey(path, f.Key.Text), into, key)
 	}
 	for at := range l.fields {
 		// A misspelled key was reported; don't report the missing one too.
@@ -298,6 +280,37 @@ func (d *Decoder) structure(n *Node, path string, v reflect.Value) {
 		if f.Required && seen&(1<<at) == 0 && !slices.Contains(more, at) && !slices.Contains(meant, f.Name) {
 			d.Errorf(n, path, "missing key %q", f.Name).Code = "missing-key"
 		}
+	}
+}
+
+// noMap reports that a node must be a map, with a hint of what it may contain.
+func (d *Decoder) noMap(n *Node, path string, v reflect.Value, names []string) {
+	diag := d.WrongType(n, path, "a map")
+	if diag.Hint == "" {
+		diag.Hint = advice(v, "")
+	}
+	if diag.Hint == "" && len(names) > 0 && len(names) <= 10 {
+		diag.Hint = mapHint + strings.Join(names, ", ")
+	}
+}
+
+// mapHint begins a hint that shows no value.
+const mapHint = "write a map with "
+
+// member decodes the value of a known key, and checks what the key permits.
+func (d *Decoder) member(n *Node, path string, into reflect.Value, key *layoutField) {
+	before := len(d.found.diags)
+	d.value(n, path, into)
+	found := d.found.diags[before:]
+	isType := len(found) == 1 && found[0].Code == "type" && found[0].Pos == n.Pos
+	if isType && key.example != "" && strings.HasPrefix(found[0].Hint+mapHint, mapHint) {
+		found[0].Hint = strings.TrimPrefix(found[0].Hint+", for example "+key.Name+": "+key.example, ", ")
+	}
+	if key.Enum != nil && len(d.found.diags) == before {
+		d.enum(n, path, into, key.Enum)
+	}
+	if key.limits != "" && len(d.found.diags) == before {
+		d.within(n, path, into, key.limits)
 	}
 }
 
@@ -390,8 +403,8 @@ func (d *Decoder) within(n *Node, path string, v reflect.Value, limits string) {
 	}
 }
 
-// unsupported reports a programming error: the decoded types are fixed, so every test
+// reportUnsupported reports a programming error: the decoded types are fixed, so every test
 // that decodes one finds it.
-func (d *Decoder) unsupported(n *Node, path string, t reflect.Type) {
+func (d *Decoder) reportUnsupported(n *Node, path string, t reflect.Type) {
 	d.Errorf(n, path, "internal error: can't decode into %v", t).Code = "internal"
 }

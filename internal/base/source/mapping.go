@@ -138,7 +138,7 @@ func (c *converter) merge(set *fieldSet, y *yaml.Node, depth int, inFlow bool, e
 	}
 	for _, m := range from {
 		if m.Kind != KindMap {
-			if m.broken() {
+			if m.isBroken() {
 				continue
 			}
 			pos := m.Pos

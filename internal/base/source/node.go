@@ -118,7 +118,7 @@ func (m *scalarMapper) node(n *Node) *Node {
 	if n == nil {
 		return nil
 	}
-	if n.via == nil || n.broken() {
+	if n.via == nil || n.isBroken() {
 		return m.once(n)
 	}
 	of := n.via.of
@@ -190,9 +190,9 @@ func (n *Node) Alias() (Pos, bool) {
 	return n.via.pos, true
 }
 
-// broken reports whether the node replaces a broken alias, which Parse has reported;
+// isBroken reports whether the node replaces a broken alias, which Parse has reported;
 // mistakes of the node are not reported again.
-func (n *Node) broken() bool { return n.via != nil && n.via.of == nil }
+func (n *Node) isBroken() bool { return n.via != nil && n.via.of == nil }
 
 func (u *use) withTarget(of *Node) *use { return &use{pos: u.pos, of: of} }
 

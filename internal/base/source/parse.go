@@ -105,11 +105,11 @@ func syntaxError(f *File, err error) Diagnostic {
 	if strings.Contains(le.Message, errTooDeep.Error()) {
 		e = syntax.Explanation{Pos: e.Pos, Msg: errTooDeep.Error(), Code: "too-deep"}
 	}
-	return f.explained(e)
+	return f.explainedDiagnostic(e)
 }
 
-// explained converts an explanation to a diagnostic.
-func (f *File) explained(e syntax.Explanation) Diagnostic {
+// explainedDiagnostic converts an explanation to a diagnostic.
+func (f *File) explainedDiagnostic(e syntax.Explanation) Diagnostic {
 	at := func(p syntax.Pos) Pos { return Pos{File: f, Line: p.Line, Col: p.Col} }
 	d := Diagnostic{Pos: at(e.Pos), Msg: e.Msg, Hint: e.Hint, Code: cmp.Or(e.Code, "syntax")}
 	if e.BeginMsg != "" {

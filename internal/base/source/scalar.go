@@ -124,7 +124,7 @@ func (d *Decoder) number(n *Node, path string, v reflect.Value) {
 		}
 		v.SetFloat(f)
 	case !v.CanInt() && !v.CanUint():
-		d.unsupported(n, path, v.Type())
+		d.reportUnsupported(n, path, v.Type())
 	case !whole:
 		d.wantNumber(n, path, "a whole number")
 	case v.CanInt():

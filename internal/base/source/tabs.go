@@ -60,5 +60,5 @@ func (t *tabLines) judge(c *converter) {
 	}
 	line := t.suspects[0]
 	col := bytes.IndexByte(c.f.line(line), '\t') + 1
-	c.found.add(c.f.explained(syntax.Tab(syntax.Pos{Line: line, Col: col})))
+	c.found.add(c.f.explainedDiagnostic(syntax.Tab(syntax.Pos{Line: line, Col: col})))
 }

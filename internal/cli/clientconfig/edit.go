@@ -170,10 +170,10 @@ func (e *entry) list(src []byte, words []string) []byte {
 			sep = "," + lead
 		}
 	}
-	return slices.Concat([]byte("["+lead), bytes.Join(quoted(words), []byte(sep)), []byte(end+"]"))
+	return slices.Concat([]byte("["+lead), bytes.Join(quoteWords(words), []byte(sep)), []byte(end+"]"))
 }
 
-func quoted(words []string) (out [][]byte) {
+func quoteWords(words []string) (out [][]byte) {
 	for _, w := range words {
 		out = append(out, quote(w))
 	}

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"mcptest/internal/base/jsonv"
-	"mcptest/internal/base/lists"
 	"mcptest/internal/process/tail"
 	"mcptest/internal/run/connect"
 	"mcptest/internal/run/inspect"
@@ -51,7 +50,13 @@ type Diagnosis struct {
 
 // Count returns the number of layers in a state.
 func (d Diagnosis) Count(s State) int {
-	return lists.Count(d.Layers, func(l Layer) bool { return l.State == s })
+	n := 0
+	for _, l := range d.Layers {
+		if l.State == s {
+			n++
+		}
+	}
+	return n
 }
 
 // Options describe the server to examine.
@@ -93,8 +98,8 @@ func Examine(ctx context.Context, o Options) Diagnosis {
 	return e.result
 }
 
-// found adds a layer, and reports whether the next one can be examined.
-func (e *examination) found(l Layer) bool {
+// addLayer adds a layer, and reports whether the next one can be examined.
+func (e *examination) addLayer(l Layer) bool {
 	e.result.Layers = append(e.result.Layers, l)
 	if e.Found != nil {
 		e.Found(l)
@@ -102,9 +107,9 @@ func (e *examination) found(l Layer) bool {
 	return l.State != Fail
 }
 
-// failed adds a layer that failed for a reason without an explanation.
-func (e *examination) failed(name string, err error) bool {
-	return e.found(Layer{Name: name, State: Fail, Message: err.Error()})
+// addFailure adds a layer that failed for a reason without an explanation.
+func (e *examination) addFailure(name string, err error) bool {
+	return e.addLayer(Layer{Name: name, State: Fail, Message: err.Error()})
 }
 
 // authorization reports whether a header with credentials is sent.

@@ -31,7 +31,7 @@ const certificateSoon = 14 * 24 * time.Hour
 func (e *examination) addressSteps() []step {
 	u, err := url.Parse(e.server.URL)
 	if err != nil {
-		return []step{func(context.Context) bool { return e.failed("dns", err) }}
+		return []step{func(context.Context) bool { return e.addFailure("dns", err) }}
 	}
 	n := &netCheck{examination: e, via: u}
 	if proxy, err := http.ProxyFromEnvironment(&http.Request{URL: u}); err == nil && proxy != nil {
@@ -64,7 +64,7 @@ func (n *netCheck) dns(ctx context.Context) bool {
 	}
 	if net.ParseIP(host) != nil {
 		l.Message = host + " is an IP address"
-		return n.found(l)
+		return n.addLayer(l)
 	}
 	ctx, cancel := context.WithTimeout(ctx, netTime)
 	defer cancel()
@@ -74,10 +74,10 @@ func (n *netCheck) dns(ctx context.Context) bool {
 	if err != nil {
 		l.State = Fail
 		l.Message, l.Hint = connect.Diagnose(n.server, err)
-		return n.found(l)
+		return n.addLayer(l)
 	}
 	l.Message = host + " is " + strings.Join(addrs[:min(len(addrs), 4)], ", ")
-	return n.found(l)
+	return n.addLayer(l)
 }
 
 func (n *netCheck) tcp(ctx context.Context) bool {
@@ -90,7 +90,7 @@ func (n *netCheck) tcp(ctx context.Context) bool {
 	if err == nil {
 		l.Message = "connected to " + conn.RemoteAddr().String()
 		_ = conn.Close()
-		return n.found(l)
+		return n.addLayer(l)
 	}
 	l.State = Fail
 	l.Message, l.Hint = connect.Diagnose(n.server, err)
@@ -98,13 +98,13 @@ func (n *netCheck) tcp(ctx context.Context) bool {
 		l.Message = fmt.Sprintf("no connection to %s within %s", net.JoinHostPort(host, port), netTime)
 		l.Hint = "a firewall may be dropping packets, or the machine is down"
 	}
-	return n.found(l)
+	return n.addLayer(l)
 }
 
 func (n *netCheck) tls(ctx context.Context) bool {
 	config, err := connect.TLSConfig(n.server)
 	if err != nil {
-		return n.failed("tls", err)
+		return n.addFailure("tls", err)
 	}
 	config = cmp.Or(config, &tls.Config{MinVersion: tls.VersionTLS12})
 	host, port := n.address()
@@ -116,12 +116,12 @@ func (n *netCheck) tls(ctx context.Context) bool {
 	if err != nil {
 		l.State = Fail
 		l.Message, l.Hint = connect.Diagnose(n.server, err)
-		return n.found(l)
+		return n.addLayer(l)
 	}
 	defer conn.Close()
 	c, ok := conn.(*tls.Conn)
 	if !ok {
-		return n.found(l)
+		return n.addLayer(l)
 	}
 	state := c.ConnectionState()
 	l.Message = tls.VersionName(state.Version)
@@ -135,7 +135,7 @@ func (n *netCheck) tls(ctx context.Context) bool {
 	if config.InsecureSkipVerify {
 		l.State, l.Hint = Warn, "the certificate was not verified (--insecure)"
 	}
-	return n.found(l)
+	return n.addLayer(l)
 }
 
 func certName(c *x509.Certificate) string {
@@ -150,13 +150,13 @@ func certName(c *x509.Certificate) string {
 func (n *netCheck) http(ctx context.Context) bool {
 	config, err := connect.TLSConfig(n.server)
 	if err != nil {
-		return n.failed("http", err)
+		return n.addFailure("http", err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, netTime)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, n.server.URL, nil)
 	if err != nil {
-		return n.failed("http", err)
+		return n.addFailure("http", err)
 	}
 	req.Header.Set("Accept", "text/event-stream")
 	req.Header.Set("User-Agent", n.Connect.UserAgent)
@@ -171,7 +171,7 @@ func (n *netCheck) http(ctx context.Context) bool {
 	if err != nil {
 		l.State = Fail
 		l.Message, l.Hint = connect.Diagnose(n.server, err)
-		return n.found(l)
+		return n.addLayer(l)
 	}
 	defer resp.Body.Close()
 	l.Message = fmt.Sprintf("%s, GET returned %d %s", resp.Proto, resp.StatusCode, http.StatusText(resp.StatusCode))
@@ -184,5 +184,5 @@ func (n *netCheck) http(ctx context.Context) bool {
 	case resp.StatusCode >= 300 && resp.StatusCode < 400:
 		l.State, l.Hint = Warn, "it redirects to "+resp.Header.Get("Location")+": use that address if it is the right one"
 	}
-	return n.found(l)
+	return n.addLayer(l)
 }

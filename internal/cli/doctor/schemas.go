@@ -35,7 +35,7 @@ func (e *examination) schemas(ctx context.Context) bool {
 	begun := time.Now()
 	l := Layer{Name: "schemas", State: OK, Message: display.Count(len(e.tools), "tool") + ", no problems"}
 	bad, total := 0, 0
-	rejected, err := e.rejected(ctx)
+	rejected, err := e.findRejected(ctx)
 	if err != nil {
 		l.State = Warn
 		l.Details = append(l.Details, "the rules about clients could not be applied: "+err.Error())
@@ -63,13 +63,13 @@ func (e *examination) schemas(ctx context.Context) bool {
 	if total > maxLint {
 		l.Details = append(l.Details, fmt.Sprintf("and %d more", total-maxLint))
 	}
-	e.found(l)
+	e.addLayer(l)
 	return true
 }
 
-// rejected returns, by tool, why clients built with the official SDKs reject the list
+// findRejected returns, by tool, why clients built with the official SDKs reject the list
 // or lose the tool.
-func (e *examination) rejected(ctx context.Context) (map[string][]remark, error) {
+func (e *examination) findRejected(ctx context.Context) (map[string][]remark, error) {
 	rules, err := compat.Builtin()
 	if err != nil {
 		return nil, err

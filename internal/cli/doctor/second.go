@@ -33,16 +33,16 @@ func (e *examination) second(ctx context.Context) bool {
 		if e.server.URL == "" {
 			l.Hint = "a second client that starts the server gets nothing: clients start one process each"
 		}
-	case e.replaced(ctx):
+	case e.wasReplaced(ctx):
 		l.State, l.Message = Warn, "a second session ends the first"
 		l.Hint = "clients that connect at the same time take the server from each other: " + connect.OwnTransport
 	}
-	e.found(l)
+	e.addLayer(l)
 	return true
 }
 
-// replaced reports whether the first session has ended since a second one was opened.
-func (e *examination) replaced(ctx context.Context) bool {
+// wasReplaced reports whether the first session has ended since a second one was opened.
+func (e *examination) wasReplaced(ctx context.Context) bool {
 	method := "ping"
 	if e.Conn.Session().Era() == protocol.EraStateless {
 		method = protocol.MethodDiscover

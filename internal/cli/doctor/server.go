@@ -34,18 +34,18 @@ func (e *examination) start(ctx context.Context) bool {
 	se, ok := errors.AsType[*proc.StartError](err)
 	switch {
 	case ok:
-		return e.found(Layer{
+		return e.addLayer(Layer{
 			Name:    "command",
 			State:   Fail,
 			Message: strings.TrimSuffix(se.Error(), "; "+se.Hint),
 			Hint:    se.Hint,
 		})
 	case err != nil:
-		return e.found(Layer{Name: "start", State: Fail, Message: err.Error(), Details: inspect.Detail(err)})
+		return e.addLayer(Layer{Name: "start", State: Fail, Message: err.Error(), Details: inspect.Detail(err)})
 	}
 	e.stderr = facts.Stderr
-	e.found(Layer{Name: "command", State: OK, Message: e.server.Argv[0] + " is found"})
-	return e.found(Layer{Name: "start", State: OK, Took: took, Message: fmt.Sprintf("process %d", facts.Pid)})
+	e.addLayer(Layer{Name: "command", State: OK, Message: e.server.Argv[0] + " is found"})
+	return e.addLayer(Layer{Name: "start", State: OK, Took: took, Message: fmt.Sprintf("process %d", facts.Pid)})
 }
 
 // handshake opens the session: the layers auth (of an address) and handshake.
@@ -60,7 +60,7 @@ func (e *examination) handshake(ctx context.Context) bool {
 	}
 	e.Conn.ReportRemaining() // of the handshake, before those of requests
 	if e.server.URL != "" {
-		e.found(Layer{Name: "auth", State: OK, Message: e.credentials()})
+		e.addLayer(Layer{Name: "auth", State: OK, Message: e.credentials()})
 	}
 	l := Layer{Name: "handshake", State: OK, Took: took, Message: e.Conn.ServerName()}
 	if took > 5*time.Second {
@@ -77,7 +77,7 @@ func (e *examination) handshake(ctx context.Context) bool {
 			l.Hint = "no request ended it: it may do so again, in a run too"
 		}
 	}
-	return e.found(l)
+	return e.addLayer(l)
 }
 
 // silenceTime is the time that the server may be silent before Waiting is called.
@@ -130,7 +130,7 @@ func (e *examination) noSession(err error, took time.Duration) bool {
 	case timedOut:
 		l.Took = timeout.After // without the time needed to end the program
 	}
-	return e.found(l)
+	return e.addLayer(l)
 }
 
 // challenge explains a refusal.
@@ -161,7 +161,7 @@ func (e *examination) protocol(context.Context) bool {
 	if kind := e.Conn.Session().Facts().Kind; kind == wire.HTTPSSE {
 		l.State, l.Hint = Warn, "HTTP with two endpoints (SSE) is deprecated since 2025-03-26; use Streamable HTTP"
 	}
-	return e.found(l)
+	return e.addLayer(l)
 }
 
 // lists reads every list that the server declares.
@@ -213,7 +213,7 @@ func (e *examination) lists(ctx context.Context) bool {
 	case len(counts) == 0:
 		l.State, l.Message = Warn, "the server declares no tools, resources or prompts"
 	}
-	e.found(l)
+	e.addLayer(l)
 	return true
 }
 
@@ -277,7 +277,7 @@ func (e *examination) messages(context.Context) bool {
 			l.Details = append(l.Details, "the server declares "+declared+", and "+event.Text)
 		}
 	}
-	e.found(l)
+	e.addLayer(l)
 	return true
 }
 
@@ -305,7 +305,7 @@ func (e *examination) end(context.Context) bool {
 		l.Hint = endHint(ended) + ": mcptest explain " + result.UncleanEnd
 	}
 	l.Took = time.Since(began)
-	e.found(l)
+	e.addLayer(l)
 	return true
 }
 

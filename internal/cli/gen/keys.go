@@ -70,7 +70,7 @@ func (w *keyWalk) keysOf(m keyMap) {
 	later := []keyMap{}
 	properties := m.schema.Lookup("properties")
 	for name, v := range properties.Members() {
-		if forbidden(v) || v.Lookup("doNotSuggest").Bool() {
+		if isForbidden(v) || v.Lookup("doNotSuggest").Bool() {
 			continue // refused
 		}
 		if strings.Contains(name, "_") && !properties.Lookup(strings.ReplaceAll(name, "_", "-")).IsAbsent() {
@@ -84,7 +84,7 @@ func (w *keyWalk) keysOf(m keyMap) {
 			Name: name, Section: m.section, Where: path, Type: w.label(v), Doc: display.Sentence(w.doc(v)),
 			Required: slices.Contains(required, name), Example: v.Lookup("examples").At(0), Pointer: m.pointer + "/properties/" + name,
 		}
-		if def, ok := w.resolved(v).Get("default"); ok {
+		if def, ok := w.resolveRef(v).Get("default"); ok {
 			k.Default = flow(def)
 		}
 		w.keys = append(w.keys, k)
@@ -102,8 +102,8 @@ func (w *keyWalk) keysOf(m keyMap) {
 	}
 }
 
-// forbidden reports a key that exists in order to be refused.
-func forbidden(v jsonv.Value) bool {
+// isForbidden reports a key that exists in order to be refused.
+func isForbidden(v jsonv.Value) bool {
 	not, ok := v.Get("not")
 	return ok && not.Len() == 0
 }
@@ -129,8 +129,8 @@ func (w *keyWalk) below(m keyMap, found []keyMap) []keyMap {
 	return found
 }
 
-// resolved is a schema with the members of the definition it refers to.
-func (w *keyWalk) resolved(v jsonv.Value) jsonv.Value {
+// resolveRef is a schema with the members of the definition it refers to.
+func (w *keyWalk) resolveRef(v jsonv.Value) jsonv.Value {
 	if name, ok := defName(v); ok {
 		return merge(w.schema.Lookup("$defs", name), v)
 	}

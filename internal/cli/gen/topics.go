@@ -223,11 +223,11 @@ func Find(topics []Topic, word string) []Topic {
 		// Keys are of many places: last.
 		return slices.Concat(filter(found, func(t Topic) bool { return !t.isKey() }), filter(found, Topic.isKey))
 	}
-	if found := placed(topics, word); len(found) > 0 {
+	if found := topicsPlaced(topics, word); len(found) > 0 {
 		return found
 	}
 	if i := strings.LastIndexByte(word, '.'); i > 0 { // variants.from, which the text of variants explains
-		found := filter(placed(topics, word[:i]), func(t Topic) bool {
+		found := filter(topicsPlaced(topics, word[:i]), func(t Topic) bool {
 			return strings.Contains(t.Doc, " "+word[i+1:]+":")
 		})
 		if len(found) > 0 {
@@ -268,8 +268,8 @@ func arguments(schema jsonv.Value) (keys []string) {
 	return keys
 }
 
-// placed returns the keys whose place ends with a word.
-func placed(topics []Topic, word string) []Topic {
+// topicsPlaced returns the keys whose place ends with a word.
+func topicsPlaced(topics []Topic, word string) []Topic {
 	return filter(topics, func(t Topic) bool {
 		if !t.isKey() {
 			return false
@@ -285,7 +285,13 @@ func placed(topics []Topic, word string) []Topic {
 }
 
 func filter(topics []Topic, keep func(Topic) bool) []Topic {
-	return slices.DeleteFunc(slices.Clone(topics), func(t Topic) bool { return !keep(t) })
+	kept := []Topic{}
+	for _, t := range topics {
+		if keep(t) {
+			kept = append(kept, t)
+		}
+	}
+	return kept
 }
 
 // Names lists the names of the topics of a kind, each once.

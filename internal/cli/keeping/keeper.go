@@ -59,7 +59,7 @@ func (f *Flags) Begin(s cmdutil.Streams, suites *option.SuiteFlags) (*Keeper, er
 		return nil, err
 	}
 	if f.named() && k.first.names[draft.EscapePlaceholders(strings.TrimSpace(f.name))] {
-		return nil, refusal(taken(f.name))
+		return nil, refusal(checkTaken(f.name))
 	}
 	return k, nil
 }
@@ -223,7 +223,7 @@ func (k *Keeper) name(su *draft.Suite, t *draft.Test, names map[string]bool) (st
 	if k.flags.named() {
 		name := strings.TrimSpace(k.flags.name)
 		if names[draft.EscapePlaceholders(name)] {
-			return "", taken(name)
+			return "", checkTaken(name)
 		}
 		return name, nil
 	}
@@ -234,8 +234,8 @@ func (k *Keeper) name(su *draft.Suite, t *draft.Test, names map[string]bool) (st
 	return name, nil
 }
 
-// taken returns the refusal of a name that another test has.
-func taken(name string) error {
+// checkTaken returns the refusal of a name that another test has.
+func checkTaken(name string) error {
 	return refuse("the suite has a test called %q: --name gives another name", name)
 }
 
@@ -274,14 +274,14 @@ func (k *Keeper) ask(ctx context.Context) (bool, error) {
 		}
 	case <-ctx.Done():
 		fmt.Fprintln(k.streams.Err)
-		return false, interrupted(ctx)
+		return false, interruptionOf(ctx)
 	}
 	fmt.Fprintln(k.streams.Err, "mcptest: not kept; nothing was written")
 	return false, nil
 }
 
-// interrupted returns the error of a command that a signal ended.
-func interrupted(ctx context.Context) error {
+// interruptionOf returns the error of a command that a signal ended.
+func interruptionOf(ctx context.Context) error {
 	if sig, ok := errors.AsType[*proc.Interrupted](context.Cause(ctx)); ok {
 		return option.Fail(sig.Code, "not kept; nothing was written")
 	}

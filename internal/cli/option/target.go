@@ -334,8 +334,8 @@ func SplitHeader(h string) (name, value string, err error) {
 	return name, value, nil
 }
 
-// compiled returns the suite file of --config.
-func (f *TargetFlags) compiled(s cmdutil.Streams, redactor *secret.Redactor) (*plan.File, error) {
+// compileFile returns the suite file of --config.
+func (f *TargetFlags) compileFile(s cmdutil.Streams, redactor *secret.Redactor) (*plan.File, error) {
 	paths, err := f.Paths(nil)
 	if err != nil {
 		return nil, err
@@ -363,7 +363,7 @@ func (f *TargetFlags) Names(s cmdutil.Streams, argv []string, all bool) (names [
 	if len(argv) > 0 || f.URL != "" || !all && !strings.Contains(f.Server, "*") {
 		return []string{f.Server}, nil
 	}
-	file, err := f.compiled(s, secret.NewRedactor())
+	file, err := f.compileFile(s, secret.NewRedactor())
 	if err != nil {
 		return nil, err
 	}
@@ -379,7 +379,7 @@ func (f *TargetFlags) Names(s cmdutil.Streams, argv []string, all bool) (names [
 // OfSuite returns the definition of a server in a suite: the named one, or the
 // default.
 func (f *TargetFlags) OfSuite(s cmdutil.Streams, redactor *secret.Redactor) (*plan.Server, error) {
-	file, err := f.compiled(s, redactor)
+	file, err := f.compileFile(s, redactor)
 	if err != nil {
 		return nil, err
 	}

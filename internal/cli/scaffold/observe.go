@@ -317,14 +317,8 @@ func ShortName(called string) string {
 func (d *Draft) Adapt(r *result.Run) (changed bool) {
 	before := slices.Clone(d.Suite.Server.Tolerate)
 	tolerate := func(kind string) bool {
-		known := kind == "output-schema" || slices.ContainsFunc(protocol.ViolationKinds, func(k protocol.ViolationKind) bool { return k.Name == kind })
-		if !known || slices.Contains(before, kind) {
-			return false // tolerated in this trial already, so it is not why the test failed
-		}
-		if !slices.Contains(d.Suite.Server.Tolerate, kind) {
-			d.Suite.Server.Tolerate = append(d.Suite.Server.Tolerate, kind)
-		}
-		return true
+		// What this trial tolerated already is not why a test failed.
+		return !slices.Contains(before, kind) && d.tolerate(kind)
 	}
 	for _, f := range r.Findings {
 		if f.Severity == "error" {
@@ -337,7 +331,8 @@ func (d *Draft) Adapt(r *result.Run) (changed bool) {
 		if err != nil {
 			continue
 		}
-		if at := slices.Index(names, c.Name); at >= 0 && d.requested(d.Suite.Tests[at], c) {
+		at := slices.Index(names, c.Name)
+		if at >= 0 && d.expectRequests(d.Suite.Tests[at], c) {
 			changed, attributed = true, true
 			continue
 		}
@@ -348,26 +343,45 @@ func (d *Draft) Adapt(r *result.Run) (changed bool) {
 		for _, v := range c.Violations {
 			forgiven = tolerate(v.Kind) || forgiven
 		}
-		at := slices.Index(names, c.Name)
 		if !forgiven && at >= 0 {
 			d.relax(d.Suite.Tests[at], c.Message)
 			forgiven = true
 		}
 		changed = changed || forgiven
 	}
-	if !attributed && slices.ContainsFunc(r.Findings, func(f result.Finding) bool { return f.Kind == "unmatched-upstream-request" }) {
-		for _, u := range d.Suite.Upstreams {
-			changed, u.Allowed = changed || !u.Allowed, true
-		}
+	unmatched := func(f result.Finding) bool { return f.Kind == "unmatched-upstream-request" }
+	if !attributed && slices.ContainsFunc(r.Findings, unmatched) {
+		changed = d.allowUpstreams() || changed
 	}
 	slices.Sort(d.Suite.Server.Tolerate)
 	return changed
 }
 
-// requested expects the requests that a test made the server send to upstreams,
+// tolerate adds a kind of violations to the suite; false if no suite can tolerate it.
+func (d *Draft) tolerate(kind string) bool {
+	isKind := func(k protocol.ViolationKind) bool { return k.Name == kind }
+	if kind != "output-schema" && !slices.ContainsFunc(protocol.ViolationKinds, isKind) {
+		return false
+	}
+	if !slices.Contains(d.Suite.Server.Tolerate, kind) {
+		d.Suite.Server.Tolerate = append(d.Suite.Server.Tolerate, kind)
+	}
+	return true
+}
+
+// allowUpstreams allows all requests to upstreams; false if they were allowed.
+func (d *Draft) allowUpstreams() (changed bool) {
+	for _, u := range d.Suite.Upstreams {
+		changed = changed || !u.Allowed
+		u.Allowed = true
+	}
+	return changed
+}
+
+// expectRequests expects the requests that a test made the server send to upstreams,
 // and skips a test that needs one that no route answers. It reports whether the
 // test is now another one.
-func (d *Draft) requested(t *draft.Test, c *result.Case) bool {
+func (d *Draft) expectRequests(t *draft.Test, c *result.Case) bool {
 	var sent []draft.Requested
 	for _, q := range c.Upstream {
 		path, _, _ := strings.Cut(q.URL, "?")

@@ -98,7 +98,7 @@ func Begin(sv Server, env func(name string) string) (*Draft, error) {
 	} else {
 		d.address(sv)
 	}
-	su.Server.Env = append(su.Server.Env, d.placed()...)
+	su.Server.Env = append(su.Server.Env, d.placedVariables()...)
 	su.Local = append(su.Local, Local()...)
 	return d, nil
 }
@@ -169,8 +169,8 @@ func (d *Draft) hide(name, what, value string) string {
 
 func escapeVar(s string) string { return strings.ReplaceAll(s, "${", "$${") }
 
-// placed are the variables of secrets that the suite contains as placeholders.
-func (d *Draft) placed() []string {
+// placedVariables are the variables of secrets that the suite contains as placeholders.
+func (d *Draft) placedVariables() []string {
 	var out []string
 	text := strings.Join(d.Suite.Server.Command, " ") + d.Suite.Server.URL
 	for _, s := range d.Secrets {

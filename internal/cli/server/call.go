@@ -205,7 +205,7 @@ func printCall(ctx context.Context, l *option.Viewer, tool string, x *mcp.Exchan
 	for _, w := range warnings {
 		fmt.Fprintln(l.Streams.Err, "warning: "+l.Text(w))
 	}
-	refused(l, x)
+	printRefused(l, x)
 	if err := inspect.ExchangeError(x); err != nil {
 		err = l.Conn.Unlisted(ctx, err, "tools", tool)
 		if rpc, ok := errors.AsType[*protocol.RPCError](err); ok && rpc.Data != nil {

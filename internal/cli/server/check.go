@@ -1,7 +1,6 @@
 package server
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -123,10 +122,18 @@ func (f *checkFlags) chosenRules(s cmdutil.Streams) (compat.Rules, error) {
 	if f.target.JSON {
 		f.format = "json"
 	}
-	if err := cmp.Or(option.OneOf("--for", f.profiles, known), option.OneOf("--only", f.groups, compat.Groups()),
-		option.OneOf("--fail-on", []string{f.failOn}, []string{"error", "warning", "advice"}),
-		option.OneOf("--format", []string{f.format}, append(gate.Formats(), "svg"))); err != nil {
-		return rules, err
+	for _, c := range []struct {
+		flag         string
+		given, known []string
+	}{
+		{"--for", f.profiles, known},
+		{"--only", f.groups, compat.Groups()},
+		{"--fail-on", []string{f.failOn}, []string{"error", "warning", "advice"}},
+		{"--format", []string{f.format}, append(gate.Formats(), "svg")},
+	} {
+		if err := option.OneOf(c.flag, c.given, c.known); err != nil {
+			return rules, err
+		}
 	}
 	if f.explain != "" {
 		return rules, nil

@@ -48,9 +48,9 @@ func (e *elicitFlag) options(o *inspect.Options) {
 	}
 }
 
-// refused prints which flags would have answered the declined or rejected requests of
+// printRefused prints which flags would have answered the declined or rejected requests of
 // the server.
-func refused(l *option.Viewer, x *mcp.Exchange) {
+func printRefused(l *option.Viewer, x *mcp.Exchange) {
 	hinted := map[string]bool{}
 	for _, m := range x.During {
 		if hinted[m.Method] || m.Kind != mcp.KindResponse {

@@ -56,7 +56,7 @@ the lists are not stable.`,
 		Example: `  mcptest lock -- node dist/server.js
   mcptest lock --check --config suite.yaml --server api --output surface/
   mcptest lock --config suite.yaml --server 'api@*' --output surface/`,
-		RunE: func(cmd *cobra.Command, args []string) error { return f.target.Run(0, f.checked)(cmd, s, args) },
+		RunE: func(cmd *cobra.Command, args []string) error { return f.target.Run(0, f.runChecked)(cmd, s, args) },
 	}
 	f.target.Add(cmd)
 	option.AddClient(cmd, &f.target.Client)
@@ -70,7 +70,7 @@ the lists are not stable.`,
 	return cmd
 }
 
-func (f *lockFlags) checked(cmd *cobra.Command, s cmdutil.Streams, _, argv []string) error {
+func (f *lockFlags) runChecked(cmd *cobra.Command, s cmdutil.Streams, _, argv []string) error {
 	if err := f.changes.Check(f.target.JSON); err != nil {
 		return err
 	}
@@ -78,6 +78,27 @@ func (f *lockFlags) checked(cmd *cobra.Command, s cmdutil.Streams, _, argv []str
 		return option.Invalid("--sessions: expected a number from 1 to 100, got %d", f.again.Sessions)
 	}
 	return f.run(cmd, s, argv)
+}
+
+// one writes or compares the lock file of a server. unstable reports whether the server
+// offered different lists when they were read again.
+func (f *lockFlags) one(ctx context.Context, l *option.Viewer, o diff.Options) (changes []diff.Change, unstable bool, err error) {
+	l.Single = "--sessions 1 reads the lists in one session"
+	live, announced, changes, err := f.read(ctx, l, o)
+	if err != nil {
+		return nil, false, err
+	}
+	unstable = len(changes) > 0
+	path := surface.LockPath(f.out, live.Server)
+	if !f.check {
+		return changes, unstable, f.write(ctx, l.Streams, path, live, !unstable)
+	}
+	locked, err := f.readLocked(l.Streams, path, live.Server, o.Target)
+	if err != nil {
+		return changes, unstable, err
+	}
+	found := diff.Compare(ctx, locked, []*surface.Surface{live}, o)
+	return append(changes, diff.Announced(ctx, found, locked, announced, o)...), unstable, nil
 }
 
 // run writes or compares the lock files of servers. It continues after a server
@@ -96,23 +117,10 @@ func (f *lockFlags) run(cmd *cobra.Command, s cmdutil.Streams, argv []string) er
 		target.Server = name
 		options := diff.Options{Target: target.Usage(s, argv), ByName: len(names) > 1}
 		err := target.With(cmd, s, argv, func(ctx context.Context, l *option.Viewer) error {
-			l.Single = "--sessions 1 reads the lists in one session"
-			live, announced, unstable, err := f.read(ctx, l, options)
-			if err != nil {
-				return err
-			}
-			path := surface.LockPath(f.out, live.Server)
-			changes = append(changes, unstable...)
-			if len(unstable) > 0 {
+			found, unstable, err := f.one(ctx, l, options)
+			changes = append(changes, found...)
+			if unstable {
 				code = option.ExitGate
-			}
-			if !f.check {
-				return f.write(ctx, s, path, live, len(unstable) == 0)
-			}
-			locked, err := f.locked(s, path, live.Server, options.Target)
-			if err == nil {
-				found := diff.Compare(ctx, locked, []*surface.Surface{live}, options)
-				changes = append(changes, diff.Announced(ctx, found, locked, announced, options)...)
 			}
 			return err
 		})
@@ -124,16 +132,21 @@ func (f *lockFlags) run(cmd *cobra.Command, s cmdutil.Streams, argv []string) er
 			return err
 		}
 		reportOf(s, name, failed)
-		if _, err := surface.Read(surface.LockPath(f.out, name), nil); f.check && failed.Message == "" && err == nil {
-			changes = append(changes, diff.Change{
-				Class: diff.Breaking, Kind: surface.Server, Name: name, Message: "did not start, so it could not be compared with its lock file",
-			})
+		_, noLock := surface.Read(surface.LockPath(f.out, name), nil)
+		switch {
+		case f.check && failed.Message == "" && noLock == nil:
+			const why = "did not start, so it could not be compared with its lock file"
+			changes = append(changes, diff.Change{Class: diff.Breaking, Kind: surface.Server, Name: name, Message: why})
 			continue
+		case f.check:
+			changes = append(changes, diff.Change{
+				Class:   diff.Review,
+				Kind:    surface.Server,
+				Name:    name,
+				Message: "could not be compared",
+			})
 		}
 		code = max(code, failed.Code)
-		if f.check {
-			changes = append(changes, diff.Change{Class: diff.Review, Kind: surface.Server, Name: name, Message: "could not be compared"})
-		}
 	}
 	if f.check || len(changes) > 0 {
 		err = f.changes.Print(s, changes)
@@ -196,8 +209,8 @@ func (f *lockFlags) removedVariants(cmd *cobra.Command, s cmdutil.Streams, names
 	return changes
 }
 
-// locked reads the lock file of a server.
-func (f *lockFlags) locked(s cmdutil.Streams, path, server, target string) ([]*surface.Surface, error) {
+// readLocked reads the lock file of a server.
+func (f *lockFlags) readLocked(s cmdutil.Streams, path, server, target string) ([]*surface.Surface, error) {
 	locked, err := surface.Read(path, nil)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -250,7 +250,7 @@ func (m *leaking) measure(ctx context.Context, s cmdutil.Streams) error {
 	}, m.report)
 	m.Status.Clear()
 	rep.Server = option.Where(m.Server)
-	failure := m.died(rep.Err)
+	failure := m.endError(rep.Err)
 	if failure != nil {
 		rep.Failure = failure.Error()
 	}
@@ -269,8 +269,8 @@ func (m *leaking) measure(ctx context.Context, s cmdutil.Streams) error {
 	return nil
 }
 
-// died is the error of a unit, with how the program ended if it has.
-func (m *leaking) died(err error) error {
+// endError is the error of a unit, with how the program ended if it has.
+func (m *leaking) endError(err error) error {
 	if err == nil || m.program == nil {
 		return err
 	}

@@ -67,7 +67,10 @@ func (f *promoteFlags) run(cmd *cobra.Command, args []string, s cmdutil.Streams)
 	case len(argv) > 0 && f.url != "":
 		return option.Invalid("expected at most one server: --url URL, or -- command args…")
 	}
-	if err := cmp.Or(option.Free(f.output, f.force), checkNotInput(own[0], f.output)); err != nil {
+	if err := option.Free(f.output, f.force); err != nil {
+		return err
+	}
+	if err := checkNotInput(own[0], f.output); err != nil {
 		return err
 	}
 	c, err := open(s, own[0])
@@ -101,7 +104,7 @@ func (f *promoteFlags) run(cmd *cobra.Command, args []string, s cmdutil.Streams)
 	if err != nil {
 		return option.Invalid("%v", err)
 	}
-	su.Server.Tolerate = committed(cmd.Context(), c)
+	su.Server.Tolerate = recordedKinds(cmd.Context(), c)
 	if len(su.Tests) == 0 {
 		return option.Invalid("%s has no request that a test can make again%s", c.File, reasons(su.Omitted))
 	}

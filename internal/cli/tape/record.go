@@ -126,8 +126,8 @@ type recording struct {
 	binary int
 }
 
-// unused returns the default name, with a number if it is taken.
-func unused() string {
+// unusedName returns the default name, with a number if it is taken.
+func unusedName() string {
 	for n := 1; ; n++ {
 		name := "recording" + cassette.Suffix
 		if n > 1 {
@@ -146,7 +146,7 @@ func exists(name string) bool {
 
 // begin creates the cassette.
 func (f *recordFlags) begin(h cassette.Header, redactor *secret.Redactor) (*recording, error) {
-	r := &recording{path: cmp.Or(f.output, unused())}
+	r := &recording{path: cmp.Or(f.output, unusedName())}
 	info, err := os.Stat(r.path)
 	isFolder := err == nil && info.IsDir()
 	if isFolder || strings.HasSuffix(r.path, string(filepath.Separator)) {
@@ -159,7 +159,7 @@ func (f *recordFlags) begin(h cassette.Header, redactor *secret.Redactor) (*reco
 	h.Program, h.Volatile = "mcptest "+cmdutil.Version(), f.volatile
 	w, err := cassette.Create(r.path, h, redactor)
 	for f.output == "" && errors.Is(err, cassette.ErrBusy) { // it took the name in the meantime
-		r.path = unused()
+		r.path = unusedName()
 		w, err = cassette.Create(r.path, h, redactor)
 	}
 	if err != nil {

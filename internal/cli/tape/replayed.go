@@ -46,8 +46,8 @@ func recordedViolations(ctx context.Context, c *cassette.Cassette) []verify.Viol
 	return list
 }
 
-// committed returns the kinds of the violations of the recorded server.
-func committed(ctx context.Context, c *cassette.Cassette) (kinds []string) {
+// recordedKinds returns the kinds of the violations of the recorded server.
+func recordedKinds(ctx context.Context, c *cassette.Cassette) (kinds []string) {
 	for _, v := range recordedViolations(ctx, c) {
 		kinds = append(kinds, v.Kind)
 	}

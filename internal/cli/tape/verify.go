@@ -81,6 +81,41 @@ func (f *verifyFlags) run(cmd *cobra.Command, s cmdutil.Streams, own, argv []str
 	return f.verify(cmd, s, c, argv)
 }
 
+// dialer opens the sessions of recorded clients.
+type dialer struct {
+	base   inspect.Options
+	viewer *option.Viewer
+	older  []diff.Change // if the server does not offer the recorded revision any more
+}
+
+func (d *dialer) dial(
+	ctx context.Context, _ int, recorded *cassette.RecordedClient, answer mcp.Answerer, violated func([]protocol.Violation),
+) (*inspect.Conn, error) {
+	o := d.base
+	o.Capabilities, o.Answer = recorded.Capabilities, answer
+	if recorded.Exit != nil {
+		o.Connect.Grace.Stdin = verify.ExitTime
+	}
+	o.Violations = separateViolations(d.base.Violations, violated)
+	conn, err := inspect.OpenWith(ctx, o, recorded.Protocol)
+	if err != nil {
+		return nil, err
+	}
+	now := conn.Session().Protocol()
+	isOther := protocol.VersionOf(recorded.Protocol).Known() && now != recorded.Protocol
+	if len(d.older) == 0 && o.Server.Protocol == mcp.Auto && isOther {
+		d.older = []diff.Change{{
+			Class:   diff.Review,
+			Kind:    surface.Server,
+			Message: fmt.Sprintf("the server no longer offers protocol version %s: the requests were sent with %s", recorded.Protocol, now),
+		}}
+	}
+	if died := conn.Session().Restarted(); died != nil {
+		fmt.Fprintln(d.viewer.Streams.Err, "warning: "+d.viewer.Text(connect.StartedTwice(died, now)))
+	}
+	return conn, nil
+}
+
 func (f *verifyFlags) verify(cmd *cobra.Command, s cmdutil.Streams, c *cassette.Cassette, argv []string) error {
 	var base inspect.Options
 	ctx, l, end, err := f.target.Prepare(cmd, s, argv, func(o *inspect.Options) { base = *o })
@@ -89,40 +124,18 @@ func (f *verifyFlags) verify(cmd *cobra.Command, s cmdutil.Streams, c *cassette.
 	}
 	return option.Guarded(l.World, s.Err, func() error {
 		defer end()
-		var older []diff.Change
-		dial := func(ctx context.Context, _ int, recorded *cassette.RecordedClient, answer mcp.Answerer, violated func([]protocol.Violation)) (*inspect.Conn, error) {
-			o := base
-			o.Capabilities, o.Answer = recorded.Capabilities, answer
-			if recorded.Exit != nil {
-				o.Connect.Grace.Stdin = verify.ExitTime
-			}
-			o.Violations = separated(base.Violations, violated)
-			conn, err := inspect.OpenWith(ctx, o, recorded.Protocol)
-			if err != nil {
-				return nil, err
-			}
-			now := conn.Session().Protocol()
-			if len(older) == 0 && o.Server.Protocol == mcp.Auto && protocol.VersionOf(recorded.Protocol).Known() && now != recorded.Protocol {
-				older = []diff.Change{{
-					Class: diff.Review, Kind: surface.Server,
-					Message: fmt.Sprintf("the server no longer offers protocol version %s: the requests were sent with %s", recorded.Protocol, now),
-				}}
-			}
-			if died := conn.Session().Restarted(); died != nil {
-				fmt.Fprintln(s.Err, "warning: "+l.Text(connect.StartedTwice(died, now)))
-			}
-			return conn, nil
-		}
-		r, now, err := verify.Run(ctx, c, dial, recordedViolations(ctx, c), l.Redactor.String)
+		d := dialer{base: base, viewer: l}
+		r, now, err := verify.Run(ctx, c, d.dial, recordedViolations(ctx, c), l.Redactor.String)
 		if r == nil {
 			return option.Invalid("%v", err)
 		}
-		changes := slices.Concat(older, r.Changes)
+		changes := slices.Concat(d.older, r.Changes)
 		keepCommon(now.Lists, r.Lists)
 		if err == nil && len(r.Lists) > 0 {
 			old := surface.New("server", r.Handshake, r.Lists, l.Redactor.String, nil)
 			offered := surface.New("server", now.Handshake, now.Lists, l.Redactor.String, nil)
-			changes = append(changes, diff.Compare(ctx, []*surface.Surface{old}, []*surface.Surface{offered}, diff.Options{Target: f.target.Usage(s, argv)})...)
+			o := diff.Options{Target: f.target.Usage(s, argv)}
+			changes = append(changes, diff.Compare(ctx, []*surface.Surface{old}, []*surface.Surface{offered}, o)...)
 		}
 		for i := range changes {
 			changes[i].Message = l.Redactor.String(changes[i].Message)
@@ -142,8 +155,8 @@ func (f *verifyFlags) verify(cmd *cobra.Command, s cmdutil.Streams, c *cassette.
 	})
 }
 
-// separated passes tolerated violations and other ones to different functions.
-func separated(tolerated, other func([]protocol.Violation)) func([]protocol.Violation) {
+// separateViolations passes tolerated violations and other ones to different functions.
+func separateViolations(tolerated, other func([]protocol.Violation)) func([]protocol.Violation) {
 	return func(list []protocol.Violation) {
 		for _, v := range list {
 			if v.Tolerated {

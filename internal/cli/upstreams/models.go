@@ -110,8 +110,8 @@ func recordingOf(s *suite.Suite, m *spec.Model) string {
 	return filepath.Join(s.Dir, filepath.FromSlash(m.Recording))
 }
 
-// broken notes that a conversation of a test ended with an error.
-func (t *Traffic) broken(s *suite.Suite, name, test string) {
+// noteBroken notes that a conversation of a test ended with an error.
+func (t *Traffic) noteBroken(s *suite.Suite, name, test string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if m, _ := s.Models.Get(name); m != nil && t.records[recordingOf(s, m)] != nil {
@@ -190,8 +190,8 @@ type tape struct {
 	held              int // attempts of the test in the recording
 }
 
-// recorded returns what a recording answers.
-func (t *tape) recorded(req *http.Request, q *upstream.Request) (*http.Response, error) {
+// replyRecorded returns what a recording answers.
+func (t *tape) replyRecorded(req *http.Request, q *upstream.Request) (*http.Response, error) {
 	why := fmt.Sprintf("it holds %s of this test", display.Count(t.held, "trial"))
 	if t.attempt <= t.held {
 		if res, ok := t.player.Lookup(q); ok {
@@ -219,7 +219,7 @@ func (t *tape) RoundTrip(req *http.Request) (*http.Response, error) {
 		q.Body = []byte(model.WithResults(body, t.stable).String())
 	}
 	if t.player != nil {
-		return t.recorded(req, q)
+		return t.replyRecorded(req, q)
 	}
 	req.Body = io.NopCloser(bytes.NewReader(sent))
 	res, err := t.live.RoundTrip(req)

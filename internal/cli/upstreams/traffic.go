@@ -78,7 +78,10 @@ func (f *Flags) Open(suites []*suite.Suite) (*Traffic, source.Diagnostics, error
 			}
 		}
 	}
-	return t, diags, cmp.Or(f.unknown(names), f.checkCap(suites))
+	if err := f.unknown(names); err != nil {
+		return t, diags, err
+	}
+	return t, diags, f.checkCap(suites)
 }
 
 func (t *Traffic) open(s *suite.Suite, name string, u *upstream.Declaration) source.Diagnostics {
@@ -137,7 +140,7 @@ func (t *Traffic) Connect(deps *run.Deps, p *plan.Plan, self string, whole bool)
 			return network(self, of, list, report)
 		},
 	}
-	deps.Models = &agent.Models{Client: t.client, Broken: t.broken}
+	deps.Models = &agent.Models{Client: t.client, Broken: t.noteBroken}
 	others := deps.FinalFindings
 	deps.FinalFindings = func() (list []result.Finding) {
 		if others != nil {
@@ -155,12 +158,12 @@ func (t *Traffic) Connect(deps *run.Deps, p *plan.Plan, self string, whole bool)
 func (t *Traffic) fallback(u *upstream.Upstream) upstream.Fallback {
 	switch t.flags.of(u.Name) {
 	case modeLive:
-		return recording.Live(u.StandsFor, nil, func(f recording.Failure) { t.failed(u, f) })
+		return recording.Live(u.StandsFor, nil, func(f recording.Failure) { t.noteFailure(u, f) })
 	case modeRecord:
 		r := t.recorder(u)
 		return recording.Live(u.StandsFor, r.Add, func(f recording.Failure) {
 			r.Fail(f)
-			t.failed(u, f)
+			t.noteFailure(u, f)
 		})
 	case modeReplay:
 		if file := t.files[u.Recording]; file != nil {
@@ -181,8 +184,8 @@ func (t *Traffic) recorder(u *upstream.Upstream) *recording.Recorder {
 	return r
 }
 
-// failed notes a request that could not be passed on to the real API.
-func (t *Traffic) failed(u *upstream.Upstream, f recording.Failure) {
+// noteFailure notes a request that could not be passed on to the real API.
+func (t *Traffic) noteFailure(u *upstream.Upstream, f recording.Failure) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.seen = append(t.seen, result.Finding{

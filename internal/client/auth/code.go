@@ -59,7 +59,7 @@ func checkClient(c Config) error {
 }
 
 func (g *code) token(ctx context.Context) (*oauth2.Token, error) {
-	if g.login != nil && g.login.expired() {
+	if g.login != nil && g.login.isExpired() {
 		isRefreshed := g.login.RefreshToken != "" && refresh(ctx, g.c, g.client, g.login) == nil
 		if !isRefreshed && time.Now().After(g.login.Expiry) {
 			g.login = nil // the next refusal starts another login

@@ -66,7 +66,7 @@ func (g *stored) loginError(format string, args ...any) error {
 // expirySlack is how long before its expiry a token counts as expired.
 const expirySlack = 10 * time.Second
 
-func (l *Login) expired() bool { return !l.Expiry.IsZero() && time.Until(l.Expiry) < expirySlack }
+func (l *Login) isExpired() bool { return !l.Expiry.IsZero() && time.Until(l.Expiry) < expirySlack }
 
 func (l *Login) token() *oauth2.Token {
 	return &oauth2.Token{AccessToken: l.AccessToken, TokenType: l.TokenType, RefreshToken: l.RefreshToken, Expiry: l.Expiry}
@@ -82,7 +82,7 @@ func (g *stored) token(ctx context.Context) (*oauth2.Token, error) {
 			return nil, g.loginError("no token is stored")
 		}
 	}
-	if g.login.expired() {
+	if g.login.isExpired() {
 		if err := g.refresh(ctx, g.login.AccessToken); err != nil {
 			return nil, err
 		}
@@ -103,14 +103,14 @@ func (g *stored) renew(ctx context.Context, resp *http.Response) error {
 			return g.loginError("the server requires more scopes than were granted, but does not name them")
 		}
 		err := &LoginError{Server: ServerKey(g.c.Resource), Why: fmt.Sprintf("the server requires the scope %q, which the token does not have", want), Command: g.c.LoginCommand}
-		err.Command += fmt.Sprintf(" --scope '%s'", strings.Join(union(g.granted(), strings.Fields(want)), " "))
+		err.Command += fmt.Sprintf(" --scope '%s'", strings.Join(union(g.grantedScopes(), strings.Fields(want)), " "))
 		return err
 	}
 	_, used, _ := strings.Cut(resp.Request.Header.Get("Authorization"), " ")
 	return g.refresh(ctx, used)
 }
 
-func (g *stored) granted() []string {
+func (g *stored) grantedScopes() []string {
 	if g.login == nil {
 		return nil
 	}
@@ -140,7 +140,7 @@ func (g *stored) refresh(ctx context.Context, used string) error {
 		switch {
 		case l == nil:
 			return nil, g.loginError("its token is gone from %s", g.c.Store.Path())
-		case l.AccessToken != used && !l.expired():
+		case l.AccessToken != used && !l.isExpired():
 			g.login = l // another process has refreshed it
 			return all, nil
 		case l.RefreshToken == "":

@@ -14,7 +14,7 @@ func Entry(version, method string, v jsonv.Value) []string {
 		return []string{"it is " + v.Kind().WithArticle() + ", not an object"}
 	}
 	c := checker{version: protocol.VersionOf(version)}
-	c.named("", v)
+	c.checkNamed("", v)
 	c.meta("", v)
 	switch method {
 	case "tools/list":
@@ -71,9 +71,9 @@ func (c *checker) list(method, key string) {
 	}
 }
 
-// named checks what tools, prompts, resources and templates have in common.
-func (c *checker) named(at string, v jsonv.Value) {
-	c.required(at, v, "name", jsonv.KindString)
+// checkNamed checks what tools, prompts, resources and templates have in common.
+func (c *checker) checkNamed(at string, v jsonv.Value) {
+	c.checkRequired(at, v, "name", jsonv.KindString)
 	c.optional(at, v, "description", jsonv.KindString)
 	if c.version.PartMeta {
 		c.optional(at, v, "title", jsonv.KindString)
@@ -105,7 +105,7 @@ func (c *checker) tool(v jsonv.Value) {
 // schema checks what MCP requires of a tool's schema, not whether it is valid.
 func (c *checker) schema(tool jsonv.Value, key string) {
 	s := tool.Lookup(key)
-	c.required("", tool, key, jsonv.KindObject)
+	c.checkRequired("", tool, key, jsonv.KindObject)
 	if s.Kind() != jsonv.KindObject || key == "outputSchema" && c.version.AnyStructured {
 		return
 	}
@@ -120,21 +120,21 @@ func (c *checker) schema(tool jsonv.Value, key string) {
 }
 
 func (c *checker) icon(at string, v jsonv.Value) {
-	c.required(at, v, "src", jsonv.KindString)
+	c.checkRequired(at, v, "src", jsonv.KindString)
 	c.optional(at, v, "mimeType", jsonv.KindString)
 	c.strings(at, v, "sizes")
 	c.oneOf(at, v, "theme", "light", "dark")
 }
 
 func (c *checker) argument(at string, v jsonv.Value) {
-	c.required(at, v, "name", jsonv.KindString)
+	c.checkRequired(at, v, "name", jsonv.KindString)
 	c.optional(at, v, "description", jsonv.KindString)
 	c.optional(at, v, "required", jsonv.KindBool)
 }
 
 // resource checks a resource, a link to one, or a template; key is its address.
 func (c *checker) resource(at string, v jsonv.Value, key string) {
-	c.required(at, v, key, jsonv.KindString)
+	c.checkRequired(at, v, key, jsonv.KindString)
 	c.optional(at, v, "mimeType", jsonv.KindString)
 	if key == "uri" && c.version.ToolHints {
 		c.optional(at, v, "size", jsonv.KindNumber)

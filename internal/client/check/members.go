@@ -68,7 +68,7 @@ func (c *checker) each(at string, v jsonv.Value, key string, item func(at string
 	}
 }
 
-func (c *checker) required(at string, v jsonv.Value, key string, kind jsonv.Kind) {
+func (c *checker) checkRequired(at string, v jsonv.Value, key string, kind jsonv.Kind) {
 	if m := v.Lookup(key); m.Kind() != kind {
 		c.violation("%s is %s, not %s", jsonv.JoinKey(at, key), m.Kind().WithArticle(), kind.WithArticle())
 	}
@@ -76,7 +76,7 @@ func (c *checker) required(at string, v jsonv.Value, key string, kind jsonv.Kind
 
 func (c *checker) optional(at string, v jsonv.Value, key string, kind jsonv.Kind) {
 	if _, ok := v.Get(key); ok {
-		c.required(at, v, key, kind)
+		c.checkRequired(at, v, key, kind)
 	}
 }
 

@@ -42,12 +42,12 @@ func Result(version, method string, res jsonv.Value, asTask bool) Report {
 // completion checks the values for an argument.
 func (c *checker) completion(res jsonv.Value) {
 	const at = "completion"
-	c.required("", res, at, jsonv.KindObject)
+	c.checkRequired("", res, at, jsonv.KindObject)
 	found := res.Lookup(at)
 	if found.Kind() != jsonv.KindObject {
 		return
 	}
-	c.required(at, found, "values", jsonv.KindArray)
+	c.checkRequired(at, found, "values", jsonv.KindArray)
 	c.strings(at, found, "values")
 	c.optional(at, found, "total", jsonv.KindNumber)
 	c.optional(at, found, "hasMore", jsonv.KindBool)
@@ -104,14 +104,14 @@ func (c *checker) block(at string, v jsonv.Value) {
 	c.annotations(at, v)
 	switch typ.Text() {
 	case "text":
-		c.required(at, v, "text", jsonv.KindString)
+		c.checkRequired(at, v, "text", jsonv.KindString)
 	case "image", "audio":
-		c.required(at, v, "mimeType", jsonv.KindString)
+		c.checkRequired(at, v, "mimeType", jsonv.KindString)
 		c.base64(at, v, "data")
 	case "resource":
 		c.contents(at+".resource", v.Lookup("resource"))
 	case "resource_link":
-		c.named(at, v)
+		c.checkNamed(at, v)
 		c.resource(at, v, "uri")
 	default:
 		c.warning("%s.type is %s, which no version of the protocol defines", at, typ.Short(40))
@@ -125,17 +125,17 @@ func (c *checker) contents(at string, v jsonv.Value) {
 		return
 	}
 	c.meta(at, v)
-	c.required(at, v, "uri", jsonv.KindString)
+	c.checkRequired(at, v, "uri", jsonv.KindString)
 	c.optional(at, v, "mimeType", jsonv.KindString)
 	if _, ok := v.Get("blob"); ok {
 		c.base64(at, v, "blob")
 		return
 	}
-	c.required(at, v, "text", jsonv.KindString)
+	c.checkRequired(at, v, "text", jsonv.KindString)
 }
 
 func (c *checker) base64(at string, v jsonv.Value, key string) {
-	c.required(at, v, key, jsonv.KindString)
+	c.checkRequired(at, v, key, jsonv.KindString)
 	if _, err := base64.StdEncoding.DecodeString(v.Lookup(key).Text()); err != nil {
 		c.violation("%s.%s is not base64", at, key)
 	}

@@ -70,14 +70,14 @@ func (c *Conn) finish(ctx context.Context, req Call, d Delivery, k *call, x *Exc
 	} else if err := c.write(ctx, k, out); err != nil {
 		c.notSent(ctx, k, err)
 	} else {
-		c.answered(ctx, k, req)
+		c.awaitAnswer(ctx, k, req)
 	}
 	c.state.calls.release(k)
 }
 
-// answered waits until the call is complete. If the wait is canceled, it completes
+// awaitAnswer waits until the call is complete. If the wait is canceled, it completes
 // the call with the cause.
-func (c *Conn) answered(ctx context.Context, k *call, req Call) {
+func (c *Conn) awaitAnswer(ctx context.Context, k *call, req Call) {
 	until, _ := ctx.Deadline()
 	timer := func(after time.Duration) <-chan time.Time {
 		if after <= 0 {

@@ -248,8 +248,8 @@ func sameToken(own, token []byte) bool {
 	return bytes.Equal(own, token) || protocol.TextOf(token) == protocol.TextOf(own) && protocol.TextOf(token) != ""
 }
 
-// unsignaled returns a call that is complete but not signaled yet.
-func (c *callTable) unsignaled(n int64) *call {
+// findUnsignaled returns a call that is complete but not signaled yet.
+func (c *callTable) findUnsignaled(n int64) *call {
 	return lists.First(c.woken, func(k *call) bool { return k.raw == nil && k.id == n })
 }
 

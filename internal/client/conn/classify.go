@@ -38,9 +38,9 @@ func classify(s *state, answers *responder, in incoming) []finding {
 	case oversize:
 		f.oversize()
 	case malformed:
-		f.malformed()
+		f.reportMalformed()
 	case batch:
-		if !s.agreed().Batches {
+		if !s.agreedVersion().Batches {
 			f.flag(protocol.Batch, fmt.Sprintf("an array of %d messages", len(in.parts)), in.Raw)
 		} else if len(in.parts) == 0 {
 			f.flag(protocol.Batch, "an empty batch", in.Raw)
@@ -146,7 +146,7 @@ func (f *classification) oversize() {
 	f.reject(protocol.Oversize, msg, f.Raw, "the response is "+msg)
 }
 
-func (f *classification) malformed() {
+func (f *classification) reportMalformed() {
 	if f.Unterminated { // reported by framing
 		return
 	}
@@ -207,10 +207,10 @@ func (f *classification) method() bool {
 // request checks whether the client can answer a request.
 func (f *classification) request() {
 	id := f.envelope.ID
-	if d := f.state.agreed(); d.Stateless {
+	if d := f.state.agreedVersion(); d.Stateless {
 		f.refuse(protocol.BadMessage, "a request of the server, which protocol version "+d.Name+" does not have")
 	}
-	if what := f.state.undeclared(&f.incoming); what != "" && f.state.agreed().Negotiated {
+	if what := f.state.findUndeclared(&f.incoming); what != "" && f.state.agreedVersion().Negotiated {
 		f.flag(protocol.BadMessage, "the server asks "+protocol.TextOf(f.envelope.Method)+", though the client did not declare "+what, f.Raw)
 	}
 	t := protocol.KindOf(id)
@@ -228,14 +228,14 @@ func (f *classification) request() {
 	}
 }
 
-// undeclared returns what a request of the server needs and the client has not declared.
-func (s *state) undeclared(in *incoming) string {
+// findUndeclared returns what a request of the server needs and the client has not declared.
+func (s *state) findUndeclared(in *incoming) string {
 	method := protocol.TextOf(in.envelope.Method)
 	if s.offers.IsAbsent() || protocol.CapabilityOf(method) == "" { // it is not known what the client declares
 		return ""
 	}
 	what := protocol.Undeclared(s.offers, method, in.envelope.Params)
-	if what == protocol.SamplingTools && !s.agreed().SamplingTools { // an unknown member
+	if what == protocol.SamplingTools && !s.agreedVersion().SamplingTools { // an unknown member
 		return ""
 	}
 	return what
@@ -367,7 +367,7 @@ func (f *classification) resultTypeFault() string {
 	case "", `"complete"`:
 		return ""
 	case `"input_required"`:
-		if d := f.state.agreed(); d.Era() == protocol.EraSession {
+		if d := f.state.agreedVersion(); d.Era() == protocol.EraSession {
 			return fmt.Sprintf("resultType is %s, which protocol version %s does not have", protocol.Excerpt(t), d.Name)
 		}
 		return ""

@@ -56,7 +56,7 @@ func (c *Conn) Start() error {
 func (c *Conn) SetVersion(d protocol.Version) { c.state.version.Store(&d) }
 
 // Version returns the negotiated version, or a zero row before the handshake.
-func (c *Conn) Version() protocol.Version { return c.state.agreed() }
+func (c *Conn) Version() protocol.Version { return c.state.agreedVersion() }
 
 // Go runs f on a goroutine that Close waits for.
 func (c *Conn) Go(f func()) { c.wg.Go(f) }

@@ -82,7 +82,7 @@ func (d *deliverer) request(in *incoming, usable bool) {
 	if k := d.state.calls.callOf(in.Stream); k != nil {
 		to = []int64{k.id}
 	}
-	if what := d.state.undeclared(in); what != "" {
+	if what := d.state.findUndeclared(in); what != "" {
 		answer = refusing(what)
 	}
 	d.answers.start(m, answer, to)

@@ -59,7 +59,7 @@ func (r *receiver) OnFrame(f wire.Frame) (kept bool) {
 		r.last = append(r.last[:0], line[:min(lastKept, len(line))]...)
 		if p.active() && !r.selfContained(f.Raw) && p.continues(f.Raw, r.state.limits.Message) {
 			if p.add(f) {
-				r.handle(r.joined())
+				r.handle(r.joinLines())
 			}
 			return false
 		}
@@ -145,8 +145,8 @@ func (r *receiver) selfContained(raw []byte) bool {
 	return raw[0] == '{' && scan.Scan(raw) == nil && scan.Has&anyMember != 0
 }
 
-// joined reads a message that consists of several lines.
-func (r *receiver) joined() incoming {
+// joinLines reads a message that consists of several lines.
+func (r *receiver) joinLines() incoming {
 	f, lines := r.multiline.take()
 	in := r.parser.parse(f)
 	in.lines = lines
@@ -321,13 +321,13 @@ func (r *receiver) OnEnd(why *wire.ClosedError) {
 		r.early.Stop()
 	}
 	why.LastLine = r.lastInvalidLine()
-	r.state.calls.markUnread(why, r.state.agreed().Known())
+	r.state.calls.markUnread(why, r.state.agreedVersion().Known())
 	why.InFlight = r.state.calls.requestsInFlight()
 	why.Also = r.before()
 	if r.state.closing {
 		why.Ours, why.Reason = true, "the session was closed"
-	} else if why.Exited && why.Exit.Failed() && r.state.agreed().Known() && !r.state.calls.hasWaiter() {
-		r.state.crashed(why.Error(), why.Stderr)
+	} else if why.Exited && why.Exit.Failed() && r.state.agreedVersion().Known() && !r.state.calls.hasWaiter() {
+		r.state.recordCrash(why.Error(), why.Stderr)
 	}
 	if why.Ours {
 		why.Also = ""

@@ -85,7 +85,7 @@ type violationLog struct {
 	dropped  map[string]int
 }
 
-func (l *violationLog) tolerated(kind string) bool { return l.tolerate != nil && l.tolerate(kind) }
+func (l *violationLog) isTolerated(kind string) bool { return l.tolerate != nil && l.tolerate(kind) }
 
 func (l *violationLog) add(v protocol.Violation) {
 	if len(l.kept) < l.limit {

@@ -86,7 +86,7 @@ func (p *parser) object(f wire.Frame) (in incoming) {
 	if in.syntax = p.scan.Scan(f.Raw); in.syntax != nil {
 		in.shape = incomplete
 		if f.Unterminated || f.Whole || !opensMultiline(f.Raw) {
-			p.malformed(&in)
+			p.matchMalformed(&in)
 		}
 		return in
 	}
@@ -117,9 +117,9 @@ func (p *parser) object(f wire.Frame) (in incoming) {
 	return in
 }
 
-// malformed matches a line that is not valid JSON. If it contains the id of a call in
+// matchMalformed matches a line that is not valid JSON. If it contains the id of a call in
 // flight, it is the only response that call will get.
-func (p *parser) malformed(in *incoming) {
+func (p *parser) matchMalformed(in *incoming) {
 	in.shape = malformed
 	k := p.guessCall(in.Raw, in.Raw)
 	if k == nil && in.Whole {
@@ -137,7 +137,7 @@ func (p *parser) array(f wire.Frame) (in incoming) {
 		case !f.Unterminated && opensMultiline(f.Raw):
 			in.shape = incomplete
 		case f.Whole || mayBeBatch(f.Raw):
-			p.malformed(&in)
+			p.matchMalformed(&in)
 		} // otherwise a log line such as "[info] listening"
 		return in
 	}
@@ -233,7 +233,7 @@ func (p *parser) matchResponse(in *incoming) {
 	in.ends = k != nil
 	in.belongsTo(k)
 	if k == nil && p.state.calls.wasSent(n) {
-		in.id, in.call = idText(n), p.state.calls.unsignaled(n)
+		in.id, in.call = idText(n), p.state.calls.findUnsignaled(n)
 	}
 	in.orphan = k == nil && (len(id) == 0 || protocol.KindOf(id) == jsonv.KindNull)
 	in.contents()

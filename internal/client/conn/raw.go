@@ -41,7 +41,7 @@ func (c *Conn) SendRaw(ctx context.Context, raw []byte) *Exchange {
 	if err := c.write(ctx, k, out); err != nil {
 		c.notSent(ctx, k, err)
 	} else {
-		c.answered(ctx, k, Call{})
+		c.awaitAnswer(ctx, k, Call{})
 	}
 	c.state.calls.release(k)
 	return x

@@ -76,7 +76,7 @@ func (c *Conn) TakeViolations() []protocol.Violation {
 	for _, k := range protocol.ViolationKinds {
 		if n := l.dropped[k.Name]; n > 0 {
 			out = append(out, protocol.Violation{
-				Kind: protocol.Flood, At: time.Now(), Tolerated: l.tolerated(k.Name),
+				Kind: protocol.Flood, At: time.Now(), Tolerated: l.isTolerated(k.Name),
 				Msg: fmt.Sprintf("%d more of kind %s were not kept", n, k.Name),
 			})
 		}

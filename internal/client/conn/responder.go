@@ -71,7 +71,7 @@ func (a *responder) reply(ctx context.Context, m Message, answer Answerer, to []
 	}
 	a.state.journal.add(own)
 	a.state.mu.Unlock()
-	err := a.send(ctx, wire.Outgoing{Raw: raw, ID: m.ID, Protocol: a.state.agreed().Name}) // if the server does not read it, it will end
+	err := a.send(ctx, wire.Outgoing{Raw: raw, ID: m.ID, Protocol: a.state.agreedVersion().Name}) // if the server does not read it, it will end
 	if err != nil && ctx.Err() == nil {
 		a.state.side.Add(wire.SideSent, "the response to "+m.Method+" was not accepted: "+err.Error())
 	}

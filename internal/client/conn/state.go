@@ -58,8 +58,8 @@ func newState(o Options, stdio bool) *state {
 	return s
 }
 
-// agreed returns the negotiated version, or a zero row before the handshake.
-func (s *state) agreed() protocol.Version {
+// agreedVersion returns the negotiated version, or a zero row before the handshake.
+func (s *state) agreedVersion() protocol.Version {
 	if v := s.version.Load(); v != nil {
 		return *v
 	}
@@ -169,7 +169,7 @@ func (s *state) report(v protocol.Violation, id string, k *call) {
 
 // record adds a violation to its call, or to those of the session. The caller holds mu.
 func (s *state) record(v protocol.Violation, id string, k *call) {
-	v.ID, v.Tolerated = id, s.log.tolerated(v.Kind)
+	v.ID, v.Tolerated = id, s.log.isTolerated(v.Kind)
 	if k != nil {
 		k.x.Violate(v)
 	} else {
@@ -177,8 +177,8 @@ func (s *state) record(v protocol.Violation, id string, k *call) {
 	}
 }
 
-// crashed records a crash that no call caused. The caller holds mu.
-func (s *state) crashed(msg string, stderr []string) {
+// recordCrash records a crash that no call caused. The caller holds mu.
+func (s *state) recordCrash(msg string, stderr []string) {
 	excerpt := cmp.Or(tail.Cause(stderr), strings.Join(stderr[max(0, len(stderr)-3):], " | "))
 	s.report(protocol.Violation{
 		Kind:    protocol.ServerCrashed,
@@ -196,6 +196,6 @@ func (s *state) crashedAtEnd(exit proc.Exit) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed != nil && s.closed.Ours {
-		s.crashed("the server crashed when its input was closed ("+exit.String()+")", s.closed.Stderr)
+		s.recordCrash("the server crashed when its input was closed ("+exit.String()+")", s.closed.Stderr)
 	}
 }

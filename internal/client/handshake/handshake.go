@@ -69,9 +69,9 @@ var (
 	unread     = []Reader{}
 )
 
-func flag(key string) member { return member{key: key, kind: jsonv.KindBool} }
-func text(key string) member { return member{key: key, kind: jsonv.KindString} }
-func needed(m member) member { m.required = true; return m }
+func flag(key string) member   { return member{key: key, kind: jsonv.KindBool} }
+func text(key string) member   { return member{key: key, kind: jsonv.KindString} }
+func asNeeded(m member) member { m.required = true; return m }
 
 func object(key string, members ...member) member {
 	return member{key: key, kind: jsonv.KindObject, members: members}
@@ -81,11 +81,11 @@ func object(key string, members ...member) member {
 // that it is no text, number or boolean.
 func settings(key string) member { return member{key: key, kind: jsonv.KindObject, looseTS: true} }
 
-// untyped limits a member, and what is in it, to the clients in TypeScript.
-func untyped(m member) member {
+// asUntyped limits a member, and what is in it, to the clients in TypeScript.
+func asUntyped(m member) member {
 	m.readers = typescript
 	for i := range m.members {
-		m.members[i] = untyped(m.members[i])
+		m.members[i] = asUntyped(m.members[i])
 	}
 	return m
 }
@@ -102,10 +102,10 @@ func list(key string, each member) member {
 func implementation(key string) member {
 	theme := text("theme")
 	theme.values = []string{"light", "dark"}
-	icon := object("", needed(text("src")), text("mimeType"), list("sizes", text("")), theme)
+	icon := object("", asNeeded(text("src")), text("mimeType"), list("sizes", text("")), theme)
 	return object(key,
-		needed(text("name")),
-		needed(text("version")),
+		asNeeded(text("name")),
+		asNeeded(text("version")),
 		text("title"),
 		text("description"),
 		text("websiteUrl"),
@@ -115,20 +115,20 @@ func implementation(key string) member {
 
 func capabilities() member {
 	call := object("tools", settings("call"))
-	return needed(object("capabilities",
-		values("experimental", untyped(settings(""))),
+	return asNeeded(object("capabilities",
+		values("experimental", asUntyped(settings(""))),
 		settings("logging"), settings("completions"),
 		object("prompts", flag("listChanged")),
 		object("resources", flag("subscribe"), flag("listChanged")),
 		object("tools", flag("listChanged")),
-		values("extensions", untyped(settings(""))),
-		untyped(object("tasks", settings("list"), settings("cancel"), object("requests", call))),
+		values("extensions", asUntyped(settings(""))),
+		asUntyped(object("tasks", settings("list"), settings("cancel"), object("requests", call))),
 	))
 }
 
 // initializeResult is the result of initialize. Its protocolVersion is negotiated elsewhere.
 func initializeResult() member {
-	return object("", capabilities(), needed(implementation("serverInfo")), text("instructions"), object("_meta"))
+	return object("", capabilities(), asNeeded(implementation("serverInfo")), text("instructions"), object("_meta"))
 }
 
 // discoverResult is the result of server/discover. Its supportedVersions are negotiated
@@ -236,7 +236,13 @@ func (h *reading) readersOf(m member) []Reader {
 	if m.readers == nil {
 		return h.all
 	}
-	return slices.DeleteFunc(slices.Clone(m.readers), func(r Reader) bool { return !slices.Contains(h.all, r) })
+	var others []Reader
+	for _, r := range m.readers {
+		if slices.Contains(h.all, r) {
+			others = append(others, r)
+		}
+	}
+	return others
 }
 
 func without(readers []Reader, one Reader) []Reader {

@@ -20,11 +20,11 @@ func (n *negotiator) negotiate(ctx context.Context) (protocol.Version, string, e
 	d := protocol.VersionOf(n.o.Protocol)
 	switch {
 	case d.Stateless:
-		return n.pinned(ctx, d)
+		return n.openPinned(ctx, d)
 	case n.o.Protocol != Auto || n.o.Era == protocol.EraSession:
 		return n.handshake(ctx)
 	case n.o.Era == protocol.EraStateless:
-		return n.pinned(ctx, protocol.Newest(protocol.EraStateless))
+		return n.openPinned(ctx, protocol.Newest(protocol.EraStateless))
 	}
 	return n.detect(ctx)
 }
@@ -68,12 +68,12 @@ func (n *negotiator) useProbe(ctx context.Context, x *Exchange) (protocol.Versio
 	if broken, ok := errors.AsType[*brokenByGuestError](x.Cause); ok {
 		return detectionFailed("initialize", &freshError{era: protocol.EraUnknown, alone: true, why: broken})
 	}
-	n.received(x)
+	n.acceptHello(x)
 	d, err := n.versionIn(x)
 	var refused *unsupportedError
 	if errors.As(err, &refused) && refused.pick.Known() {
 		x = n.discover(ctx, refused.pick)
-		n.received(x)
+		n.acceptHello(x)
 		d, err = n.versionIn(x)
 	}
 	if err == nil {
@@ -83,7 +83,7 @@ func (n *negotiator) useProbe(ctx context.Context, x *Exchange) (protocol.Versio
 	connect, ok := errors.AsType[*wire.ConnectError](x.Cause)
 	switch {
 	case ctx.Err() != nil:
-		return detectionFailed(protocol.MethodDiscover, n.undetected(err, ""))
+		return detectionFailed(protocol.MethodDiscover, n.explainUndetected(err, ""))
 	case ok && connect.Info == nil:
 		return detectionFailed("connect", x.Cause)
 	case errors.As(err, &refused) && refused.final:
@@ -228,17 +228,17 @@ func refusal(rpc *protocol.RPCError) error {
 	return e
 }
 
-// pinned opens a server of the era of requests without detection.
-func (n *negotiator) pinned(ctx context.Context, d protocol.Version) (protocol.Version, string, error) {
+// openPinned opens a server of the era of requests without detection.
+func (n *negotiator) openPinned(ctx context.Context, d protocol.Version) (protocol.Version, string, error) {
 	if n.conn.Facts().Kind == wire.HTTPSSE {
 		return detectionFailed("protocol", fmt.Errorf("protocol version %s is not supported over HTTP+SSE: leave out the version or the transport", d.Name))
 	}
 	x := n.discover(ctx, d)
-	n.received(x)
+	n.acceptHello(x)
 	got, err := n.versionIn(x)
 	if refused, ok := errors.AsType[*unsupportedError](err); ok && refused.pick == d { // some servers reject the first request to see whether it is repeated
 		x = n.discover(ctx, d)
-		n.received(x)
+		n.acceptHello(x)
 		got, err = n.versionIn(x)
 	}
 	switch {

@@ -91,13 +91,13 @@ func (n *negotiator) askBoth(ctx context.Context, probe <-chan *Exchange, asked 
 
 // probedLate handles a response to the probe that arrived after initialize was sent.
 func (n *negotiator) probedLate(ctx context.Context, x *Exchange, initialize string) (protocol.Version, string, error) {
-	n.received(x)
+	n.acceptHello(x)
 	_, err := n.versionIn(x)
 	var refused *unsupportedError
 	connect, ok := errors.AsType[*wire.ConnectError](err)
 	switch {
 	case ctx.Err() != nil:
-		return detectionFailed(protocol.MethodDiscover, n.undetected(err, initialize))
+		return detectionFailed(protocol.MethodDiscover, n.explainUndetected(err, initialize))
 	case err == nil:
 		return detectionFailed("initialize", &freshError{era: protocol.EraStateless, why: errors.New("the response to server/discover came after initialize had been sent")})
 	case errors.As(err, &refused) && refused.final:
@@ -110,9 +110,9 @@ func (n *negotiator) probedLate(ctx context.Context, x *Exchange, initialize str
 	return detectionFailed("initialize", &freshError{era: protocol.EraSession, why: err})
 }
 
-// undetected adds the requests that were sent to the error of a server that did not
+// explainUndetected adds the requests that were sent to the error of a server that did not
 // respond in time.
-func (n *negotiator) undetected(err error, initialize string) error {
+func (n *negotiator) explainUndetected(err error, initialize string) error {
 	if !errors.As(err, new(*TimeoutError)) {
 		return err
 	}

@@ -85,11 +85,11 @@ func (n *negotiator) awaitProbe(ctx context.Context, probe <-chan *Exchange, ask
 		case now := <-ticks.C:
 			w.wake(now)
 			switch {
-			case w.guest.settled(w.watch.counted):
+			case w.guest.isSettled(w.watch.counted):
 				return nil, w.guest.take()
 			case w.mayInvite():
 				w.guest.invite(ctx, n, w.watch.counted)
-			case w.exhausted():
+			case w.isExhausted():
 				return nil, nil
 			}
 		}
@@ -127,10 +127,10 @@ func (w *probeWait) mayInvite() bool {
 	return w.awaited && w.guest.state == guestNone && o.Hint != protocol.EraStateless && !o.alone && w.silent() >= w.patience
 }
 
-// exhausted reports whether initialize must be sent on the first connection: it has been
+// isExhausted reports whether initialize must be sent on the first connection: it has been
 // silent for long, and the second one proves nothing. A guest without a response gets
 // more time, as it may wait for what the first process holds.
-func (w *probeWait) exhausted() bool {
+func (w *probeWait) isExhausted() bool {
 	switch {
 	case !w.awaited || w.guest.modern:
 		return false

@@ -76,9 +76,9 @@ func (g *guest) receive(r guestResult, now time.Duration) {
 	g.state, g.session, g.needed = guestOpened, r.session, now-g.invited
 }
 
-// settled reports whether the first connection has been silent for so long since the
+// isSettled reports whether the first connection has been silent for so long since the
 // guest's response that it will not respond.
-func (g *guest) settled(now time.Duration) bool {
+func (g *guest) isSettled(now time.Duration) bool {
 	enough := g.needed
 	if g.hinted {
 		enough /= 2 // it was silent before, and both connections were opened together

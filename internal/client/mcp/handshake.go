@@ -27,9 +27,9 @@ type negotiator struct {
 	server jsonv.Value // its result
 }
 
-// received makes x the handshake. The violations of the earlier exchanges are added to
+// acceptHello makes x the handshake. The violations of the earlier exchanges are added to
 // it: they have no other place.
-func (n *negotiator) received(x *Exchange) {
+func (n *negotiator) acceptHello(x *Exchange) {
 	if n.hello != nil {
 		x.Violations = slices.Concat(n.hello.Violations, x.Violations)
 	}
@@ -58,7 +58,7 @@ func (n *negotiator) handshake(ctx context.Context) (protocol.Version, string, e
 		want = protocol.Newest(protocol.EraSession).Name
 	}
 	for again := false; ; again = true {
-		n.received(n.send.sendOnce(ctx, Call{Method: "initialize", Params: n.send.who.initializeParams(want)}, conn.Delivery{}))
+		n.acceptHello(n.send.sendOnce(ctx, Call{Method: "initialize", Params: n.send.who.initializeParams(want)}, conn.Delivery{}))
 		if n.hello.Cause != nil {
 			return n.refusedInitialize(ctx, n.hello.Cause)
 		}

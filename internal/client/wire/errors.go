@@ -145,7 +145,7 @@ type OpenError struct {
 // Error returns the cause with its phase in one line; see also Detail.
 func (e *OpenError) Error() string {
 	if closed, ok := errors.AsType[*ClosedError](e.Cause); ok && closed.Exited && len(closed.InFlight) > 0 {
-		return fmt.Sprintf("the server %s before responding to %s", ended(closed.Exit), closed.InFlight[0].Method) + stderrCause(closed, closed.Stderr)
+		return fmt.Sprintf("the server %s before responding to %s", describeEnd(closed.Exit), closed.InFlight[0].Method) + stderrCause(closed, closed.Stderr)
 	}
 	s := e.Cause.Error()
 	if !strings.HasPrefix(s, e.Phase) { // many causes contain their request
@@ -157,8 +157,8 @@ func (e *OpenError) Error() string {
 	return s
 }
 
-// ended describes how a process ended, as the verb of a sentence.
-func ended(x proc.Exit) string {
+// describeEnd describes how a process ended, as the verb of a sentence.
+func describeEnd(x proc.Exit) string {
 	if x.Err == nil && x.Signal == "" {
 		return fmt.Sprintf("exited with status %d", x.Code)
 	}

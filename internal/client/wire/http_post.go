@@ -64,7 +64,7 @@ func (x *httpExchange) run() error {
 		Attempts: r.attempts, Tries: r.tries, NotAgain: r.notAgain,
 	}
 	if x.out.Stream == "" {
-		return x.accepted(resp)
+		return x.acceptResponse(resp)
 	}
 	t.sink.OnHTTP(x.out.Stream, x.info)
 	if ok(resp.StatusCode) {
@@ -109,13 +109,13 @@ func (x *httpExchange) noResponse(err error) error {
 	return &ConnectError{Method: x.out.Method, URL: x.t.address, Err: err, Info: x.info}
 }
 
-// accepted handles the HTTP response to a notification or to a response of the client.
-func (x *httpExchange) accepted(resp *http.Response) error {
+// acceptResponse handles the HTTP response to a notification or to a response of the client.
+func (x *httpExchange) acceptResponse(resp *http.Response) error {
 	if ok(resp.StatusCode) {
 		if mediaType(x.info.ContentType) == "text/event-stream" {
 			_ = resp.Body.Close() // it cannot contain a response
 		} else {
-			x.unexpected(resp.Body)
+			x.reportUnexpected(resp.Body)
 		}
 		x.t.applyResponse(x.ctx, x.out, resp)
 		return nil
@@ -124,9 +124,9 @@ func (x *httpExchange) accepted(resp *http.Response) error {
 	return x.refuse("", rpcErrorOf(x.info.Body))
 }
 
-// unexpected reports a JSON-RPC error in a body that accepts a message without a
+// reportUnexpected reports a JSON-RPC error in a body that accepts a message without a
 // response.
-func (x *httpExchange) unexpected(body io.ReadCloser) {
+func (x *httpExchange) reportUnexpected(body io.ReadCloser) {
 	raw, _ := io.ReadAll(io.LimitReader(body, bodyExcerpt))
 	drain(body)
 	if rpcErrorOf(raw) == nil || protocol.MemberOf(raw, "jsonrpc") == nil {

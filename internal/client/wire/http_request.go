@@ -56,7 +56,7 @@ func (t *HTTP) roundTrip(ctx context.Context, r *httpRequest) (*http.Response, e
 		s := resp.StatusCode
 		switch {
 		case s == 301 || s == 302 || s == 303 || s == 307 || s == 308:
-			next, err := redirected(r, u, resp, hops, t.lim.Redirects)
+			next, err := redirectTarget(r, u, resp, hops, t.lim.Redirects)
 			if err != nil || next == nil {
 				return resp, err
 			}
@@ -144,9 +144,9 @@ func (r *httpRequest) open() (io.ReadCloser, error) {
 	return io.NopCloser(bytes.NewReader(r.body)), nil
 }
 
-// redirected returns the address of a redirect, or nil to use the response.
+// redirectTarget returns the address of a redirect, or nil to use the response.
 // Credentials never leave the origin, so no request does.
-func redirected(r *httpRequest, from *url.URL, resp *http.Response, hops, limit int) (*url.URL, error) {
+func redirectTarget(r *httpRequest, from *url.URL, resp *http.Response, hops, limit int) (*url.URL, error) {
 	where := resp.Header.Get("Location")
 	if where == "" {
 		return nil, nil

@@ -89,7 +89,7 @@ func (l *LineWriter) WriteBytes(ctx context.Context, raw []byte, newline bool) e
 	}
 	rest := l.buf
 	if l.deadline != nil {
-		n, err := l.w.Write(l.sliced(rest))
+		n, err := l.w.Write(l.limitSlice(rest))
 		if !errors.Is(err, os.ErrDeadlineExceeded) {
 			l.broken = err
 			l.release()
@@ -102,9 +102,9 @@ func (l *LineWriter) WriteBytes(ctx context.Context, raw []byte, newline bool) e
 	return l.handOver(ctx, len(l.buf)-len(rest), bytes.Clone(rest))
 }
 
-// sliced limits a write to about one slice. The deadline is only changed when it is
+// limitSlice limits a write to about one slice. The deadline is only changed when it is
 // near, because it is a system-wide timer.
-func (l *LineWriter) sliced(b []byte) []byte {
+func (l *LineWriter) limitSlice(b []byte) []byte {
 	if now := time.Now(); l.until.Sub(now) < writeSlice/2 {
 		l.until = now.Add(writeSlice)
 		_ = l.deadline.SetWriteDeadline(l.until)

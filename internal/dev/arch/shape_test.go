@@ -19,37 +19,7 @@ const (
 )
 
 // exceptions are the functions over a limit, by file and name, with the reason.
-var exceptions = map[string]string{
-	"internal/assert/match/m_each.go Match":              older,
-	"internal/assert/trajectory/path.go inOrder":         older,
-	"internal/base/source/decode.go structure":           older,
-	"internal/cli/scaffold/observe.go Adapt":             older,
-	"internal/cli/server/lock.go run":                    older,
-	"internal/cli/tape/verify.go verify":                 older,
-	"internal/mcpaql/demo/call.go operate":               older,
-	"internal/mcpaql/live/discover.go findModes":         older,
-	"internal/mcpaql/live/guard/survey.go HarvestLists":  older,
-	"internal/mcpaql/live/live.go Clean":                 older,
-	"internal/mcpaql/live/probe/values.go wrongValues":   older,
-	"internal/offer/contain/array.go repeated":           older,
-	"internal/offer/contain/object.go fresh":             older,
-	"internal/offer/surface/read.go recordLists":         older,
-	"internal/report/result/clean_case.go exchanges":     older,
-	"internal/run/probe/argument/argument.go Reductions": older,
-	"internal/run/probe/entry/entry.go Run":              older,
-	"internal/server/recording/body.go parseBody":        older,
-	"internal/server/upstream/route.go differences":      older,
-	"internal/spec/draft/text.go pattern":                older,
-	"internal/spec/plan/logins.go needs":                 older,
-	"internal/spec/suite/checktest.go invocation":        older,
-	"internal/tape/cassette/calls.go owner":              older,
-	"internal/tape/cassette/clients.go Clients":          older,
-	"internal/tape/serve/serve.go play":                  older,
-}
-
-// older is the reason of functions that are older than the limit of complexity: divide them
-// with the next change, and remove them here.
-const older = "it is older than the limit"
+var exceptions = map[string]string{}
 
 func TestEveryPackageExplainsItself(t *testing.T) {
 	t.Parallel()

@@ -97,8 +97,8 @@ func machinePaths(root string) []string {
 }
 
 var (
-	mdLink    = regexp.MustCompile(`\]\(([^)#\s]+)(?:#[^)]*)?\)`)
-	testLink  = regexp.MustCompile(`\[(Test\w+)\]\(([^)\s]+_test\.go)\)`)
+	mdLink   = regexp.MustCompile(`\]\(([^)#\s]+)(?:#[^)]*)?\)`)
+	testLink = regexp.MustCompile(`\[(Test\w+)\]\(([^)\s]+_test\.go)\)`)
 )
 
 // TestLinksLeadSomewhere checks the relative links of every committed page.

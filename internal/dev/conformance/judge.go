@@ -44,7 +44,7 @@ func (j *judge) all(ctx context.Context) error {
 	}
 	defer stop()
 	for _, revision := range revisions {
-		required, err := j.required(ctx, revision)
+		required, err := j.requiredScenarios(ctx, revision)
 		if err != nil {
 			return err
 		}
@@ -55,7 +55,7 @@ func (j *judge) all(ctx context.Context) error {
 			}
 		}
 		j.detect = false
-		if err := j.served(ctx, revision, url, required["Server"]); err != nil {
+		if err := j.runServed(ctx, revision, url, required["Server"]); err != nil {
 			return err
 		}
 	}
@@ -65,9 +65,9 @@ func (j *judge) all(ctx context.Context) error {
 	return nil
 }
 
-// served runs the suite against the server at url through a recording proxy, and then
+// runServed runs the suite against the server at url through a recording proxy, and then
 // against a replay of the recording.
-func (j *judge) served(ctx context.Context, revision, url string, required []string) error {
+func (j *judge) runServed(ctx context.Context, revision, url string, required []string) error {
 	cassette := filepath.Join(j.temp, revision+".cassette.ndjson")
 	proxy, stop, err := j.start(ctx, "record", "--allow-update-in-ci", "--http", "127.0.0.1:0", "--url", url, "-o", cassette)
 	if err != nil {
@@ -140,8 +140,8 @@ func (j *judge) conformance(ctx context.Context, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// required asks the suite which scenarios a protocol version requires, by side.
-func (j *judge) required(ctx context.Context, revision string) (map[string][]string, error) {
+// requiredScenarios asks the suite which scenarios a protocol version requires, by side.
+func (j *judge) requiredScenarios(ctx context.Context, revision string) (map[string][]string, error) {
 	out, err := j.conformance(ctx, "list", "--requirements", revision).Output()
 	if err != nil {
 		return nil, fmt.Errorf("list the scenarios of %s (make conformance installs the suite): %w", revision, err)

@@ -18,7 +18,7 @@ func run(args []string) int {
 	case len(args) == 2 && args[0] == "client":
 		err = client(args[1])
 	case len(args) == 0:
-		err = judged()
+		err = runJudge()
 	default:
 		err = errors.New("expected no arguments, or: client URL")
 	}
@@ -31,7 +31,7 @@ func run(args []string) int {
 	return 1
 }
 
-func judged() error {
+func runJudge() error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	temp, err := os.MkdirTemp("", "conformance-")

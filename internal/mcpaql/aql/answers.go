@@ -9,6 +9,7 @@ import (
 
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/lists"
 	"mcptest/internal/mcpaql/evidence"
 	"mcptest/internal/mcpaql/rule"
 	"mcptest/internal/mcpaql/verdict"
@@ -83,8 +84,8 @@ func (a answer) whole() bool {
 	})
 }
 
-// failed reports whether an answer is a failure, or a JSON-RPC error.
-func (a answer) failed() bool {
+// isFailure reports whether an answer is a failure, or a JSON-RPC error.
+func (a answer) isFailure() bool {
 	return evidence.Refused(a.response) || !a.response.Lookup("jsonrpc_error").IsAbsent()
 }
 
@@ -144,7 +145,7 @@ func (p *leakPattern) may(s string) bool {
 }
 
 var leakPatterns = sync.OnceValue(func() []leakPattern {
-	return evidence.Each(rule.Leaks(), func(l rule.LeakPattern) leakPattern {
+	return lists.Map(rule.Leaks(), func(l rule.LeakPattern) leakPattern {
 		return leakPattern{l.Rule, l.Hints, regexp.MustCompile(l.Pattern)}
 	})
 })

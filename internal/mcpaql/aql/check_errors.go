@@ -53,7 +53,7 @@ func (x *evaluation) leaks() {
 // otherLeaks checks the failures outside the error tests, including those of a batch.
 func (x *evaluation) otherLeaks() {
 	for _, a := range x.otherAnswers() {
-		if a.failed() {
+		if a.isFailure() {
 			x.leaksStrict(a.response, a.request, a.at.member("error"))
 		}
 	}
@@ -66,7 +66,10 @@ func (x *evaluation) otherLeaks() {
 
 // leaksStrict checks every text of a failure, including a JSON-RPC error.
 func (x *evaluation) leaksStrict(response, request jsonv.Value, at place) {
-	failure := cmp.Or(response.Lookup("error"), response.If(!evidence.Succeeded(response)))
+	failure := response.Lookup("error")
+	if failure.IsAbsent() && !evidence.Succeeded(response) {
+		failure = response
+	}
 	seen := map[string]bool{}
 	evidence.EveryText(failure, func(s string) {
 		if rule, part := leakIn(s, request); rule != "" && !seen[rule+part] {
@@ -97,7 +100,7 @@ func (x *evaluation) actionable() {
 
 func (x *evaluation) createRead() {
 	x.fields("create-read", "round_trip_tests", x.e.RoundTrips)
-	x.omitted()
+	x.noteOmitted()
 	x.without("CREATE", "creates")
 }
 
@@ -260,7 +263,7 @@ func holds(c evidence.ConstraintCase) bool {
 	return evidence.Refused(c.Response) && c.Response.Lookup("error", "message").Kind() == jsonv.KindString
 }
 
-func (x *evaluation) enforced() {
+func (x *evaluation) checkEnforced() {
 	x.incomplete = "constraint_tests is empty"
 	for i, c := range x.e.Constraints {
 		x.cases++
@@ -276,7 +279,7 @@ func (x *evaluation) enforced() {
 	}
 }
 
-func (x *evaluation) disclosed() {
+func (x *evaluation) checkDisclosed() {
 	x.incomplete = "no constraint was seen to be enforced"
 	for i, c := range x.e.Constraints {
 		if !holds(c) {

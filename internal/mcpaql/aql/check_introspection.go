@@ -8,7 +8,6 @@ import (
 
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonv"
-	"mcptest/internal/base/lists"
 	"mcptest/internal/mcpaql/evidence"
 	"mcptest/internal/mcpaql/rule"
 	"mcptest/internal/mcpaql/verdict"
@@ -22,7 +21,7 @@ var checks = map[string]func(*evaluation){
 	"details":      (*evaluation).detailPayloads,
 	"extensions":   (*evaluation).extensions,
 	"completeness": (*evaluation).completeness,
-	"required":     (*evaluation).required,
+	"required":     (*evaluation).checkRequired,
 	"unknown":      (*evaluation).unknown,
 	"defaults":     (*evaluation).defaults,
 	"snake-case":   (*evaluation).snakeCase,
@@ -34,8 +33,8 @@ var checks = map[string]func(*evaluation){
 	"modes":        (*evaluation).modes,
 	"fields":       (*evaluation).fieldSelection,
 	"batch":        (*evaluation).batch,
-	"enforced":     (*evaluation).enforced,
-	"disclosed":    (*evaluation).disclosed,
+	"enforced":     (*evaluation).checkEnforced,
+	"disclosed":    (*evaluation).checkDisclosed,
 }
 
 func (x *evaluation) operations() {
@@ -248,9 +247,13 @@ func (j *judgement) allRead() bool {
 // silent returns the operations whose details do not say which parameters they take: that
 // there are none is not known.
 func (j *judgement) silent() []string {
-	return lists.Kept(j.details, func(d jsonv.Value) (string, bool) {
-		return d.Lookup("name").Text(), d.Lookup("parameters").IsAbsent()
-	})
+	var names []string
+	for _, d := range j.details {
+		if d.Lookup("parameters").IsAbsent() {
+			names = append(names, d.Lookup("name").Text())
+		}
+	}
+	return names
 }
 
 // lacksParameters says why a row without a case may still apply, "" if all details say which

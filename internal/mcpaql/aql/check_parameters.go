@@ -1,7 +1,6 @@
 package aql
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -27,7 +26,7 @@ func identity(name jsonv.Value, i int) string {
 	return name.Kind().String() + ":" + reference.Text(name)
 }
 
-func (x *evaluation) required() {
+func (x *evaluation) checkRequired() {
 	x.incomplete = "there are no operation details"
 	last := map[string]int{}
 	for i, d := range x.details {
@@ -97,8 +96,11 @@ func (x *evaluation) refusal(c evidence.ParameterCase, at place) {
 		x.fail("required.refused", at, c.Response, "%s without %s is not refused", c.Operation, evidence.Quoted(c.Parameter))
 		return
 	}
-	text := c.Response.Lookup("error") // a message in the wrong form, which error-form reports
-	m := cmp.Or(text.If(x.set == rule.Strict && text.Kind() == jsonv.KindString), evidence.Message(c.Response))
+	m := evidence.Message(c.Response)
+	text := c.Response.Lookup("error")
+	if x.set == rule.Strict && text.Kind() == jsonv.KindString {
+		m = text // a message in the wrong form, which error-form reports
+	}
 	if x.set == rule.Reference {
 		if !reference.Contains(m, c.Parameter) {
 			x.fail("required.named", at.member("error"), c.Response, "the message does not contain %s", evidence.Quoted(c.Parameter))
@@ -146,12 +148,12 @@ func (x *evaluation) unknown() {
 		x.incomplete = "parameter_tests.unknown_parameter contains no case that counts" + irrelevant(irrelevantCases, "the parameter is documented, or nothing lists the operation")
 	}
 	if x.set == rule.Strict {
-		x.untried(tried)
+		x.findUntried(tried)
 	}
 }
 
-// untried finds the operations without a case of an unknown parameter.
-func (x *evaluation) untried(tried map[string]bool) {
+// findUntried finds the operations without a case of an unknown parameter.
+func (x *evaluation) findUntried(tried map[string]bool) {
 	var left []string
 	seen, all := map[string]bool{}, 0
 	look := func(op string) {

@@ -9,7 +9,6 @@ import (
 
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonv"
-	"mcptest/internal/base/lists"
 	"mcptest/internal/mcpaql/evidence"
 	"mcptest/internal/mcpaql/reference"
 	"mcptest/internal/mcpaql/rule"
@@ -29,7 +28,7 @@ func (j *judgement) semantics(tier Tier) []verdict.TestResult {
 		r := x.result()
 		r.Name = c.Name
 		r.Tiers = &verdict.TierResults{Structural: tierResult(r, "semantic.pattern", true), Semantic: tierResult(r, "semantic.pattern", false)}
-		if j.undecided(c) {
+		if j.isUndecided(c) {
 			undecide(&r, c.Unjudged)
 		}
 		out = append(out, r)
@@ -48,9 +47,9 @@ func (j *judgement) semantics(tier Tier) []verdict.TestResult {
 	return out
 }
 
-// undecided reports whether a judge was asked and gave no verdict. The phrases do not
+// isUndecided reports whether a judge was asked and gave no verdict. The phrases do not
 // replace it: they are for users without a judge.
-func (j *judgement) undecided(c evidence.SemanticCase) bool {
+func (j *judgement) isUndecided(c evidence.SemanticCase) bool {
 	return j.set == rule.Strict && c.Unjudged != ""
 }
 
@@ -104,15 +103,24 @@ func semanticNote(e *evidence.Evidence, rows []verdict.TestResult) string {
 	say(phrases > 0 && len(judges) > 0, "the phrase rules decide tier 2 of %s that no judge was asked about", display.Count(phrases, "answer"))
 	say(phrases > 0 && len(judges) == 0, "no judge was asked: the phrase rules decide tier 2")
 	say(len(judges) > 0, "tier 2 is judged by %s", strings.Join(judges, " and "))
-	n := lists.Count(rows, func(r verdict.TestResult) bool { // answers that one tier accepts and the other rejects
-		return r.Tiers != nil && r.Result != verdict.Skipped && (r.Tiers.Structural == verdict.Pass) != (r.Tiers.Semantic == verdict.Pass)
-	})
+	n := 0 // answers that one tier accepts and the other rejects
+	for _, r := range rows {
+		if r.Tiers == nil || r.Result == verdict.Skipped {
+			continue
+		}
+		if (r.Tiers.Structural == verdict.Pass) != (r.Tiers.Semantic == verdict.Pass) {
+			n++
+		}
+	}
 	say(n > 0, "the tiers disagree on %s", display.Count(n, "answer"))
 	return display.Truncate(strings.Join(parts, "; "), 600)
 }
 
 func were(n int, what string) string {
-	return display.Count(n, what) + map[bool]string{true: " was", false: " were"}[n == 1]
+	if n == 1 {
+		return display.Count(n, what) + " was"
+	}
+	return display.Count(n, what) + " were"
 }
 
 // tierResult returns the verdict of one tier: that of the findings of a rule, or of
@@ -151,9 +159,9 @@ func (x *evaluation) semantic(c evidence.SemanticCase, at place) {
 		}
 	}
 	switch {
-	case x.undecided(c):
+	case x.isUndecided(c):
 	case c.Judge != nil && x.set == rule.Strict:
-		x.judged(c.Judge, at.member("x_judge"))
+		x.judgeAnswer(c.Judge, at.member("x_judge"))
 	default:
 		x.phrases(c, at.member("semantic").member("phrase_groups"), occurs)
 	}
@@ -171,7 +179,7 @@ func (x *evaluation) occurs(part, in string) bool {
 	return w == "" || strings.Contains(" "+unicodeWords(in)+" ", " "+w+" ")
 }
 
-func (x *evaluation) judged(j *evidence.Judge, at place) {
+func (x *evaluation) judgeAnswer(j *evidence.Judge, at place) {
 	broken := map[string]string{"not_understood": "semantic.judge", "unsure": "semantic.judge-unsure"}
 	if rule := broken[j.Verdict]; rule != "" {
 		x.fail(rule, at, jsonv.Value{}, "%s: %s", j.Verdict, j.Reason)
@@ -209,7 +217,11 @@ var escapeSequence = evidence.Pattern(`\\(u[0-9a-f]{4}|.)`)
 // serializedParams returns the JSON text of a call's parameters; under the strict
 // rules without escape sequences, so that words stay whole.
 func (x *evaluation) serializedParams(t evidence.ToolCall) string {
-	s := reference.Stringify(cmp.Or(t.Params.If(t.Params.Kind() != jsonv.KindNull), jsonv.Object()))
+	params := t.Params
+	if params.IsAbsent() || params.Kind() == jsonv.KindNull {
+		params = jsonv.Object()
+	}
+	s := reference.Stringify(params)
 	if x.set == rule.Strict {
 		s = escapeSequence().ReplaceAllString(s, " ")
 	}

@@ -8,6 +8,7 @@ import (
 
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/lists"
 	"mcptest/internal/mcpaql/evidence"
 	"mcptest/internal/mcpaql/rule"
 	"mcptest/internal/mcpaql/verdict"
@@ -80,7 +81,7 @@ func Evaluate(e *evidence.Evidence, o Options) *verdict.Report {
 	missing := missingEvidence(e, strict)
 	r.Complete = !slices.ContainsFunc(missing, func(n verdict.Inapplicable) bool { return n.Category != rule.Level2 })
 	if len(r.Changed) == 0 {
-		r.AchievedLevel = achieved(strict, o.Level, r.Complete)
+		r.AchievedLevel = achievedLevel(strict, o.Level, r.Complete)
 	}
 	switch {
 	case o.Rules == rule.Strict:
@@ -92,7 +93,13 @@ func Evaluate(e *evidence.Evidence, o Options) *verdict.Report {
 		other := func(n verdict.Inapplicable) bool { return n.Category != "" && n.Category != o.Category }
 		r.NotApplicable = slices.DeleteFunc(r.NotApplicable, other)
 		r.NotProved = slices.DeleteFunc(r.NotProved, other)
-		r.Categories = slices.DeleteFunc(slices.Clone(all), func(c verdict.CategoryResult) bool { return c.Name != o.Category })
+		chosen := []verdict.CategoryResult{}
+		for _, c := range all {
+			if c.Name == o.Category {
+				chosen = append(chosen, c)
+			}
+		}
+		r.Categories = chosen
 	}
 	r.ExitCode = r.Exit(o.FailOn, len(missing) > 0)
 	return r
@@ -102,8 +109,8 @@ func Evaluate(e *evidence.Evidence, o Options) *verdict.Report {
 func addLive(r *verdict.Report, live jsonv.Value) {
 	r.Ended = live.Lookup("ended").Text()
 	r.DurationMS = duration(live)
-	r.Leftovers = evidence.Each(live.Lookup("leftovers").List(), Leftover)
-	r.Changed = evidence.Each(live.Lookup("changed").List(), func(d jsonv.Value) string {
+	r.Leftovers = lists.Map(live.Lookup("leftovers").List(), Leftover)
+	r.Changed = lists.Map(live.Lookup("changed").List(), func(d jsonv.Value) string {
 		return d.Lookup("says").Text()
 	})
 	r.Unchecked = live.Lookup("unchecked").Texts()
@@ -140,8 +147,8 @@ func missingEvidence(e *evidence.Evidence, strict []verdict.CategoryResult) (out
 	return out
 }
 
-// achieved returns the level that the strict rules grant.
-func achieved(strict []verdict.CategoryResult, level int, complete bool) int {
+// achievedLevel returns the level that the strict rules grant.
+func achievedLevel(strict []verdict.CategoryResult, level int, complete bool) int {
 	if !complete {
 		return 0
 	}

@@ -8,7 +8,6 @@ import (
 
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonv"
-	"mcptest/internal/base/lists"
 	"mcptest/internal/mcpaql/evidence"
 	"mcptest/internal/mcpaql/reference"
 	"mcptest/internal/mcpaql/rule"
@@ -64,6 +63,17 @@ func (j *judgement) weight(id string) rule.Weight {
 	return w
 }
 
+// resultOf returns the result of a test whose heaviest finding has a weight.
+func resultOf(w rule.Weight) verdict.Result {
+	switch w {
+	case rule.Fail:
+		return verdict.Failed
+	case rule.Warn:
+		return verdict.Warned
+	}
+	return verdict.Pass
+}
+
 func (x *evaluation) result() verdict.TestResult {
 	x.excuse()
 	t := verdict.TestResult{Name: x.test.Name, Findings: x.found}
@@ -79,11 +89,7 @@ func (x *evaluation) result() verdict.TestResult {
 	if x.set == rule.Strict && x.cases > 0 {
 		t.Missing = x.gaps
 	}
-	t.Result = map[rule.Weight]verdict.Result{
-		rule.Off:  verdict.Pass,
-		rule.Warn: verdict.Warned,
-		rule.Fail: verdict.Failed,
-	}[heaviest(x.found)]
+	t.Result = resultOf(heaviest(x.found))
 	switch {
 	case len(x.found) > 0:
 		t.Detail = verdict.Narrate(x.found)
@@ -136,7 +142,7 @@ func (x *evaluation) observedLive() {
 	x.incomplete = "the live run did not check it"
 	if x.test.ID == "accuracy" || x.test.ID == "values" {
 		x.gaps = slices.Clone(x.unreadable)
-		x.omitted()
+		x.noteOmitted()
 	}
 	at := placeOf("x_live", "tests")
 	for i, t := range x.e.Live.Lookup("tests").Elems() {
@@ -212,8 +218,8 @@ func (x *evaluation) lackOf(test, op, param, name string, left *[]string) {
 	}
 }
 
-// omitted notes the operations as gaps that the row's test passed over as a whole.
-func (x *evaluation) omitted() {
+// noteOmitted notes the operations as gaps that the row's test passed over as a whole.
+func (x *evaluation) noteOmitted() {
 	if !x.e.IsLive() {
 		return
 	}
@@ -228,10 +234,13 @@ func (x *evaluation) omitted() {
 // obstacles describes what kept a live run from a row's cases, of the operations
 // named and of what the row's test passed over.
 func (x *evaluation) obstacles(ops []string) string {
-	why := lists.Kept(x.e.Live.Lookup("untested").List(), func(u jsonv.Value) (string, bool) {
+	var why []string
+	for _, u := range x.e.Live.Lookup("untested").List() {
 		what := strings.TrimSpace(u.Lookup("operation").Text() + " " + u.Lookup("parameter").Text())
-		return what + ": " + u.Lookup("reason").Text(), u.Lookup("test").Text() == x.test.ID
-	})
+		if u.Lookup("test").Text() == x.test.ID {
+			why = append(why, what+": "+u.Lookup("reason").Text())
+		}
+	}
 	for _, s := range x.e.Live.Lookup("skipped").Elems() {
 		op := s.Lookup("operation").Text()
 		if slices.Contains(ops, op) {

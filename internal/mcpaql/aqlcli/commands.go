@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"mcptest/internal/base/lists"
 	"mcptest/internal/base/source"
 	"mcptest/internal/cli/cmdutil"
 	"mcptest/internal/mcpaql/aql"
@@ -40,7 +41,7 @@ Exit codes: 0 passed, 1 failed, 2 warned, 3 an invalid command line or file.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return fmt.Errorf("no command: expected one of %s", strings.Join(evidence.Each(cmd.Commands(), (*cobra.Command).Name), ", "))
+			return fmt.Errorf("no command: expected one of %s", strings.Join(lists.Map(cmd.Commands(), (*cobra.Command).Name), ", "))
 		},
 	}
 	root.Version = versionLine()
@@ -166,8 +167,8 @@ func (c *call) test() int {
 	}
 	r := aql.Evaluate(e, o)
 	c.rowless(r, o)
-	c.unproved(r)
-	return max(c.print(r), r.ExitCode, c.judged(e))
+	c.printUnproved(r)
+	return max(c.print(r), r.ExitCode, c.reportJudged(e))
 }
 
 // judgement reads the options of the judgement.
@@ -183,8 +184,8 @@ func judgement(flags map[string]string) aql.Options {
 	}
 }
 
-// unproved lists the requirements of the requested level that have no evidence.
-func (c *call) unproved(r *verdict.Report) {
+// printUnproved lists the requirements of the requested level that have no evidence.
+func (c *call) printUnproved(r *verdict.Report) {
 	for _, s := range r.Alerts {
 		c.problem("%s", s)
 	}
@@ -289,7 +290,7 @@ func (c *call) explain() int {
 	topic := strings.Join(c.args, " ")
 	text, ok := rule.Explain(topic)
 	if !ok {
-		tests := evidence.Each(rule.Tests(), func(t rule.Test) string { return t.Name })
+		tests := lists.Map(rule.Tests(), func(t rule.Test) string { return t.Name })
 		text = cmp.Or(text, similar(topic, append(categoryNames(), tests...)))
 		return c.problem("unknown name %q%s: expected a test, a category or a rule", topic, source.Parenthesis(source.Suggest(text)))
 	}
@@ -304,8 +305,8 @@ func versionLine() string {
 const maxDemoOperations = 1000
 
 func demoOptions() []option {
-	defects := evidence.Each(demo.Defects(), func(d demo.Defect) string { return d.Name })
-	features := evidence.Each(demo.Features(), func(f demo.Feature) string { return f.Name })
+	defects := lists.Map(demo.Defects(), func(d demo.Defect) string { return d.Name })
+	features := lists.Map(demo.Features(), func(f demo.Feature) string { return f.Name })
 	return []option{
 		many(choice("defect", "", "name", "switch on a defect (may be repeated)", defects)),
 		many(choice("with", "", "name", "switch on an optional feature (may be repeated)", features)),

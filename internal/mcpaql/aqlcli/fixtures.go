@@ -9,10 +9,10 @@ import (
 	"path/filepath"
 	"strings"
 
+	"mcptest/internal/base/lists"
 	"mcptest/internal/base/osfile"
 	"mcptest/internal/base/source"
 	"mcptest/internal/cli/cmdutil"
-	"mcptest/internal/mcpaql/evidence"
 	"mcptest/internal/mcpaql/fixtures"
 	"mcptest/internal/mcpaql/rule"
 	"mcptest/internal/mcpaql/verdict"
@@ -44,7 +44,7 @@ func (c *call) fixtures() ([]fixtures.Verified, bool) {
 	if len(c.args) > 0 {
 		return c.folder(c.args[0])
 	}
-	return evidence.Each(fixtures.All(), func(f fixtures.Fixture) fixtures.Verified {
+	return lists.Map(fixtures.All(), func(f fixtures.Fixture) fixtures.Verified {
 		return fixtures.Verify(&source.File{
 			Name: f.Name,
 			Data: f.Data,

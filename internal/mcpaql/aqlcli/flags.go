@@ -14,7 +14,6 @@ import (
 	"mcptest/internal/base/lists"
 	"mcptest/internal/base/source"
 	"mcptest/internal/cli/cmdutil"
-	"mcptest/internal/mcpaql/evidence"
 	"mcptest/internal/mcpaql/live/guard"
 	"mcptest/internal/mcpaql/rule"
 	"mcptest/internal/mcpaql/verdict"
@@ -49,7 +48,7 @@ func (v *flagValue) Set(s string) error {
 	if v.isFlag(s) {
 		return fmt.Errorf("--%s needs a value: %s", v.long, v.doc)
 	}
-	s, err := v.checked(s)
+	s, err := v.checkValue(s)
 	if err != nil {
 		v.c.problem("--%s: %s", v.long, err)
 	}
@@ -67,7 +66,7 @@ func (v *flagValue) isFlag(s string) bool {
 	return strings.HasPrefix(s, "--") || len(name) == 2 && name[0] == '-' && v.flags.ShorthandLookup(name[1:]) != nil
 }
 
-func (o option) checked(s string) (string, error) {
+func (o option) checkValue(s string) (string, error) {
 	if o.check == nil {
 		return anyValue(s)
 	}
@@ -154,7 +153,7 @@ func anyValue(s string) (string, error) {
 }
 
 func categoryNames() []string {
-	return evidence.Each(rule.Categories(), func(c rule.Category) string { return c.Name })
+	return lists.Map(rule.Categories(), func(c rule.Category) string { return c.Name })
 }
 
 // positional checks the number of arguments against the synopsis of a command: "[x]"

@@ -277,10 +277,10 @@ func (c *call) writeJudged(f *source.File, e *evidence.Evidence) int {
 	return c.emitTo("bundle", name, append(bundle.Indent("", "  "), '\n'))
 }
 
-// judged reports questions that were not asked and answers that were not judged: with
+// reportJudged reports questions that were not asked and answers that were not judged: with
 // --require-judge as a problem, whose exit code it returns, and otherwise only if the
 // model or the judge that the user named was of no use at all.
-func (c *call) judged(e *evidence.Evidence) int {
+func (c *call) reportJudged(e *evidence.Evidence) int {
 	unjudged, unasked, why := 0, e.Live.Lookup("unasked"), ""
 	for _, s := range e.Semantics {
 		if s.Unjudged != "" {

@@ -189,9 +189,9 @@ func (c *call) liveReport(o guard.Options, e *evidence.Evidence, err error, odd 
 	opts := judgement(c.flags)
 	opts.Rules = rule.Strict
 	r := aql.Evaluate(read, opts)
-	c.unproved(r)
+	c.printUnproved(r)
 	c.aside(bundle.Lookup("x_live"), odd)
-	return max(least, c.print(r), r.ExitCode, c.judged(read))
+	return max(least, c.print(r), r.ExitCode, c.reportJudged(read))
 }
 
 // aside prints notes that are not part of the report to the standard error.
@@ -202,7 +202,7 @@ func (c *call) aside(live jsonv.Value, odd source.Diagnostics) {
 	for _, l := range live.Lookup("leftovers").Elems() {
 		c.problem("left behind: %s", aql.Leftover(l))
 	}
-	c.explained(odd)
+	c.printExplained(odd)
 	for _, n := range live.Lookup("notices").Elems() {
 		if !slices.ContainsFunc(odd, func(d source.Diagnostic) bool { return d.Msg == n.Text() }) {
 			c.problem("%s", n.Text())
@@ -279,7 +279,7 @@ func (c *call) livePlan(ctx context.Context, o guard.Options) int {
 	if err != nil {
 		return c.noAdapter(err)
 	}
-	c.explained(odd)
+	c.printExplained(odd)
 	var b strings.Builder
 	for _, p := range plan {
 		fmt.Fprintf(&b, "%-8s risk %d  %s", p.Category, p.Risk, p.Operation)

@@ -210,7 +210,7 @@ func checkedOption(name, value string) (string, error) {
 	case options[i].value == "":
 		return "yes", nil
 	default:
-		return options[i].checked(value)
+		return options[i].checkValue(value)
 	}
 }
 
@@ -243,15 +243,15 @@ func (c *call) openValues(o *guard.Options) bool {
 	}
 	v, f, ds := live.ReadValues(f)
 	if ds.HasErrors() {
-		c.explained(ds)
+		c.printExplained(ds)
 		return false
 	}
 	o.Values, o.ValuesFile = v, f
 	return true
 }
 
-// explained prints diagnostics with their source lines.
-func (c *call) explained(ds source.Diagnostics) {
+// printExplained prints diagnostics with their source lines.
+func (c *call) printExplained(ds source.Diagnostics) {
 	if err := ds.Print(c.Err, source.Style{}); err != nil {
 		c.problem("cannot write to the standard error: %s", cmdutil.Reason(err))
 	}

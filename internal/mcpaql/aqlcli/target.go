@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"mcptest/internal/base/lists"
 	"mcptest/internal/base/secret"
 	"mcptest/internal/base/shellwords"
 	"mcptest/internal/cli/cmdutil"
@@ -174,14 +173,21 @@ func (t *target) isolate() error {
 // secretValues returns the values of --env whose names suggest secrets, and those of
 // every --pass-env: a variable is usually passed on because it holds a secret.
 func (c *call) secretValues() []string {
-	values := lists.Kept(c.all("env"), func(e string) (string, bool) {
+	var values []string
+	for _, e := range c.all("env") {
 		name, value, _ := strings.Cut(e, "=")
-		return value, secret.Name(name)
-	})
-	return append(values, lists.Kept(c.all("pass-env"), func(name string) (string, bool) {
+		if secret.Name(name) {
+			values = append(values, value)
+		}
+	}
+	for _, name := range c.all("pass-env") {
 		v := cmdutil.LookupEnv(c.Env, name)
-		return v, v != "" && !slices.ContainsFunc(passedEnv, func(p string) bool { return strings.EqualFold(p, name) })
-	})...)
+		isUsual := slices.ContainsFunc(passedEnv, func(p string) bool { return strings.EqualFold(p, name) })
+		if v != "" && !isUsual {
+			values = append(values, v)
+		}
+	}
+	return values
 }
 
 // dial opens a session; a variant is another endpoint mode.

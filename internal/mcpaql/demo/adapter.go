@@ -71,14 +71,6 @@ func (a *Adapter) is(defect string) bool { return a.defects[defect] }
 
 func (a *Adapter) has(feature string) bool { return a.features[feature] }
 
-// pick returns one of two values: most defects replace one.
-func pick[T any](first bool, one, other T) T {
-	if first {
-		return one
-	}
-	return other
-}
-
 // clock returns the adapter's own time. It advances by a minute with every change, so
 // that the same calls get the same answers.
 func (a *Adapter) clock() string {
@@ -104,7 +96,10 @@ func (a *Adapter) insert(r *resource, v jsonv.Value) jsonv.Value {
 
 // index returns the index of the item that parameters name, -1 if there is none.
 func (a *Adapter) index(r *resource, params jsonv.Value) int {
-	key := pick(r.ByName, "name", "id")
+	key := "id"
+	if r.ByName {
+		key = "name"
+	}
 	return slices.IndexFunc(a.items[r.Name], func(v jsonv.Value) bool {
 		return (r.One || v.Lookup(key).Text() == params.Lookup(r.key()).Text()) &&
 			(r.Kind == "" || jsonv.Equal(v.Lookup(r.Kind), params.Lookup(r.Kind)))
@@ -152,8 +147,8 @@ func (a *Adapter) save() error {
 	return nil
 }
 
-// saved stores the library after a change, and returns the answer to the call.
-func (a *Adapter) saved(answer jsonv.Value) (jsonv.Value, *failure) {
+// saveAnswer stores the library after a change, and returns the answer to the call.
+func (a *Adapter) saveAnswer(answer jsonv.Value) (jsonv.Value, *failure) {
 	if a.save() != nil {
 		return jsonv.Value{}, refuse("INTERNAL_ERROR", "The library could not be kept.")
 	}
@@ -206,7 +201,10 @@ func (a *Adapter) begin() jsonv.Value {
 }
 
 func (a *Adapter) state(x *execution) jsonv.Value {
-	status := pick(a.is("execution-own-state") && x.status == running, "busy", x.status)
+	status := x.status
+	if a.is("execution-own-state") && x.status == running {
+		status = "busy"
+	}
 	return jsonv.ObjectOf("execution_id", x.id, "status", status)
 }
 

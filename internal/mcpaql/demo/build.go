@@ -69,8 +69,13 @@ func (a *Adapter) addCollection(r *resource) {
 	r.Fields = append(r.Fields, assigned[1:]...)
 	a.resources = append(a.resources, r)
 	writable := slices.DeleteFunc(slices.Clone(r.Fields), func(f param) bool { return f.ReadOnly })
-	note := pick(r.ByName, " created_at and updated_at are read-only.", " id, created_at and updated_at are read-only.")
-	note = pick(a.is("read-only-undisclosed"), "", note)
+	note := " id, created_at and updated_at are read-only."
+	if r.ByName {
+		note = " created_at and updated_at are read-only."
+	}
+	if a.is("read-only-undisclosed") {
+		note = ""
+	}
 	named := a.naming(r)
 	get := slices.Clone(named)
 	if !a.is("no-field-selection") {
@@ -79,16 +84,7 @@ func (a *Adapter) addCollection(r *resource) {
 	if a.is("camel-parameter") && r.Name == "book" {
 		get = append(get, param{Name: "withNotes", Type: "boolean", Doc: "Has no effect."})
 	}
-	list, hidden := a.controls(r), []param(nil)
-	if a.is("accepts-undocumented") && r.Name == "book" {
-		list, hidden = list[:1:1], list[1:]
-	}
-	if r.Name == "book" {
-		list = append(list, a.library.Cursors...)
-	}
-	if r.Kind != "" {
-		list = append([]param{r.field(r.Kind)}, list...)
-	}
+	list, hidden := a.listParams(r)
 	update := append(slices.Clone(named), param{Name: "input", Type: "object", Doc: "The fields to change, by name; null removes one." + note, Required: true})
 	if a.is("update-flat") {
 		update = slices.Clone(named)
@@ -119,6 +115,22 @@ func (a *Adapter) addCollection(r *resource) {
 		}
 	}
 	a.add(r.With, r)
+}
+
+// listParams returns the parameters of the operation that lists a resource, and those that
+// it accepts without documenting them.
+func (a *Adapter) listParams(r *resource) (list, hidden []param) {
+	list = a.controls(r)
+	if a.is("accepts-undocumented") && r.Name == "book" {
+		list, hidden = list[:1:1], list[1:]
+	}
+	if r.Name == "book" {
+		list = append(list, a.library.Cursors...)
+	}
+	if r.Kind != "" {
+		list = append([]param{r.field(r.Kind)}, list...)
+	}
+	return list, hidden
 }
 
 // naming returns the parameters that identify an item of a resource.
@@ -275,13 +287,11 @@ type resource struct {
 	Without []string `json:"without"` // verbs without an operation
 }
 
-func (r *resource) typeName() string { return strings.ToUpper(r.Name[:1]) + r.Name[1:] }
-func (r *resource) key() string      { return pick(r.ByName, "name", r.Name+"_id") }
+func (r *resource) typeName() string        { return strings.ToUpper(r.Name[:1]) + r.Name[1:] }
+func (r *resource) field(name string) param { return paramNamed(r.Fields, name) }
 
-func (r *resource) field(name string) param { return named(r.Fields, name) }
-
-// named returns the parameter with a name; one without a name if there is none.
-func named(params []param, name string) param {
+// paramNamed returns the parameter with a name; one without a name if there is none.
+func paramNamed(params []param, name string) param {
 	return lists.First(params, func(p param) bool { return p.Name == name })
 }
 
@@ -310,7 +320,7 @@ func (o *operation) does() string {
 }
 
 func (o *operation) param(name string) param {
-	return named(slices.Concat(o.Params, o.hidden), name)
+	return paramNamed(slices.Concat(o.Params, o.hidden), name)
 }
 
 // typeInfo is one named type.
@@ -351,3 +361,10 @@ const singleTool = "mcp_aql"
 var categories = []string{"CREATE", "READ", "UPDATE", "DELETE", "EXECUTE"}
 
 func toolOf(category string) string { return singleTool + "_" + strings.ToLower(category) }
+
+func (r *resource) key() string {
+	if r.ByName {
+		return "name"
+	}
+	return r.Name + "_id"
+}

@@ -14,11 +14,20 @@ import (
 // fail returns the envelope of a failure.
 func (a *Adapter) fail(f *failure) jsonv.Value {
 	e := jsonv.ObjectOf("code", f.code, "message", f.message)
-	e = pick(len(f.details) > 0, e.With("details", jsonv.Object(f.details...)), e)
+	if len(f.details) > 0 {
+		e = e.With("details", jsonv.Object(f.details...))
+	}
 	v := jsonv.ObjectOf("success", false, "error", e)
-	v = pick(a.is("error-with-data"), v.With("data", jsonv.Null()), v)
-	v = pick(a.is("error-meta"), v.With("_meta", jsonv.ObjectOf("request_id", "r1")), v)
-	return pick(a.is("error-text") && f.code == "NOT_FOUND_OPERATION", v.With("error", jsonv.String(f.message)), v)
+	if a.is("error-with-data") {
+		v = v.With("data", jsonv.Null())
+	}
+	if a.is("error-meta") {
+		v = v.With("_meta", jsonv.ObjectOf("request_id", "r1"))
+	}
+	if a.is("error-text") && f.code == "NOT_FOUND_OPERATION" {
+		return v.With("error", jsonv.String(f.message))
+	}
+	return v
 }
 
 // answer handles the arguments of one tool call and returns the envelope.
@@ -33,40 +42,49 @@ func (a *Adapter) answer(s session, tool string, args jsonv.Value) jsonv.Value {
 	return env
 }
 
-// operate runs one operation.
-func (a *Adapter) operate(s session, tool string, args jsonv.Value) (jsonv.Value, *failure) {
+// findRequested returns the operation that a request names.
+func (a *Adapter) findRequested(args jsonv.Value) (*operation, *failure) {
 	if why := tooLarge(args, 1); why != "" && !a.is("limits-open") {
-		code := pick(a.is("limits-code"), "VALIDATION_INVALID_VALUE", "VALIDATION_PAYLOAD_TOO_LARGE")
-		return jsonv.Value{}, refuse(code, "The request is too large: %s.", why)
+		code := "VALIDATION_PAYLOAD_TOO_LARGE"
+		if a.is("limits-code") {
+			code = "VALIDATION_INVALID_VALUE"
+		}
+		return nil, refuse(code, "The request is too large: %s.", why)
 	}
 	name := args.Lookup("operation")
 	switch name.Kind() {
 	case jsonv.KindString:
 	case jsonv.KindAbsent:
-		return jsonv.Value{}, refuse("VALIDATION_MISSING_PARAM", "The parameter 'operation' is missing: name one of those introspect lists.").with("param_name", jsonv.String("operation"))
+		return nil, refuse("VALIDATION_MISSING_PARAM", "The parameter 'operation' is missing: name one of those introspect lists.").
+			with("param_name", jsonv.String("operation"))
 	default:
-		return jsonv.Value{}, refuse("VALIDATION_INVALID_TYPE", "The parameter 'operation' wants a string, got %s.", name.Kind()).with("param_name", jsonv.String("operation"))
+		return nil, refuse("VALIDATION_INVALID_TYPE", "The parameter 'operation' wants a string, got %s.", name.Kind()).
+			with("param_name", jsonv.String("operation"))
 	}
 	op := a.find(name.Text())
 	if op == nil {
-		return jsonv.Value{}, refuse("NOT_FOUND_OPERATION", "There is no operation '%s': introspect with query operations lists them.", name.Text()).with("operation", name)
+		return nil, refuse("NOT_FOUND_OPERATION", "There is no operation '%s': introspect with query operations lists them.", name.Text()).
+			with("operation", name)
 	}
-	if a.before(op, args.Lookup("params")) {
-		return success(jsonv.ObjectOf("done", true), nil), nil
+	return op, nil
+}
+
+// paramsOf returns the parameters of a request, with those that stand next to them.
+func (a *Adapter) paramsOf(op *operation, args jsonv.Value) (jsonv.Value, *failure) {
+	params := args.Lookup("params")
+	if params.IsAbsent() {
+		params = jsonv.Object()
 	}
-	if f := a.routed(op, tool); f != nil {
-		return jsonv.Value{}, f
-	}
-	params := pick(args.Lookup("params").IsAbsent(), jsonv.Object(), args.Lookup("params"))
 	if params.Kind() != jsonv.KindObject {
-		return jsonv.Value{}, refuse("VALIDATION_INVALID_TYPE", "The parameter 'params' wants an object, got %s.", params.Kind()).with("param_name", jsonv.String("params"))
+		return params, refuse("VALIDATION_INVALID_TYPE", "The parameter 'params' wants an object, got %s.", params.Kind()).
+			with("param_name", jsonv.String("params"))
 	}
 	for k, v := range args.Members() {
-		switch {
-		case k == "operation" || k == "params", k == "_request_id":
-		case k == "_meta":
+		switch k {
+		case "operation", "params", "_request_id":
+		case "_meta":
 			if a.is("meta-refused") {
-				return jsonv.Value{}, refuse("VALIDATION_UNKNOWN_PARAM", "%s takes no parameter '_meta'.", op.Name)
+				return params, refuse("VALIDATION_UNKNOWN_PARAM", "%s takes no parameter '_meta'.", op.Name)
 			}
 		default:
 			if _, inside := params.Get(k); !inside || a.is("top-level-wins") {
@@ -74,7 +92,30 @@ func (a *Adapter) operate(s session, tool string, args jsonv.Value) (jsonv.Value
 			}
 		}
 	}
-	warnings, f := a.checkParams(op, pick(a.gated(op), params.Without("confirmation_token"), params))
+	return params, nil
+}
+
+// operate runs one operation.
+func (a *Adapter) operate(s session, tool string, args jsonv.Value) (jsonv.Value, *failure) {
+	op, f := a.findRequested(args)
+	if f != nil {
+		return jsonv.Value{}, f
+	}
+	if a.before(op, args.Lookup("params")) {
+		return success(jsonv.ObjectOf("done", true), nil), nil
+	}
+	if f := a.checkRoute(op, tool); f != nil {
+		return jsonv.Value{}, f
+	}
+	params, f := a.paramsOf(op, args)
+	if f != nil {
+		return jsonv.Value{}, f
+	}
+	checked := params
+	if a.isGated(op) {
+		checked = params.Without("confirmation_token")
+	}
+	warnings, f := a.checkParams(op, checked)
 	if f != nil {
 		return jsonv.Value{}, f
 	}
@@ -98,8 +139,8 @@ func (a *Adapter) operate(s session, tool string, args jsonv.Value) (jsonv.Value
 	return env, nil
 }
 
-// routed refuses an operation that belongs to another endpoint.
-func (a *Adapter) routed(op *operation, tool string) *failure {
+// checkRoute refuses an operation that belongs to another endpoint.
+func (a *Adapter) checkRoute(op *operation, tool string) *failure {
 	if tool == singleTool || tool == toolOf(op.Category) || a.is("routes-anywhere") {
 		return nil
 	}
@@ -152,7 +193,10 @@ func (a *Adapter) run(op *operation, params jsonv.Value) (jsonv.Value, *failure)
 	case "delete":
 		a.gone[id] = item
 		a.items[r.Name] = slices.Delete(a.items[r.Name], i, i+1)
-		return a.saved(pick(r.One, jsonv.ObjectOf("deleted", true), jsonv.ObjectOf("id", id, "deleted", true)))
+		if r.One {
+			return a.saveAnswer(jsonv.ObjectOf("deleted", true))
+		}
+		return a.saveAnswer(jsonv.ObjectOf("id", id, "deleted", true))
 	}
 	if a.is("reading-writes") && op.Name == "get_book" {
 		n, _ := item.Lookup("read_count").Int64()
@@ -188,10 +232,15 @@ func (a *Adapter) create(r *resource, params jsonv.Value) (jsonv.Value, *failure
 		params = params.With("title", jsonv.String(strings.ToUpper(params.Lookup("title").Text())))
 	}
 	for defect, field := range map[string]string{"create-drops": "author", "charter-drops": "text", "loans-drop": "until", "keys-drop": "color"} {
-		params = pick(a.is(defect), params.Without(field), params)
+		if a.is(defect) {
+			params = params.Without(field)
+		}
 	}
 	v := a.insert(r, params)
-	return a.saved(pick(r.ByName, jsonv.ObjectOf("created", true), v))
+	if r.ByName {
+		return a.saveAnswer(jsonv.ObjectOf("created", true))
+	}
+	return a.saveAnswer(v)
 }
 
 // tokenTime is how long a token is valid.
@@ -200,7 +249,7 @@ const tokenTime = 5 * time.Minute
 // confirm requires a confirmation of operations that cannot be undone, and checks the
 // token of a call that carries one. It returns the parameters without the token.
 func (a *Adapter) confirm(s session, op *operation, params jsonv.Value) (jsonv.Value, *failure) {
-	if !a.gated(op) {
+	if !a.isGated(op) {
 		return params, nil
 	}
 	given, there := params.Get("confirmation_token")
@@ -210,7 +259,9 @@ func (a *Adapter) confirm(s session, op *operation, params jsonv.Value) (jsonv.V
 		return params, a.askFor(s, op, call)
 	}
 	t := s[given.Text()]
-	t = pick(a.is("confirm-outlives") && t == nil, a.own[given.Text()], t)
+	if a.is("confirm-outlives") && t == nil {
+		t = a.own[given.Text()]
+	}
 	switch {
 	case t == nil && !a.is("confirm-anything"):
 		return params, refuse("TOKEN_INVALID", "This token is not known: ask again to get one.")
@@ -225,14 +276,17 @@ func (a *Adapter) confirm(s session, op *operation, params jsonv.Value) (jsonv.V
 	return params, nil
 }
 
-func (a *Adapter) gated(op *operation) bool {
+func (a *Adapter) isGated(op *operation) bool {
 	return a.has("confirm") && (op.Verb == "delete" || op.Name == "update_shelf")
 }
 
 func (a *Adapter) askFor(s session, op *operation, call string) *failure {
 	var b [16]byte
 	_, _ = rand.Read(b[:])
-	name := pick(a.is("confirm-form"), strconv.Itoa(len(s)+1), "conf_"+hex.EncodeToString(b[:]))
+	name := "conf_" + hex.EncodeToString(b[:])
+	if a.is("confirm-form") {
+		name = strconv.Itoa(len(s) + 1)
+	}
 	t := &token{call: call}
 	s[name], a.own[name] = t, t
 	f := refuse("CONFIRMATION_REQUIRED", "%s has to be confirmed: call it again with the confirmation_token of the details.", op.Name).with("operation", jsonv.String(op.Name))
@@ -252,7 +306,7 @@ func (a *Adapter) decide(r *resource, params jsonv.Value) (jsonv.Value, *failure
 		return jsonv.Value{}, a.missing(r, params.Lookup(r.key()).Text())
 	}
 	a.items[r.Name][i] = a.items[r.Name][i].With("decision", jsonv.String("yes"))
-	return a.saved(a.items[r.Name][i])
+	return a.saveAnswer(a.items[r.Name][i])
 }
 
 // Call is a call of an operation on a collection, before anything is checked.
@@ -307,7 +361,10 @@ func (a *Adapter) batch(s session, tool string, list jsonv.Value) jsonv.Value {
 			break
 		}
 	}
-	total := pick(a.is("batch-counts"), len(results)+1, len(results))
+	total := len(results)
+	if a.is("batch-counts") {
+		total = len(results) + 1
+	}
 	summary := jsonv.ObjectOf("total", total, "succeeded", good, "failed", len(results)-good)
 	return jsonv.ObjectOf("success", true, "data", nil, "results", jsonv.Array(results...), "summary", summary)
 }

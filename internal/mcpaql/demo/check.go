@@ -58,15 +58,26 @@ func (a *Adapter) checkMissing(op *operation, p param) *failure {
 	if !required {
 		return nil
 	}
-	code := pick(a.is("required-code"), "INCOMPLETE", "VALIDATION_MISSING_PARAM")
-	message := pick(a.is("required-unnamed"), "Something is missing.", fmt.Sprintf("%s needs the parameter '%s', %s.", op.Name, p.Name, display.Article(p.Type)))
+	code := "VALIDATION_MISSING_PARAM"
+	if a.is("required-code") {
+		code = "INCOMPLETE"
+	}
+	message := fmt.Sprintf("%s needs the parameter '%s', %s.", op.Name, p.Name, display.Article(p.Type))
+	if a.is("required-unnamed") {
+		message = "Something is missing."
+	}
 	return refuse(code, "%s", message).with("param_name", jsonv.String(p.Name))
 }
 
 // checkValue checks one value against the definition of its parameter.
 func (a *Adapter) checkValue(p param, name string, v jsonv.Value) *failure {
-	typ := pick(p.Type == "Genre", "string", p.Type)
-	typ = pick(a.is("documents-wrong-type") && name == "limit", "integer", typ)
+	typ := p.Type
+	if p.Type == "Genre" {
+		typ = "string"
+	}
+	if a.is("documents-wrong-type") && name == "limit" {
+		typ = "integer"
+	}
 	if a.is("type-coerced") && typ == "integer" && v.Kind() == jsonv.KindString {
 		return nil
 	}

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"mcptest/internal/base/jsonv"
-	"mcptest/internal/base/lists"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/server/mcpserver"
 )
@@ -75,7 +74,10 @@ func (a *Adapter) callTool(s session, req *mcpserver.Request) *mcpserver.Reply {
 	}
 	result := toolResult(env, code != "" && a.is("flags-failures"))
 	wrong := result.With("structuredContent", jsonv.ObjectOf("success", true, "data", nil))
-	return reply(pick(a.is("structured-differs"), wrong, result))
+	if a.is("structured-differs") {
+		return reply(wrong)
+	}
+	return reply(result)
 }
 
 func toolResult(env jsonv.Value, isError bool) jsonv.Value {
@@ -104,16 +106,28 @@ func (a *Adapter) addTools() {
 }
 
 func (a *Adapter) tool(name, category string) jsonv.Value {
-	ops := lists.Kept(a.operations, func(op *operation) (string, bool) { return op.Name, category == "" || op.Category == category })
+	var ops []string
+	for _, op := range a.operations {
+		if category == "" || op.Category == category {
+			ops = append(ops, op.Name)
+		}
+	}
 	if a.is("hidden-operation") && category == "READ" {
 		ops = append(ops, "peek_book")
 	}
-	doc := pick(category == "", "Every operation of the library.", "The library's "+strings.ToLower(category)+" operations.")
-	doc += pick(a.is("tool-silent"), "", " Call introspect with query operations to learn about them.")
+	doc := "The library's " + strings.ToLower(category) + " operations."
+	if category == "" {
+		doc = "Every operation of the library."
+	}
+	if !a.is("tool-silent") {
+		doc += " Call introspect with query operations to learn about them."
+	}
 	doc += " Supported operations: " + strings.Join(ops, ", ") + "."
 	of := func(typ string) jsonv.Value { return jsonv.ObjectOf("type", typ) }
 	schema := of("object").With("properties", jsonv.ObjectOf("operation", of("string"), "params", of("object"), "operations", of("array")))
-	schema = pick(a.is("tool-schema"), schema, schema.With("required", jsonv.From([]string{"operation"})))
+	if !a.is("tool-schema") {
+		schema = schema.With("required", jsonv.From([]string{"operation"}))
+	}
 	readOnly := category == "READ" || category == "DELETE" && a.is("tool-hints")
 	destructive := !readOnly && category != "CREATE"
 	return jsonv.ObjectOf("name", name, "description", doc, "inputSchema", schema, "annotations", jsonv.ObjectOf("readOnlyHint", readOnly, "destructiveHint", destructive))

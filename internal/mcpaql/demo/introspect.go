@@ -33,18 +33,44 @@ func (a *Adapter) introspect(params jsonv.Value) (jsonv.Value, *failure) {
 	return jsonv.ObjectOf("operation", a.detail(op)), nil
 }
 
+// shownMode returns the mode that the adapter says it has.
+func (a *Adapter) shownMode() string {
+	switch {
+	case a.is("protocol-mode"):
+		return "everything"
+	case a.o.Mode == ModeCrude:
+		return "semantic"
+	}
+	return a.o.Mode
+}
+
 func (a *Adapter) operationList() jsonv.Value {
 	a.lists++
-	key := pick(a.is("list-other-name-key"), "element_name", "name")
+	key := "name"
+	if a.is("list-other-name-key") {
+		key = "element_name"
+	}
 	var list []jsonv.Value
 	for i, op := range a.operations {
 		search := op.Name == "search_books"
-		category := pick(a.is("list-bad-category") && search, "QUERY", op.Category)
-		category = pick(a.is("delete-lists-read") && op.Name == "delete_shelf", "READ", category)
-		doc := pick(a.is("launch-differs") && search, op.Doc+" ("+a.o.Launch+")", op.Doc)
+		category := op.Category
+		if a.is("list-bad-category") && search {
+			category = "QUERY"
+		}
+		if a.is("delete-lists-read") && op.Name == "delete_shelf" {
+			category = "READ"
+		}
+		doc := op.Doc
+		if a.is("launch-differs") && search {
+			doc = op.Doc + " (" + a.o.Launch + ")"
+		}
 		v := jsonv.ObjectOf(key, op.Name, "semantic_category", category, "endpoint", op.Category, "description", doc)
-		v = pick(a.is("list-extra-member"), v.With("position", jsonv.Int(int64(i))), v)
-		v = pick(a.is("list-no-description") && search, v.Without("description"), v)
+		if a.is("list-extra-member") {
+			v = v.With("position", jsonv.Int(int64(i)))
+		}
+		if a.is("list-no-description") && search {
+			v = v.Without("description")
+		}
 		list = append(list, v)
 		if a.is("list-duplicate") && search {
 			list = append(list, v)
@@ -53,12 +79,13 @@ func (a *Adapter) operationList() jsonv.Value {
 	if a.is("list-shuffles") && a.lists%2 == 0 {
 		slices.Reverse(list)
 	}
-	mode := pick(a.o.Mode == ModeCrude, "semantic", a.o.Mode)
-	mode = pick(a.is("protocol-mode"), "everything", mode)
+	mode := a.shownMode()
 	data := jsonv.ObjectOf("operations", jsonv.Array(list...))
 	if !a.is("no-protocol") {
 		flags := jsonv.ObjectOf("batch", !a.is("no-batch"), "field_selection", !a.is("no-field-selection"))
-		flags = pick(a.has("executions"), flags.With("execution_safety_loop", jsonv.Bool(true)), flags)
+		if a.has("executions") {
+			flags = flags.With("execution_safety_loop", jsonv.Bool(true))
+		}
 		data = data.With("_protocol", jsonv.ObjectOf("version", protocolVersion, "conformance", "level-2", "mode", mode, "capabilities", flags,
 			"limits", jsonv.ObjectOf("max_string_length", maxString, "max_array_elements", maxElements, "max_nesting_depth", maxDepth)))
 	}
@@ -67,9 +94,17 @@ func (a *Adapter) operationList() jsonv.Value {
 
 func (a *Adapter) detail(op *operation) jsonv.Value {
 	search := op.Name == "search_books"
-	endpoint := pick(a.is("category-differs") && search, "UPDATE", op.Category)
-	tool := pick(a.o.Mode == ModeSingle, singleTool, toolOf(op.Category))
-	tool = pick(a.is("tool-unlisted") && search, "mcp_aql_search", tool)
+	endpoint := op.Category
+	if a.is("category-differs") && search {
+		endpoint = "UPDATE"
+	}
+	tool := toolOf(op.Category)
+	if a.o.Mode == ModeSingle {
+		tool = singleTool
+	}
+	if a.is("tool-unlisted") && search {
+		tool = "mcp_aql_search"
+	}
 	cycle := jsonv.ObjectOf("states", jsonv.From([]string{pending, running, completed, "failed", cancelled}), "supports_cancel", true, "supports_retry", false)
 	v := jsonv.ObjectOf("name", op.Name, "semantic_category", op.Category, "endpoint", endpoint, "mcpTool", tool, "description", op.Doc,
 		"permissions", jsonv.ObjectOf("readOnly", op.Category == "READ", "destructive", op.Category == "UPDATE" || op.Category == "DELETE"),
@@ -101,9 +136,11 @@ func describe(p param) jsonv.Value {
 func (a *Adapter) types() []typeInfo {
 	out := slices.Clone(a.library.Types[:1])
 	for _, r := range a.resources {
-		out = append(out, lists.Kept(r.Fields, func(f param) (typeInfo, bool) {
-			return typeInfo{Name: f.Listed, Kind: "enum", Doc: f.Doc, Values: f.Enum}, f.Listed != ""
-		})...)
+		for _, f := range r.Fields {
+			if f.Listed != "" {
+				out = append(out, typeInfo{Name: f.Listed, Kind: "enum", Doc: f.Doc, Values: f.Enum})
+			}
+		}
 		out = append(out,
 			typeInfo{Name: r.typeName(), Kind: "object", Doc: "One " + r.Name + ".", Fields: r.Fields},
 			typeInfo{Name: r.typeName() + "List", Kind: "object", Doc: "A page of " + r.Plural + ".", Fields: []param{
@@ -118,7 +155,10 @@ func (a *Adapter) types() []typeInfo {
 func (a *Adapter) typeList() jsonv.Value {
 	return jsonv.ObjectOf("types", jsonv.List(a.types(), func(t typeInfo) jsonv.Value {
 		v := jsonv.ObjectOf("name", t.Name, "kind", t.Kind, "description", t.Doc)
-		return pick(a.is("types-inline") && t.Kind == "enum", v.With("values", jsonv.From(t.Values)), v)
+		if a.is("types-inline") && t.Kind == "enum" {
+			return v.With("values", jsonv.From(t.Values))
+		}
+		return v
 	}))
 }
 
@@ -132,7 +172,10 @@ func (a *Adapter) typeDetail(name string) jsonv.Value {
 		return v.With("values", jsonv.From(t.Values))
 	case t.Kind == "object":
 		return v.With("fields", jsonv.List(t.Fields, func(f param) jsonv.Value {
-			doc := pick(a.is("read-only-undisclosed"), strings.ReplaceAll(f.Doc, "read-only", "kept"), f.Doc)
+			doc := f.Doc
+			if a.is("read-only-undisclosed") {
+				doc = strings.ReplaceAll(f.Doc, "read-only", "kept")
+			}
 			return jsonv.ObjectOf("name", f.Name, "type", f.Type, "required", f.Required, "description", doc)
 		}))
 	}

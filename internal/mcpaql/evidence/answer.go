@@ -280,7 +280,7 @@ func RedactKeys(v jsonv.Value, sensitive map[string]bool) jsonv.Value {
 		case sensitive[k] && e.Kind() != jsonv.KindNull:
 			return k, jsonv.String(redacted)
 		case SecretMember(k, e):
-			return k, concealed(e)
+			return k, concealValues(e)
 		}
 		return k, RedactKeys(e, sensitive)
 	})
@@ -302,12 +302,12 @@ func SecretMember(key string, v jsonv.Value) bool {
 	return false
 }
 
-// concealed replaces the texts and numbers in a value.
-func concealed(v jsonv.Value) jsonv.Value {
+// concealValues replaces the texts and numbers in a value.
+func concealValues(v jsonv.Value) jsonv.Value {
 	if v.Kind() == jsonv.KindString || v.Kind() == jsonv.KindNumber {
 		return jsonv.String(redacted)
 	}
-	return v.Map(func(k string, e jsonv.Value) (string, jsonv.Value) { return k, concealed(e) })
+	return v.Map(func(k string, e jsonv.Value) (string, jsonv.Value) { return k, concealValues(e) })
 }
 
 // SecretKey reports whether the value of a key must never be stored.

@@ -64,8 +64,8 @@ func membersOf(t reflect.Type) (out []member) {
 	return out
 }
 
-// named reports whether a list of this type is an object in JSON.
-func named(elem reflect.Type) bool {
+// isNamedList reports whether a list of this type is an object in JSON.
+func isNamedList(elem reflect.Type) bool {
 	return elem.Kind() == reflect.Struct && elem != valueType && elem.Field(0).Tag.Get("member") == "*"
 }
 
@@ -89,13 +89,13 @@ func encode(v reflect.Value, other string) jsonv.Value {
 		list := make([]jsonv.Value, v.Len())
 		for i := range list {
 			e := v.Index(i)
-			if named(v.Type().Elem()) {
+			if isNamedList(v.Type().Elem()) {
 				members = append(members, jsonv.Member{Key: e.Field(0).String(), Value: encode(e.Field(1), "")})
 			} else {
 				list[i] = encode(e, other)
 			}
 		}
-		if named(v.Type().Elem()) {
+		if isNamedList(v.Type().Elem()) {
 			return jsonv.Object(members...)
 		}
 		return jsonv.Array(list...)
@@ -212,7 +212,7 @@ func (r *Reader) field(o jsonv.Value, at string, m member, f reflect.Value) {
 
 func (r *Reader) list(o jsonv.Value, at string, m member, f reflect.Value) {
 	elem := f.Type().Elem()
-	if named(elem) {
+	if isNamedList(elem) {
 		v, path := r.Member(o, at, m.key, jsonv.KindObject, m.need)
 		for _, pair := range reference.Members(v) {
 			e := reflect.New(elem).Elem()

@@ -139,7 +139,7 @@ func (r *Reading) byName(list, required jsonv.Value) (out []jsonv.Value, ok bool
 		case jsonv.KindObject:
 		case jsonv.KindString:
 			r.deviates("parameters are texts instead of objects")
-			p = typed(p.Text())
+			p = parseTyped(p.Text())
 		default:
 			return nil, false
 		}
@@ -192,7 +192,7 @@ func parameterOf(s string) jsonv.Value {
 	if m == nil {
 		return jsonv.Value{}
 	}
-	p := typed(m[3])
+	p := parseTyped(m[3])
 	if m[2] != "" {
 		p = p.With("required", jsonv.Bool(false))
 	} else if strings.HasSuffix(s, "*") {
@@ -201,8 +201,8 @@ func parameterOf(s string) jsonv.Value {
 	return p.With("name", jsonv.String(m[1]))
 }
 
-// typed reads a text such as "integer (optional)".
-func typed(s string) jsonv.Value {
+// parseTyped reads a text such as "integer (optional)".
+func parseTyped(s string) jsonv.Value {
 	m := markedText().FindStringSubmatch(s)
 	if m == nil {
 		return jsonv.Object()

@@ -11,7 +11,6 @@ import (
 
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonv"
-	"mcptest/internal/base/lists"
 	"mcptest/internal/base/shellwords"
 	"mcptest/internal/base/source"
 	"mcptest/internal/mcpaql/rule"
@@ -172,11 +171,6 @@ const NotShown = "the created item does not show it"
 
 // Given returns a list or an object, and absent if it is empty.
 func Given(v jsonv.Value) jsonv.Value { return v.If(v.Len() > 0) }
-
-// Each applies f to every element.
-func Each[T, U any](in []T, f func(T) U) []U {
-	return lists.Map(in, f)
-}
 
 // IsLive reports whether evidence was collected by a live run of this program.
 func (e *Evidence) IsLive() bool { return e.Live.Lookup("tests").Kind() == jsonv.KindArray }

@@ -23,7 +23,7 @@ type bundle struct{ run *guard.Run }
 func (b bundle) finish() {
 	for _, op := range b.run.Catalog.Operations {
 		accepted := slices.Compact(slices.Sorted(slices.Values(b.run.Accepted[op.Name])))
-		names := slices.DeleteFunc(evidence.Each(op.Params, func(p catalog.Parameter) string {
+		names := slices.DeleteFunc(lists.Map(op.Params, func(p catalog.Parameter) string {
 			return p.Name
 		}), func(name string) bool {
 			return !slices.Contains(accepted, name)
@@ -133,7 +133,7 @@ func (b bundle) live() jsonv.Value {
 	var volatile []string
 	for _, op := range b.run.Catalog.Operations {
 		paths := evidence.SortedKeys(b.run.Steady.Masks[op.Name])
-		volatile = append(volatile, evidence.Each(paths, func(path string) string { return op.Name + ": " + path })...)
+		volatile = append(volatile, lists.Map(paths, func(path string) string { return op.Name + ": " + path })...)
 	}
 	var tests []jsonv.Value
 	for _, t := range rule.Tests() {
@@ -151,7 +151,7 @@ func (b bundle) live() jsonv.Value {
 		"target", text(o.Target),
 		"repeat", text(o.Repeat),
 		"mcp", jsonv.ObjectOf("protocolVersion", text(session.Protocol()), "serverInfo", session.ServerInfo()),
-		"tools", texts(evidence.Each(b.run.Catalog.Tools, func(t catalog.Tool) string { return t.Name })),
+		"tools", texts(lists.Map(b.run.Catalog.Tools, func(t catalog.Tool) string { return t.Name })),
 		"unasked", list(b.run.Unasked),
 		"model", model,
 		"judge", judge,
@@ -188,9 +188,12 @@ func (b bundle) comparedLists() jsonv.Value {
 	for _, x := range b.run.Caller.Transcript {
 		called[x.Lookup("arguments", "operation").Text()] = true
 	}
-	uncalled := lists.Kept(b.run.Catalog.Operations, func(op *catalog.Operation) (string, bool) {
-		return op.Name, op.Category == "READ" && op.Name != "introspect" && !called[op.Name]
-	})
+	var uncalled []string
+	for _, op := range b.run.Catalog.Operations {
+		if op.Category == "READ" && op.Name != "introspect" && !called[op.Name] {
+			uncalled = append(uncalled, op.Name)
+		}
+	}
 	return jsonv.ObjectOf("compared", len(census.Lists), "uncalled", evidence.Given(jsonv.List(uncalled, jsonv.String)))
 }
 
@@ -218,8 +221,8 @@ type OperationPlan struct {
 	Mode                      string // the first mode that calls it
 }
 
-// planned returns the plan of a mode, see Plan.
-func (b bundle) planned(mode string) (plan []OperationPlan, template jsonv.Value) {
+// planOf returns the plan of a mode, see Plan.
+func (b bundle) planOf(mode string) (plan []OperationPlan, template jsonv.Value) {
 	b.run.Options.Mode = mode
 	values := jsonv.Object()
 	for _, op := range b.run.Catalog.Operations {

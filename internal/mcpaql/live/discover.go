@@ -2,7 +2,6 @@ package live
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"strings"
 
@@ -297,31 +296,44 @@ func (dy discovery) readDetail(op *catalog.Operation) {
 // findModes determines the endpoint modes of the adapter. If the adapter shows only
 // one, it is started a second time.
 func (dy discovery) findModes() {
-	add := func(modes *[]string, m string) {
-		if !slices.Contains(*modes, m) {
-			*modes = append(*modes, m)
-		}
-	}
-	semantic := func(families map[string]string) string {
-		if slices.ContainsFunc(slices.Collect(maps.Keys(families)), func(f string) bool { return !slices.Contains(rule.SemanticCategories, f) }) {
-			return "semantic:custom"
-		}
-		return "semantic:crude"
-	}
 	if len(dy.run.Catalog.Families) > 0 {
-		add(&dy.run.Modes, semantic(dy.run.Catalog.Families))
+		addMode(&dy.run.Modes, semanticMode(dy.run.Catalog.Families))
 	}
 	if dy.run.Catalog.Single != "" {
-		add(&dy.run.Modes, "single")
+		addMode(&dy.run.Modes, "single")
 	}
-	defer func() {
-		if dy.run.Caller.Ending() != "" {
-			dy.run.Caller.CutsShort("modes")
+	if dy.run.Options.Mode != guard.ModePlan {
+		dy.findOtherModes()
+		for _, m := range dy.run.Modes {
+			if strings.HasPrefix(m, "semantic") {
+				m = "crude"
+			}
+			addMode(&dy.run.Evidence.EndpointModes, m)
 		}
-	}()
-	if dy.run.Options.Mode == guard.ModePlan {
-		return
 	}
+	if dy.run.Caller.Ending() != "" {
+		dy.run.Caller.CutsShort("modes")
+	}
+}
+
+func addMode(modes *[]string, m string) {
+	if !slices.Contains(*modes, m) {
+		*modes = append(*modes, m)
+	}
+}
+
+// semanticMode returns the mode of an adapter with a tool for each category.
+func semanticMode(families map[string]string) string {
+	for f := range families {
+		if !slices.Contains(rule.SemanticCategories, f) {
+			return "semantic:custom"
+		}
+	}
+	return "semantic:crude"
+}
+
+// findOtherModes starts the adapter in another mode.
+func (dy discovery) findOtherModes() {
 	for _, variant := range []string{"single", "semantic", "crude"} {
 		cat := dy.run.Catalog
 		hasBoth := cat.Single != "" && len(cat.Families) > 0
@@ -330,20 +342,16 @@ func (dy discovery) findModes() {
 			continue
 		}
 		families, single, ok := dy.otherLaunch(variant)
-		if ok && (len(families) > 0 && dy.run.Catalog.Single != "" || single && len(dy.run.Catalog.Families) > 0) {
-			if single {
-				add(&dy.run.Modes, "single")
-			} else {
-				add(&dy.run.Modes, semantic(families))
-			}
-			break
+		isOther := len(families) > 0 && cat.Single != "" || single && len(cat.Families) > 0
+		switch {
+		case !ok || !isOther:
+			continue
+		case single:
+			addMode(&dy.run.Modes, "single")
+		default:
+			addMode(&dy.run.Modes, semanticMode(families))
 		}
-	}
-	for _, m := range dy.run.Modes {
-		if strings.HasPrefix(m, "semantic") {
-			m = "crude"
-		}
-		add(&dy.run.Evidence.EndpointModes, m)
+		return
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/lists"
 	"mcptest/internal/base/source"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/mcpaql/evidence"
@@ -66,13 +67,13 @@ func collect(ctx context.Context, c *guard.Run) (*evidence.Evidence, error) {
 	}
 	defer func() { c.Caller.Session.Close(context.WithoutCancel(ctx)) }()
 	var broken *BrokenRunError
-	err := guarded(c, discovery{c}.discover)
+	err := runGuarded(c, discovery{c}.discover)
 	if err != nil && !errors.As(err, &broken) {
 		return nil, err
 	}
 	c.Caller.Tape.Introspected(c.Caller.Sensitive, c.Options.Values)
 	if c.Options.Mode != guard.ModePlan && broken == nil {
-		err = guarded(c, func() error { probe.All(c); return nil })
+		err = runGuarded(c, func() error { probe.All(c); return nil })
 	}
 	bundle{c}.finish()
 	return c.Evidence, err
@@ -103,9 +104,9 @@ func (e *BrokenRunError) Error() string {
 	return fmt.Sprintf("the run was ended by an error in this program, not in the adapter: %v", e.Value)
 }
 
-// guarded runs a part of a run and turns a panic into a *BrokenRunError, after which
+// runGuarded runs a part of a run and turns a panic into a *BrokenRunError, after which
 // nothing more is sent.
-func guarded(c *guard.Run, part func() error) (err error) {
+func runGuarded(c *guard.Run, part func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = &BrokenRunError{Value: v, Stack: string(debug.Stack())}
@@ -147,7 +148,7 @@ func Plan(ctx context.Context, o guard.Options) (plan []OperationPlan, template 
 		return nil, jsonv.Value{}, err
 	}
 	defer end()
-	plan, template = bundle{c}.planned(mode)
+	plan, template = bundle{c}.planOf(mode)
 	return plan, template, nil
 }
 
@@ -190,52 +191,69 @@ func Clean(ctx context.Context, o guard.Options, left []Left) (Cleaned, error) {
 	}
 	defer end()
 	c.Caller.Cleaning = true
-	runs := evidence.Each(left, func(l Left) string { return l.RunID })
+	runs := lists.Map(left, func(l Left) string { return l.RunID })
 	var out Cleaned
 	for _, create := range c.Catalog.Operations {
 		remove := c.Gate.Remover(create)
 		if create.Category != "CREATE" || create.Verb != "create" || remove == nil {
 			continue
 		}
-		var seen []guard.CreatedThing
-		drop := func(t guard.CreatedThing) {
-			if slices.ContainsFunc(seen, t.Equal) {
-				return
-			}
-			seen = append(seen, t)
-			before := len(c.Ledger.Leftovers)
-			c.Ledger.Add(create.Resource, t)
-			c.Cleaner.RemoveOne(c.Caller.Ctx, create, remove, t)
-			name := strings.TrimSpace(remove.Name + " " + reference.Text(t.ID))
-			if len(c.Ledger.Leftovers) > before {
-				out.Failed = append(out.Failed, name+": "+c.Ledger.Leftovers[before].Lookup("reason").Text())
-			} else {
-				out.Removed = append(out.Removed, name)
-			}
-		}
+		x := cleaning{run: c, create: create, remove: remove, out: &out}
 		for _, t := range c.Lister.Marked(create, runs) {
-			drop(t)
+			x.drop(t)
 		}
 		for _, l := range left {
-			for _, id := range l.IDs {
-				if id.Created != create.Name || id.ID.IsAbsent() {
-					continue
-				}
-				t := guard.CreatedThing{ID: id.ID, With: id.With}
-				if slices.ContainsFunc(seen, t.Equal) {
-					continue
-				}
-				ours, gone := c.Lister.Fate(create, t, runs)
-				switch {
-				case ours:
-					drop(t)
-				case !gone:
-					out.Failed = append(out.Failed, strings.TrimSpace(remove.Name+" "+reference.Text(t.ID))+": it does not carry the mark of a run, so it is left alone")
-				}
-			}
+			x.dropNamed(l, runs)
 		}
 	}
 	return out, nil
+}
+
+// cleaning removes what earlier runs created with one operation.
+type cleaning struct {
+	run            *guard.Run
+	create, remove *catalog.Operation
+	seen           []guard.CreatedThing
+	out            *Cleaned
+}
+
+// drop removes an item, once.
+func (x *cleaning) drop(t guard.CreatedThing) {
+	if slices.ContainsFunc(x.seen, t.Equal) {
+		return
+	}
+	x.seen = append(x.seen, t)
+	ledger := x.run.Ledger
+	before := len(ledger.Leftovers)
+	ledger.Add(x.create.Resource, t)
+	x.run.Cleaner.RemoveOne(x.run.Caller.Ctx, x.create, x.remove, t)
+	if len(ledger.Leftovers) > before {
+		x.out.Failed = append(x.out.Failed, x.name(t)+": "+ledger.Leftovers[before].Lookup("reason").Text())
+	} else {
+		x.out.Removed = append(x.out.Removed, x.name(t))
+	}
+}
+
+func (x *cleaning) name(t guard.CreatedThing) string {
+	return strings.TrimSpace(x.remove.Name + " " + reference.Text(t.ID))
+}
+
+// dropNamed removes the items that the journal of a run names, if they carry the mark of one
+// of the runs.
+func (x *cleaning) dropNamed(l Left, runs []string) {
+	for _, id := range l.IDs {
+		t := guard.CreatedThing{ID: id.ID, With: id.With}
+		if id.Created != x.create.Name || id.ID.IsAbsent() || slices.ContainsFunc(x.seen, t.Equal) {
+			continue
+		}
+		ours, gone := x.run.Lister.Fate(x.create, t, runs)
+		switch {
+		case ours:
+			x.drop(t)
+		case !gone:
+			x.out.Failed = append(x.out.Failed, x.name(t)+": it does not carry the mark of a run, so it is left alone")
+		}
+	}
 }
 
 // UnknownNameError reports that an option names an operation or a field that the
@@ -257,7 +275,7 @@ func (dy discovery) checkNames() error {
 	if len(dy.run.Catalog.Operations) == 0 || len(dy.run.Caller.Short) > 0 {
 		return nil
 	}
-	all := evidence.Each(dy.run.Catalog.Operations, func(op *catalog.Operation) string { return op.Name })
+	all := lists.Map(dy.run.Catalog.Operations, func(op *catalog.Operation) string { return op.Name })
 	matches := func(glob string) bool {
 		return slices.ContainsFunc(all, func(name string) bool { return catalog.MatchesAny(name, []string{glob}) })
 	}
@@ -336,7 +354,7 @@ func (dy discovery) checkValues(names []string) {
 				dy.checkValue(op, *p, v)
 				continue
 			}
-			known := evidence.Each(op.Params, func(p catalog.Parameter) string { return p.Name })
+			known := lists.Map(op.Params, func(p catalog.Parameter) string { return p.Name })
 			dy.report(v, fmt.Sprintf("--values: %s documents no parameter %s", name, evidence.Excerpt(param, 60)), source.DidYouMean(param, known))
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/lists"
 	"mcptest/internal/base/source"
 	"mcptest/internal/mcpaql/evidence"
 	"mcptest/internal/mcpaql/rule"
@@ -228,7 +229,7 @@ func (r *Report) Warns() bool {
 func (r *Report) Unproved() string { return withReasons(r.NotProved) }
 
 func withReasons(rows []Inapplicable) string {
-	return strings.Join(evidence.Each(rows, func(n Inapplicable) string { return fmt.Sprintf("%s (%s)", n.Test, n.Reason) }), "; ")
+	return strings.Join(lists.Map(rows, func(n Inapplicable) string { return fmt.Sprintf("%s (%s)", n.Test, n.Reason) }), "; ")
 }
 
 // repeats lists the command lines that repeat a row's findings, one for each
@@ -291,11 +292,19 @@ func ExitCode(cs []CategoryResult) int {
 
 // Summarize counts the results of the tests.
 func Summarize(cs []CategoryResult) (s Summary) {
-	counts := map[Result]*int{Pass: &s.Passed, Warned: &s.Warned, Failed: &s.Failed}
 	for _, c := range cs {
 		for _, t := range c.Tests {
 			s.Total++
-			*cmp.Or(counts[t.Result], &s.Skipped)++
+			switch t.Result {
+			case Pass:
+				s.Passed++
+			case Warned:
+				s.Warned++
+			case Failed:
+				s.Failed++
+			default:
+				s.Skipped++
+			}
 		}
 	}
 	return s

@@ -3,12 +3,11 @@ package verdict
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
 	"mcptest/internal/base/display"
-	"mcptest/internal/mcpaql/evidence"
+	"mcptest/internal/base/lists"
 	"mcptest/internal/mcpaql/rule"
 	"mcptest/internal/report/result"
 )
@@ -134,20 +133,26 @@ func (r *Report) closing() []string {
 	say(len(r.NotProved) > 0, "Not proved: %s.", r.Unproved())
 	say(len(r.NotApplicable) > 0, "Not applicable or not requested, %s: %s.", display.Count(len(r.NotApplicable), "row"), withReasons(r.NotApplicable))
 	say(r.Ended != "", "The run is not complete: %s. What it did not check is SKIP.", r.Ended)
-	out = append(out, evidence.Each(r.Leftovers, func(l string) string { return "Left behind: " + l })...)
+	out = append(out, lists.Map(r.Leftovers, func(l string) string { return "Left behind: " + l })...)
 	say(len(r.Unchecked) > 0, "Not compared with the state before the run: %s.", strings.Join(r.Unchecked, "; "))
 	say(r.Basis != "", "%s.", r.Basis)
 	say(r.Claim() != "", "%s", r.Claim())
-	say(r.tolerated() > 0, "%s in MUST categories: the exit code is 0 unless --fail-on warn is given.", display.Count(r.tolerated(), "warning"))
+	say(r.countTolerated() > 0, "%s in MUST categories: the exit code is 0 unless --fail-on warn is given.", display.Count(r.countTolerated(), "warning"))
 	return out
 }
 
-// tolerated counts the warnings in MUST categories if the exit code is 0 nevertheless.
-func (r *Report) tolerated() int {
+// countTolerated counts the warnings in MUST categories if the exit code is 0 nevertheless.
+func (r *Report) countTolerated() int {
 	if r.ExitCode != ExitPassed {
 		return 0
 	}
-	return Summarize(slices.DeleteFunc(slices.Clone(r.Categories), func(c CategoryResult) bool { return !c.Required })).Warned
+	var required []CategoryResult
+	for _, c := range r.Categories {
+		if c.Required {
+			required = append(required, c)
+		}
+	}
+	return Summarize(required).Warned
 }
 
 // String formats the counts as in the text layout.
@@ -156,7 +161,10 @@ func (s Summary) String() string {
 }
 
 func (c CategoryResult) requirement() rule.Requirement {
-	return map[bool]rule.Requirement{true: rule.Must, false: rule.Should}[c.Required]
+	if c.Required {
+		return rule.Must
+	}
+	return rule.Should
 }
 
 // escapeMarkdown escapes a foreign text for Markdown. An underscore inside a word
@@ -241,7 +249,7 @@ func (r *Report) BadgeSVG() []byte {
 
 // runNotes returns the notes of the record: the levels, the rows, and the closing lines.
 func (r *Report) runNotes() []string {
-	levels := evidence.Each(r.levels(), func(l [2]string) string {
+	levels := lists.Map(r.levels(), func(l [2]string) string {
 		return strings.ToLower(l[0]) + " " + l[1]
 	})
 	notes := []string{"Conformance: " + strings.Join(levels, ", "), "Rows: " + r.Summary.String()}
@@ -287,7 +295,7 @@ func (r *Report) AsRun(tool result.Tool) *result.Run {
 	}
 	if n := len(r.Leftovers); n > 0 && last != nil {
 		// Formats that print no notes print a case's warnings.
-		last.Warnings = append(last.Warnings, evidence.Each(r.Leftovers, func(l string) string { return "left behind: " + l })...)
+		last.Warnings = append(last.Warnings, lists.Map(r.Leftovers, func(l string) string { return "left behind: " + l })...)
 		run.Summary.Warnings += n
 	}
 	run.Cases = result.Stored(cases...)

@@ -196,9 +196,25 @@ const wholeList = "server"
 
 // apply returns the places that violate the rule.
 func (r *Rule) apply(ctx context.Context, l List, p Profile, chosen map[string][]place) ([]place, error) {
-	if r.Detect != "" {
-		return detectors[r.Detect](l), nil
+	if r.Detect == "" {
+		return r.violations(ctx, l, p, chosen)
 	}
+	found := detectors[r.Detect](l)
+	if r.On == "" {
+		return found, nil
+	}
+	more, err := r.violations(ctx, l, p, chosen)
+	for _, at := range more {
+		seen := func(other place) bool { return other.tool == at.tool && other.pointer == at.pointer }
+		if !slices.ContainsFunc(found, seen) {
+			found = append(found, at)
+		}
+	}
+	return found, err
+}
+
+// violations returns the places that violate Must.
+func (r *Rule) violations(ctx context.Context, l List, p Profile, chosen map[string][]place) ([]place, error) {
 	places, ok := chosen[r.On]
 	if !ok {
 		places = selectors[r.On](l, p)

@@ -18,6 +18,7 @@ import (
 	"mcptest/internal/base/lists"
 	"mcptest/internal/base/secret"
 	"mcptest/internal/client/handshake"
+	"mcptest/internal/offer/orders"
 )
 
 // detectors find problems that a JSON Schema cannot express.
@@ -34,6 +35,7 @@ var detectors = map[string]func(List) []place{
 	"handshake_ts":         handshakeOf(handshake.ReaderTS1, handshake.ReaderTS2),
 	"header_faults":        headerFaults,
 	"hidden_characters":    hiddenCharacters,
+	"orders_to_hide":       ordersToHide,
 	"error_content":        errorContents,
 	"invalid_input":        invalidInputs,
 	"invalid_output":       invalidOutputs,
@@ -84,6 +86,12 @@ func hiddenIn(text string) string {
 		before = r
 	}
 	return ""
+}
+
+// ordersToHide finds texts that order the model to hide something from people.
+func ordersToHide(l List) []place {
+	reader := orders.NewReader()
+	return faulty(l.texts(read), func(p place) string { return reader.Hides(p.value.Text()) })
 }
 
 // confusableNames finds names whose letters come from several scripts, are styled
@@ -227,18 +235,18 @@ func duplicateNames(l List) []place {
 // nearDuplicateNames finds names that differ only in case, separators or a
 // plural s.
 func nearDuplicateNames(l List) []place {
-	return sameNames(l, func(name string) string { return strings.TrimSuffix(folded(name), "s") }, false)
+	return sameNames(l, func(name string) string { return strings.TrimSuffix(foldName(name), "s") }, false)
 }
 
-// folded returns a name without case and separators.
-func folded(name string) string {
+// foldName returns a name without case and separators.
+func foldName(name string) string {
 	return strings.NewReplacer("_", "", "-", "", ".", "", "/", "").Replace(strings.ToLower(name))
 }
 
 // resembling returns a folded name in Latin letters, without hidden characters. Names
 // with the same result can be mistaken for each other.
 func resembling(name string) string {
-	return folded(strings.Map(func(r rune) rune {
+	return foldName(strings.Map(func(r rune) rune {
 		switch {
 		case display.Hidden(r) || unicode.Is(unicode.Cf, r):
 			return -1
@@ -391,16 +399,16 @@ func credentialValues(l List) []place {
 	return faulty(l.texts(read), func(p place) string {
 		var found secret.Found
 		mask.Collect(p.value.Text(), &found)
-		if strings.HasSuffix(p.pointer, "/name") || !slices.ContainsFunc(found.All(), mixed) {
+		if strings.HasSuffix(p.pointer, "/name") || !slices.ContainsFunc(found.All(), isMixed) {
 			return ""
 		}
 		return secret.Mask
 	})
 }
 
-// mixed reports whether a value has at least 12 characters, including uppercase and
+// isMixed reports whether a value has at least 12 characters, including uppercase and
 // lowercase letters and digits.
-func mixed(v string) bool {
+func isMixed(v string) bool {
 	return len(v) >= 12 && !strings.Contains(v, "EXAMPLE") && strings.ContainsFunc(v, unicode.IsUpper) &&
 		strings.ContainsFunc(v, unicode.IsLower) && strings.ContainsFunc(v, unicode.IsDigit)
 }

@@ -131,7 +131,13 @@ func (r Report) summary() string {
 
 // Count returns the number of findings with a level.
 func (r Report) Count(l Level) int {
-	return lists.Count(r.Findings, func(f Finding) bool { return f.Level == l })
+	n := 0
+	for _, f := range r.Findings {
+		if f.Level == l {
+			n++
+		}
+	}
+	return n
 }
 
 // json writes {"clients": {name: effect}, "findings": [...], "notes": [...]}.

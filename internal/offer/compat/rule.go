@@ -69,7 +69,7 @@ type Profile struct {
 // --for chooses.
 func (p Profile) chosenByFor() bool { return p.Group == GroupClients || p.Group == GroupStores }
 
-// A Rule is one fact about a profile. Either Must or Detect defines a violation.
+// A Rule is one fact about a profile. Must or Detect defines a violation, or each of both.
 type Rule struct {
 	Pos      source.Pos  `json:"-"`
 	ID       string      `yaml:"id,required" json:"id"`
@@ -162,12 +162,9 @@ func (r *Rule) compile(all Rules) error {
 	switch {
 	case r.Basis == "observed" && r.Expires == "":
 		return fmt.Errorf("an observed rule must have a date in expires")
-	case r.Detect != "" && (r.On != "" || !r.Must.IsAbsent()):
-		return fmt.Errorf("detect cannot be combined with on and must")
-	case r.Detect != "":
-		if _, ok := detectors[r.Detect]; !ok {
-			return fmt.Errorf("detect must be one of %s", strings.Join(slices.Sorted(maps.Keys(detectors)), ", "))
-		}
+	case r.Detect != "" && detectors[r.Detect] == nil:
+		return fmt.Errorf("detect must be one of %s", strings.Join(slices.Sorted(maps.Keys(detectors)), ", "))
+	case r.Detect != "" && r.On == "" && r.Must.IsAbsent():
 		return nil
 	case r.Must.IsAbsent():
 		return fmt.Errorf("a rule must have must or detect")

@@ -142,7 +142,13 @@ func handshakeOf(clients ...handshake.Reader) func(List) []place {
 		for _, fault := range handshake.Faults(l.Handshake, !l.Handshake.Lookup("supportedVersions").IsAbsent()) {
 			stops := func(r handshake.Reader) bool { return slices.Contains(clients, r) }
 			if i := slices.IndexFunc(fault.Refused, stops); i >= 0 {
-				fault.Refused = slices.DeleteFunc(slices.Clone(fault.Refused), func(r handshake.Reader) bool { return !stops(r) })
+				var stopped []handshake.Reader
+				for _, r := range fault.Refused {
+					if stops(r) {
+						stopped = append(stopped, r)
+					}
+				}
+				fault.Refused = stopped
 				out = append(out, place{subject: "handshake", value: jsonv.String(fault.String())})
 			}
 		}

@@ -65,19 +65,19 @@ func (b *branch) array() answer {
 		forbid(a, a.n-1)
 	}
 	if len(b.of(opUnique, true)) > 0 {
-		return g.repeated(demands)
+		return g.buildRepeated(demands)
 	}
-	return g.violated(b.of(opItems, true), demands)
+	return g.chooseViolating(b.of(opItems, true), demands)
 }
 
-// violated chooses, for each negated items, the element that violates it.
-func (g *arrayGoal) violated(broken []*atom, demands []demand) answer {
+// chooseViolating chooses, for each negated items, the element that violates it.
+func (g *arrayGoal) chooseViolating(broken []*atom, demands []demand) answer {
 	if len(broken) == 0 {
 		return g.place(demands, nil)
 	}
 	a, best := broken[0], answer{}
 	for i, n := range a.nodes {
-		best = better(best, g.violated(broken[1:], append(slices.Clone(demands), demand{
+		best = better(best, g.chooseViolating(broken[1:], append(slices.Clone(demands), demand{
 			l:    neg(n),
 			from: i,
 			to:   i,
@@ -87,7 +87,7 @@ func (g *arrayGoal) violated(broken []*atom, demands []demand) answer {
 		}
 	}
 	rest := demand{l: neg(a.rest), from: len(a.nodes), to: 1 << 30}
-	return better(best, g.violated(broken[1:], append(slices.Clone(demands), rest)))
+	return better(best, g.chooseViolating(broken[1:], append(slices.Clone(demands), rest)))
 }
 
 // place chooses the positions of the demands.
@@ -174,8 +174,26 @@ func (g *arrayGoal) check(v jsonv.Value) answer {
 	return answer{st: unknown}
 }
 
-// repeated constructs an array with two equal elements.
-func (g *arrayGoal) repeated(demands []demand) answer {
+// fill constructs an array of n elements, of which two are the same; false if there is no
+// other element.
+func (g *arrayGoal) fill(n, i, j int, same jsonv.Value) (jsonv.Value, bool) {
+	out := make([]jsonv.Value, 0, n)
+	for k := range n {
+		if k == i || k == j {
+			out = append(out, same)
+			continue
+		}
+		e := g.b.s.solve(g.at(k), g.b.depth+1)
+		if e.st < maybe {
+			return jsonv.Value{}, false
+		}
+		out = append(out, e.v)
+	}
+	return jsonv.Array(out...), true
+}
+
+// buildRepeated constructs an array with two equal elements.
+func (g *arrayGoal) buildRepeated(demands []demand) answer {
 	if g.unique || g.hi < 2 {
 		return answer{}
 	}
@@ -191,18 +209,11 @@ func (g *arrayGoal) repeated(demands []demand) answer {
 				best = better(best, same)
 				continue
 			}
-			out := make([]jsonv.Value, 0, n)
-			for k := range n {
-				e := same
-				if k != i && k != j {
-					e = g.b.s.solve(g.at(k), g.b.depth+1)
-				}
-				if e.st < maybe {
-					return better(best, answer{st: unknown})
-				}
-				out = append(out, e.v)
+			whole, ok := g.fill(n, i, j, same.v)
+			if !ok {
+				return better(best, answer{st: unknown})
 			}
-			best = better(best, g.check(jsonv.Array(out...)))
+			best = better(best, g.check(whole))
 			if best.st == found {
 				return best
 			}

@@ -268,8 +268,8 @@ func (b *branch) limits(least, most op) (lo, hi int) {
 	return lo, hi
 }
 
-// excluded returns the values that negated enums forbid.
-func (b *branch) excluded() []jsonv.Value {
+// excludedValues returns the values that negated enums forbid.
+func (b *branch) excludedValues() []jsonv.Value {
 	var out []jsonv.Value
 	for _, a := range b.of(opEnum, true) {
 		out = append(out, a.values...)

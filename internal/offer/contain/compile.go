@@ -168,7 +168,7 @@ func (r *reader) read() {
 	r.logic()
 	r.arrays()
 	r.objects()
-	r.declared()
+	r.noteDeclared()
 }
 
 // ref follows a reference within the document.

@@ -228,10 +228,10 @@ func (r *reader) dependencies(keyword string) {
 	}
 }
 
-// declared records which properties the schema declares itself, and whether a keyword
+// noteDeclared records which properties the schema declares itself, and whether a keyword
 // allows others. Required properties count as declared, because no value is accepted
 // without them.
-func (r *reader) declared() {
+func (r *reader) noteDeclared() {
 	r.n.open = r.n.open || r.has("patternProperties") || r.has("additionalProperties") || r.has("unevaluatedProperties")
 	r.n.declares = r.has("properties")
 	r.n.declared = append(r.v.Lookup("properties").Keys(), r.v.Lookup("required").Texts()...)

@@ -51,7 +51,7 @@ func (b *branch) object() answer {
 	for _, a := range b.of(opRequired, true) {
 		g.not[a.text] = true
 	}
-	g.mentioned()
+	g.collectMentioned()
 	g.incomplete = len(g.patterns) > 0 || len(b.of(opPattProp, true)) > 0 ||
 		slices.ContainsFunc(b.atoms, func(l lit) bool { return l.a.op == opAdditional && len(l.a.res) > 0 })
 	members := map[string][]lit{}
@@ -68,8 +68,8 @@ func (b *branch) object() answer {
 	return got
 }
 
-// mentioned collects the names with different conditions in the goal.
-func (g *objectGoal) mentioned() {
+// collectMentioned collects the names with different conditions in the goal.
+func (g *objectGoal) collectMentioned() {
 	names := map[string]bool{}
 	for _, l := range g.b.atoms {
 		switch l.a.op {
@@ -131,34 +131,41 @@ func (g *objectGoal) wishes() []memberWish {
 	return out
 }
 
-// fresh returns names that no schema mentions: one that no pattern matches, and
-// samples of the patterns.
-func (g *objectGoal) fresh(i int) []string {
-	out := []string{}
+// freshName returns a name that no schema mentions and no pattern matches, "" for none.
+func (g *objectGoal) freshName(i int) string {
 	for _, stem := range []string{"other", "x", "_", "0"} {
 		for j := i; j < i+4; j++ {
 			name := stem
 			if j > 0 {
 				name += strconv.Itoa(j)
 			}
-			declares := func(l lit) bool {
-				switch l.a.op {
-				case opPattProp:
-					return l.a.re != nil && l.a.re.MatchString(name)
-				case opAdditional:
-					return len(l.a.res) > 0 && (&atom{res: l.a.res}).declares(name)
-				}
-				return false
-			}
-			plain := !slices.Contains(g.names, name) && !slices.ContainsFunc(g.b.atoms, declares)
-			if plain && g.nameFits(name) == yes {
-				out = append(out, name)
-				break
+			if !g.mentions(name) && g.nameFits(name) == yes {
+				return name
 			}
 		}
-		if len(out) > 0 {
-			break
+	}
+	return ""
+}
+
+// mentions reports whether a schema mentions a name, or a pattern of one matches it.
+func (g *objectGoal) mentions(name string) bool {
+	return slices.Contains(g.names, name) || slices.ContainsFunc(g.b.atoms, func(l lit) bool {
+		switch l.a.op {
+		case opPattProp:
+			return l.a.re != nil && l.a.re.MatchString(name)
+		case opAdditional:
+			return len(l.a.res) > 0 && (&atom{res: l.a.res}).declares(name)
 		}
+		return false
+	})
+}
+
+// fresh returns names that no schema mentions: one that no pattern matches, and
+// samples of the patterns.
+func (g *objectGoal) fresh(i int) []string {
+	out := []string{}
+	if name := g.freshName(i); name != "" {
+		out = append(out, name)
 	}
 	if len(out) == 0 || len(g.keys) > 0 {
 		g.incomplete = true

@@ -108,7 +108,7 @@ func (b *branch) fitsNumber(x *big.Rat) bool {
 			}
 		}
 	}
-	return !slices.ContainsFunc(b.excluded(), func(v jsonv.Value) bool {
+	return !slices.ContainsFunc(b.excludedValues(), func(v jsonv.Value) bool {
 		return v.Kind() == jsonv.KindNumber && ratOf(v) != nil && ratOf(v).Cmp(x) == 0
 	})
 }

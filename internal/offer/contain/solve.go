@@ -65,7 +65,7 @@ func search(a, b jsonv.Value, o Options) answer {
 	if o.Declared {
 		goal = append(goal, lit{a: &atom{id: s.newID(), op: opTypes, on: tObject}})
 	}
-	names, declares, open := s.declared(goal)
+	names, declares, open := s.collectDeclared(goal)
 	if o.Declared && !declares && !open {
 		goal = append(goal, lit{a: s.forbidOthers(names)}) // the arguments of a tool that declares none
 	}
@@ -148,7 +148,7 @@ func (s *solver) solve(goal []lit, depth int) answer {
 		has:   map[int]bool{},
 		keys:  map[string]bool{},
 	}
-	if names, declares, open := s.declared(goal); declares && !open {
+	if names, declares, open := s.collectDeclared(goal); declares && !open {
 		b.goal = append(slices.Clone(goal), lit{a: s.forbidOthers(names)})
 	}
 	a := b.expand(b.goal)
@@ -174,10 +174,10 @@ func (s *solver) forbidOthers(names []string) *atom {
 	return &atom{id: s.newID(), op: opAdditional, on: tObject, names: names, rest: s.nothing}
 }
 
-// declared collects the properties that the closing schemas of a goal declare,
+// collectDeclared collects the properties that the closing schemas of a goal declare,
 // including those of schemas that apply in place, and reports whether one of them
 // allows others.
-func (s *solver) declared(goal []lit) (names []string, declares, open bool) {
+func (s *solver) collectDeclared(goal []lit) (names []string, declares, open bool) {
 	seen, least := map[*node]bool{}, 0
 	var visit func(n *node)
 	visit = func(n *node) {

@@ -28,7 +28,7 @@ func (b *branch) text() answer {
 		words, complete = append(words, more...), complete || all
 	}
 	if len(patterns) == 0 {
-		words = append(words, plainWords(lo, hi, len(b.excluded()))...)
+		words = append(words, plainWords(lo, hi, len(b.excludedValues()))...)
 		complete = hi == 0
 	}
 	best := answer{}
@@ -45,7 +45,7 @@ func (b *branch) text() answer {
 }
 
 func (b *branch) fitsText(w string, lo, hi int) answer {
-	if n := utf8.RuneCountInString(w); n < lo || n > hi || contains(b.excluded(), jsonv.String(w)) {
+	if n := utf8.RuneCountInString(w); n < lo || n > hi || contains(b.excludedValues(), jsonv.String(w)) {
 		return answer{}
 	}
 	for _, l := range b.atoms {

@@ -22,7 +22,7 @@ func (c *comparer) use(it surface.Item) string {
 	case surface.Resource:
 		return "mcptest resources " + shellwords.Quote(it.Name) + c.o.Target
 	case surface.Template:
-		return "mcptest resources " + shellwords.Quote(filled(it.Name)) + c.o.Target
+		return "mcptest resources " + shellwords.Quote(fillTemplate(it.Name)) + c.o.Target
 	}
 	line := "mcptest prompts " + shellwords.Quote(it.Name)
 	for _, e := range it.Def.Lookup("arguments").Elems() {
@@ -33,8 +33,8 @@ func (c *comparer) use(it surface.Item) string {
 	return line + c.o.Target
 }
 
-// filled puts a value in each place of a URI template.
-func filled(template string) string {
+// fillTemplate puts a value in each place of a URI template.
+func fillTemplate(template string) string {
 	var b strings.Builder
 	for {
 		before, rest, ok := strings.Cut(template, "{")

@@ -69,7 +69,7 @@ func NotCompared(old, new []*surface.Surface) []surface.Kind {
 
 func (c *comparer) surfaces(old, new *surface.Surface) {
 	c.server(old, new)
-	c.shadowed(old, new)
+	c.reportShadowed(old, new)
 	var gone, fresh []surface.Item
 	for _, it := range old.Items {
 		other, ok := new.Find(it.Kind, it.Name)
@@ -117,9 +117,9 @@ func (c *comparer) surfaces(old, new *surface.Surface) {
 	}
 }
 
-// shadowed reports the members that the new definitions have more than once: clients
+// reportShadowed reports the members that the new definitions have more than once: clients
 // that do not use the last one see something else than this comparison.
-func (c *comparer) shadowed(old, new *surface.Surface) {
+func (c *comparer) reportShadowed(old, new *surface.Surface) {
 	for _, m := range new.Shadowed {
 		same := func(o surface.Shadowed) bool {
 			sameName := o.Name == m.Name || m.Kind == surface.Server
@@ -167,7 +167,7 @@ func (c *comparer) server(old, new *surface.Surface) {
 // definition compares two definitions of one name.
 func (c *comparer) definition(old, new surface.Item) {
 	flagged := c.texts(old.Def, new.Def)
-	rejected := c.rejected(old, new)
+	rejected := c.reportRejected(old, new)
 	for _, k := range keysOf(old.Def, new.Def) {
 		a, b := old.Def.Lookup(k), new.Def.Lookup(k)
 		if jsonv.Equal(a, b) || slices.Contains(rejected, k) {

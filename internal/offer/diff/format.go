@@ -7,7 +7,6 @@ import (
 
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonv"
-	"mcptest/internal/base/lists"
 	"mcptest/internal/offer/surface"
 	"mcptest/internal/report/gate"
 )
@@ -38,7 +37,13 @@ func Summary(changes []Change) string {
 }
 
 func count(changes []Change, c Class) int {
-	return lists.Count(changes, func(ch Change) bool { return ch.Class == c })
+	n := 0
+	for _, ch := range changes {
+		if ch.Class == c {
+			n++
+		}
+	}
+	return n
 }
 
 func (ch *Change) subject() string {

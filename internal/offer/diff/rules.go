@@ -135,9 +135,9 @@ func flaws(def jsonv.Value) []flaw {
 	return out
 }
 
-// rejected reports the members for which clients accepted a tool and reject it
+// reportRejected reports the members for which clients accepted a tool and reject it
 // now, and returns them.
-func (c *comparer) rejected(old, new surface.Item) []string {
+func (c *comparer) reportRejected(old, new surface.Item) []string {
 	var out []string
 	if old.Kind != surface.Tool {
 		return nil
@@ -200,7 +200,7 @@ func (c *comparer) texts(old, new jsonv.Value) map[string]bool {
 			return
 		}
 		known[s] = true
-		if chars := hidden(s); len(chars) > 0 {
+		if chars := hiddenCharacters(s); len(chars) > 0 {
 			flagged[ptr] = true
 			c.add(Trust, ptr, "", "%s has hidden characters that a person does not see: %s", label(ptr), strings.Join(chars, ", "))
 		}
@@ -228,7 +228,7 @@ func each(v jsonv.Value, ptr string, fn func(ptr, s string)) {
 	}
 	for k, e := range v.Children() {
 		at := jsonv.AppendPointer(ptr, k)
-		if len(hidden(k)) > 0 {
+		if len(hiddenCharacters(k)) > 0 {
 			fn(at, k)
 		}
 		if !slices.Contains(noProse, k) || e.Kind() != jsonv.KindString {
@@ -262,9 +262,9 @@ func documentation(address string) bool {
 	return n >= 2 && labels[n-2] == "example" && slices.Contains([]string{"com", "net", "org"}, labels[n-1])
 }
 
-// hidden lists the hidden characters of a text, other than white space and the
+// hiddenCharacters lists the hidden characters of a text, other than white space and the
 // joiners of scripts and emoji.
-func hidden(s string) []string {
+func hiddenCharacters(s string) []string {
 	var out []string
 	before := rune(0)
 	for i, r := range s {

@@ -56,13 +56,13 @@ func (c *comparer) schema(tool, ptr string, old, new jsonv.Value, output bool, f
 		}
 	}
 	if !output {
-		p.allowed(w)
+		p.dropAllowed(w)
 	}
 	var oldErr, newErr error
 	p.oldS, oldErr = contain.Compile(p.old)
 	p.newS, newErr = contain.Compile(p.new)
 	if oldErr != nil || newErr != nil {
-		p.unjudged(w.edits, oldErr, newErr)
+		p.reportUnjudged(w.edits, oldErr, newErr)
 		return
 	}
 	if output && new.IsAbsent() {
@@ -78,20 +78,20 @@ func (c *comparer) schema(tool, ptr string, old, new jsonv.Value, output bool, f
 		for _, e := range w.edits {
 			p.edit(e, verdict)
 		}
-	} else if all = listed(w.edits); verdict == contain.Contained {
+	} else if all = nameEdits(w.edits); verdict == contain.Contained {
 		c.add(Review, ptr, "", "%s has %d changes, too many to judge them one by one; together they keep what was declared%s", label(ptr), len(w.edits), all)
 	}
 	if verdict == contain.Escapes && p.worst != Breaking && (p.worst == Safe || !beyondSafe(witness)) {
 		c.add(Breaking, ptr, p.show(witness), "%s%s", p.together("the changes together"), all)
 	}
 	if verdict == contain.Undecided && p.worst == Safe {
-		c.add(Review, ptr, "", "%s: %s%s", label(ptr), p.unproved(), all)
+		c.add(Review, ptr, "", "%s: %s%s", label(ptr), p.whyUnproved(), all)
 	}
 }
 
-// unjudged reports the changes of a schema that the validator refuses, on one side at
+// reportUnjudged reports the changes of a schema that the validator refuses, on one side at
 // least: it is invalid, or larger than its limits.
-func (p *schemaPair) unjudged(edits []edit, oldErr, newErr error) {
+func (p *schemaPair) reportUnjudged(edits []edit, oldErr, newErr error) {
 	side, err := "new", newErr
 	if err == nil {
 		side, err = "old", oldErr
@@ -101,7 +101,7 @@ func (p *schemaPair) unjudged(edits []edit, oldErr, newErr error) {
 		why = fmt.Sprintf("not judged, because the %s %s is too large: %s", side, label(p.root), limit)
 	}
 	if len(edits) > maxEdits {
-		p.c.add(Review, p.root, "", "%s has %d changes, %s%s", label(p.root), len(edits), why, listed(edits))
+		p.c.add(Review, p.root, "", "%s has %d changes, %s%s", label(p.root), len(edits), why, nameEdits(edits))
 		return
 	}
 	for _, e := range edits {
@@ -109,8 +109,8 @@ func (p *schemaPair) unjudged(edits []edit, oldErr, newErr error) {
 	}
 }
 
-// listed names the first of many changes.
-func listed(edits []edit) string {
+// nameEdits names the first of many changes.
+func nameEdits(edits []edit) string {
 	const most = 20
 	text := ""
 	for i, e := range edits {
@@ -129,9 +129,9 @@ func (p *schemaPair) noun() string {
 	return "argument"
 }
 
-// allowed removes the new optional arguments from a schema that allows any others:
+// dropAllowed removes the new optional arguments from a schema that allows any others:
 // calls could pass them with any value, but none was declared.
-func (p *schemaPair) allowed(w *walker) {
+func (p *schemaPair) dropAllowed(w *walker) {
 	w.edits = slices.DeleteFunc(w.edits, func(e edit) bool {
 		if e.allowed {
 			p.c.add(Review, p.root+e.at, "", "%s: any value of it was accepted, as the schema allows arguments that it does not declare", e.message)
@@ -168,8 +168,8 @@ func (p *schemaPair) check(old, new *contain.Schema) (contain.Verdict, jsonv.Val
 	return contain.Check(p.ctx, old, new, contain.Options{Declared: !p.output, Steps: &p.steps})
 }
 
-// confirmed reports whether a witness holds for the two complete versions.
-func (p *schemaPair) confirmed(witness jsonv.Value) bool {
+// isConfirmed reports whether a witness holds for the two complete versions.
+func (p *schemaPair) isConfirmed(witness jsonv.Value) bool {
 	from, to := p.oldS, p.newS
 	if p.output {
 		from, to = to, from
@@ -182,7 +182,7 @@ func (p *schemaPair) confirmed(witness jsonv.Value) bool {
 func (p *schemaPair) edit(e edit, whole contain.Verdict) {
 	class, witness, note := Safe, "", ""
 	if whole != contain.Contained {
-		class, note = Review, "; "+p.unproved()+e.indistinct(p.old)
+		class, note = Review, "; "+p.whyUnproved()+e.indistinct(p.old)
 		if single, err := p.single(e); err == nil {
 			verdict, v := p.check(p.oldS, single)
 			switch {
@@ -190,7 +190,7 @@ func (p *schemaPair) edit(e edit, whole contain.Verdict) {
 				class, note = Safe, ""
 			case verdict == contain.Escapes && e.bound() && beyondSafe(v):
 				note = ": it only concerns numbers beyond 2^53, which many JSON readers can't represent"
-			case verdict == contain.Escapes && p.confirmed(v):
+			case verdict == contain.Escapes && p.isConfirmed(v):
 				class, note, witness = Breaking, "", p.show(v)
 			}
 		}
@@ -257,7 +257,7 @@ func dialectal(schema jsonv.Value) (found string) {
 	return found
 }
 
-func (p *schemaPair) unproved() string {
+func (p *schemaPair) whyUnproved() string {
 	if p.output {
 		return "it could not be decided whether responses that were impossible are allowed now"
 	}

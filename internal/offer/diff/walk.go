@@ -127,7 +127,7 @@ func (w *walker) walk(old, new jsonv.Value, at string) {
 		case k == "properties":
 			w.properties(old, new, at)
 		case k == "required":
-			w.required(old, new, at)
+			w.compareRequired(old, new, at)
 		case slices.Contains(unchecked, k):
 			w.notes = append(w.notes, note{here, fmt.Sprintf("%s: %s %s", w.subject(at), k, change(a, b))})
 		case holds == jsonschema.HoldsNamed && k != "dependencies":
@@ -226,7 +226,7 @@ func (w *walker) requires(old jsonv.Value, at, name string, with bool) set {
 	return set{tokens, jsonv.Array(list...)}
 }
 
-func (w *walker) required(old, new jsonv.Value, at string) {
+func (w *walker) compareRequired(old, new jsonv.Value, at string) {
 	was, is := old.Lookup("required").Texts(), new.Lookup("required").Texts()
 	a, b := old.Lookup("properties"), new.Lookup("properties")
 	for _, name := range is {

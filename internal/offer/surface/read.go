@@ -242,50 +242,71 @@ func listsOf(v jsonv.Value) (document, error) {
 // recordLists returns the lists in the exchanges of a run: the pages of the first
 // server whose lists were requested.
 func recordLists(run jsonv.Value) (document, error) {
-	doc := document{lists: map[Kind][]jsonv.Value{}}
-	found := false
-	seen, wanted := map[string]bool{}, map[string]List{} // pages; several tests may request the same one
+	r := recordReader{
+		doc:    document{lists: map[Kind][]jsonv.Value{}},
+		seen:   map[string]bool{},
+		wanted: map[string]List{},
+	}
 	for _, test := range run.Lookup("tests").Elems() {
+		server := test.Lookup("server").Text()
 		for _, x := range test.Lookup("exchanges").Elems() {
 			i := slices.IndexFunc(Lists(), func(l List) bool { return l.Method == x.Lookup("method").Text() })
-			if i < 0 || found && test.Lookup("server").Text() != doc.server {
+			if i < 0 || r.found && server != r.doc.server {
 				continue
 			}
-			l := Lists()[i]
-			frame, err := jsonv.Parse([]byte(x.Lookup("response").Text()))
-			if err != nil || x.Lookup("truncated").Bool() {
-				return doc, fmt.Errorf("the response to %s is not kept in full in this record; write it with `mcptest %s --json`", l.Method, l.Member)
-			}
-			request, _ := jsonv.Parse([]byte(x.Lookup("request").Text()))
-			result := frame.Lookup("result")
-			first := l.Method + "\x00"
-			page := first + request.Lookup("params", "cursor").Text()
-			list := result.Lookup(l.Member)
-			_, follows := wanted[page]
-			if list.Kind() != jsonv.KindArray || seen[page] || page != first && seen[first] && !follows {
-				continue // of another session
-			}
-			seen[page], found, doc.server = true, true, test.Lookup("server").Text()
-			wanted[first] = l
-			if next := result.Lookup("nextCursor"); next.Kind() == jsonv.KindString {
-				wanted[first+next.Text()] = l
-			}
-			doc.lists[l.Kind] = append(doc.lists[l.Kind], list.List()...)
-			if l.Kind == Tool {
-				doc.pages = append(doc.pages, result)
+			if err := r.add(Lists()[i], x, server); err != nil {
+				return r.doc, err
 			}
 		}
 	}
-	if !found {
-		return doc, errors.New("no test of this record requested tools/list, resources/list or prompts/list")
+	if !r.found {
+		return r.doc, errors.New("no test of this record requested tools/list, resources/list or prompts/list")
 	}
-	for _, page := range slices.Sorted(maps.Keys(wanted)) {
-		l := wanted[page]
-		if !seen[page] {
-			return doc, fmt.Errorf("this record has a part of %s only, not all of its pages; write the list with `mcptest %s --json`", l.Method, l.Member)
+	for _, page := range slices.Sorted(maps.Keys(r.wanted)) {
+		l := r.wanted[page]
+		if !r.seen[page] {
+			return r.doc, fmt.Errorf("this record has a part of %s only, not all of its pages; write the list with `mcptest %s --json`", l.Method, l.Member)
 		}
 	}
-	return doc, nil
+	return r.doc, nil
+}
+
+// recordReader collects the pages of lists. Several tests may request the same one.
+type recordReader struct {
+	doc    document
+	found  bool
+	seen   map[string]bool
+	wanted map[string]List
+}
+
+// add adds the page in an exchange, unless another session requested it.
+func (r *recordReader) add(l List, x jsonv.Value, server string) error {
+	frame, err := jsonv.Parse([]byte(x.Lookup("response").Text()))
+	if err != nil || x.Lookup("truncated").Bool() {
+		return fmt.Errorf("the response to %s is not kept in full in this record; write it with `mcptest %s --json`", l.Method, l.Member)
+	}
+	request, _ := jsonv.Parse([]byte(x.Lookup("request").Text()))
+	result := frame.Lookup("result")
+	first := l.Method + "\x00"
+	page := first + request.Lookup("params", "cursor").Text()
+	list := result.Lookup(l.Member)
+	_, follows := r.wanted[page]
+	ofOther := page != first && r.seen[first] && !follows
+	if list.Kind() != jsonv.KindArray || r.seen[page] || ofOther {
+		return nil
+	}
+	r.found = true
+	r.doc.server = server
+	r.seen[page] = true
+	r.wanted[first] = l
+	if next := result.Lookup("nextCursor"); next.Kind() == jsonv.KindString {
+		r.wanted[first+next.Text()] = l
+	}
+	r.doc.lists[l.Kind] = append(r.doc.lists[l.Kind], list.List()...)
+	if l.Kind == Tool {
+		r.doc.pages = append(r.doc.pages, result)
+	}
+	return nil
 }
 
 // recordCalls returns the calls of a server's tools in the exchanges of a run that

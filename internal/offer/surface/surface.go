@@ -131,7 +131,7 @@ func New(
 ) *Surface {
 	c := canon{mask: mask}
 	s := &Surface{Server: server, Info: c.value(info(handshake))}
-	s.shadowed(Server, server, c.shadowed)
+	s.recordShadowed(Server, server, c.shadowed)
 	for _, l := range Lists() {
 		seen := map[string]int{}
 		for i, def := range lists[l.Kind] {
@@ -148,7 +148,7 @@ func New(
 			}
 			c.shadowed = nil
 			item := Item{Kind: l.Kind, Name: name, Def: c.value(def), Raw: def}
-			s.shadowed(l.Kind, name, c.shadowed)
+			s.recordShadowed(l.Kind, name, c.shadowed)
 			if positions != nil {
 				item.Line = positions(def)
 			}
@@ -159,8 +159,8 @@ func New(
 	return s
 }
 
-// shadowed records the members that occur more than once in a definition.
-func (s *Surface) shadowed(kind Kind, name string, list []Shadowed) {
+// recordShadowed records the members that occur more than once in a definition.
+func (s *Surface) recordShadowed(kind Kind, name string, list []Shadowed) {
 	for _, m := range list {
 		m.Kind, m.Name = kind, name
 		s.Shadowed = append(s.Shadowed, m)

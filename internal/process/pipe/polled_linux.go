@@ -24,15 +24,15 @@ func Polled(r io.Reader) io.Reader {
 		return r
 	}
 	p := polled{Reader: f, raw: raw}
-	if p.ready, err = watched(raw); err != nil {
+	if p.ready, err = watchFile(raw); err != nil {
 		return r
 	}
 	return p
 }
 
-// watched returns an epoll instance that watches a file. Go's poller can wait for it
+// watchFile returns an epoll instance that watches a file. Go's poller can wait for it
 // even if the file itself is in blocking mode.
-func watched(raw syscall.RawConn) (syscall.RawConn, error) {
+func watchFile(raw syscall.RawConn) (syscall.RawConn, error) {
 	set, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
 	if err != nil {
 		return nil, err

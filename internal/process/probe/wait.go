@@ -28,7 +28,7 @@ func (w Watch) logs() []*tail.Tail {
 	return w.Process.Logs()
 }
 
-func (w Watch) died() <-chan struct{} {
+func (w Watch) processEnd() <-chan struct{} {
 	if w.Process == nil {
 		return nil
 	}
@@ -57,7 +57,7 @@ func (p Probe) Wait(ctx context.Context, w Watch) error {
 	if w.Process != nil {
 		go func() { // a check that hangs ends with the process
 			select {
-			case <-w.died():
+			case <-w.processEnd():
 				cancel()
 			case <-alive.Done():
 			}
@@ -79,7 +79,7 @@ func (p Probe) Wait(ctx context.Context, w Watch) error {
 		timer := time.NewTimer(pause)
 		select {
 		case <-timer.C:
-		case <-w.died():
+		case <-w.processEnd():
 			timer.Stop()
 			return w.dead(p)
 		case <-ctx.Done():
@@ -109,20 +109,20 @@ func (w Watch) dead(p Probe) error {
 	return e
 }
 
-// ended returns the error for output that has ended, because the program has exited
+// endError returns the error for output that has ended, because the program has exited
 // or has closed it.
-func (w Watch) ended(ctx context.Context, p Probe) error {
+func (w Watch) endError(ctx context.Context, p Probe) error {
 	if w.Process == nil {
 		return &NoMatchError{Probe: p.raw}
 	}
 	ctx, cancel := context.WithTimeout(ctx, proc.WaitDelay)
 	defer cancel()
 	select {
-	case <-w.died():
+	case <-w.processEnd():
 	case <-ctx.Done():
 	}
 	select {
-	case <-w.died():
+	case <-w.processEnd():
 		return w.dead(p)
 	default:
 	}
@@ -145,13 +145,13 @@ func (p Probe) waitLog(ctx context.Context, w Watch) error {
 			return nil
 		}
 		if over {
-			return w.ended(ctx, p)
+			return w.endError(ctx, p)
 		}
 		timer := time.NewTimer(pause)
 		select {
 		case <-f.Found():
 		case <-timer.C:
-		case <-w.died():
+		case <-w.processEnd():
 			timer.Stop()
 			if f.Ready() {
 				return nil

@@ -95,7 +95,8 @@ func workDir(dir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	switch st, err := os.Stat(abs); {
+	st, err := os.Stat(abs)
+	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return "", fmt.Errorf("%s does not exist", abs)
 	case err != nil:

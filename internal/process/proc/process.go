@@ -72,7 +72,7 @@ func Start(ctx context.Context, s Spec) (*Process, error) {
 		files.closeAll()
 		return nil, &StartError{Program: cmd.Path, Msg: "cannot prepare its input and output", Err: err}
 	}
-	if s.Registry.closed() {
+	if s.Registry.isClosed() {
 		files.closeAll()
 		return nil, &StartError{Program: cmd.Path, Msg: "all processes are being killed"}
 	}

@@ -13,8 +13,6 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
-
-	"mcptest/internal/base/lists"
 )
 
 // Reaper adopts orphans: a process that a server leaves running becomes a child of
@@ -103,8 +101,8 @@ func (r *Reaper) reapDead() {
 	maps.DeleteFunc(r.ended, func(pid int, _ string) bool { return !here[pid] })
 }
 
-// adopted returns the children that this program did not start, including zombies.
-func (r *Reaper) adopted() []procInfo {
+// findAdopted returns the children that this program did not start, including zombies.
+func (r *Reaper) findAdopted() []procInfo {
 	list := children()
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -148,7 +146,7 @@ func (r *Reaper) kill() {
 	}
 	for range 5 {
 		in := map[int]bool{}
-		for _, p := range r.adopted() {
+		for _, p := range r.findAdopted() {
 			in[p.Pid] = !p.Zombie
 		}
 		found := false
@@ -189,13 +187,13 @@ func (r *Reaper) sweep(ctx context.Context, nameOf func(pid int) string) []Lefto
 		return nil
 	}
 	backoff(leftoverGrace, func() bool {
-		return ctx.Err() != nil || !slices.ContainsFunc(r.adopted(), func(p procInfo) bool { return !p.Zombie })
+		return ctx.Err() != nil || !slices.ContainsFunc(r.findAdopted(), func(p procInfo) bool { return !p.Zombie })
 	})
 	seen := map[int]bool{}
 	var out []Leftover
 	backoff(killTime, func() bool {
 		rest := 0
-		for _, p := range r.adopted() {
+		for _, p := range r.findAdopted() {
 			if p.Zombie {
 				reap(p.Pid)
 				continue
@@ -220,7 +218,7 @@ func (r *Reaper) strays(groups []Ref) []Ref {
 		return nil
 	}
 	var out []Ref
-	for _, p := range r.adopted() {
+	for _, p := range r.findAdopted() {
 		if p.Zombie || slices.ContainsFunc(groups, func(g Ref) bool { return g.Pid == p.Session || g.Pid == p.Pgrp }) {
 			continue
 		}
@@ -235,7 +233,7 @@ func (r *Reaper) release() {
 	if r == nil {
 		return
 	}
-	for _, p := range r.adopted() {
+	for _, p := range r.findAdopted() {
 		if !p.Zombie {
 			r.mu.Lock()
 			r.let[p.Pid] = true
@@ -277,7 +275,7 @@ func children() []procInfo {
 		}
 		var now []int
 		if now, ok = childIDs(); ok && slices.Equal(last, now) {
-			return lists.Kept(now, readStat)
+			return readStats(now)
 		}
 		last = now
 	}
@@ -291,7 +289,17 @@ func childrenFast() []procInfo {
 	if !ok {
 		return children()
 	}
-	return lists.Kept(ids, readStat)
+	return readStats(ids)
+}
+
+// readStats returns the processes that still exist.
+func readStats(ids []int) (list []procInfo) {
+	for _, id := range ids {
+		if p, ok := readStat(id); ok {
+			list = append(list, p)
+		}
+	}
+	return list
 }
 
 // childIDs reads the kernel's list of the first thread's children; false means that

@@ -125,9 +125,13 @@ func (l *Registry) straysOf(mark string) []Ref {
 		return nil
 	}
 	prefix := l.runMark() + "."
-	return lists.Kept(l.reaper.strays(l.Live()), func(ref Ref) (Ref, bool) {
-		return ref, prefix+markSuffix(ref.Pid, prefix) == mark
-	})
+	var marked []Ref
+	for _, ref := range l.reaper.strays(l.Live()) {
+		if prefix+markSuffix(ref.Pid, prefix) == mark {
+			marked = append(marked, ref)
+		}
+	}
+	return marked
 }
 
 // remove unregisters a group whose processes have ended.
@@ -157,8 +161,8 @@ func (l *Registry) Live() []Ref {
 	return lists.Map(list, func(e entry) Ref { return e.ref })
 }
 
-// closed reports whether KillAll was called, so that nothing may be started.
-func (l *Registry) closed() bool {
+// isClosed reports whether KillAll was called, so that nothing may be started.
+func (l *Registry) isClosed() bool {
 	if l == nil {
 		return false
 	}

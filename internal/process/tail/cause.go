@@ -23,7 +23,7 @@ func (t *Tail) EndsSince(m Mark, n int) (lines []string, at []time.Time) {
 	lines, numbers := ends(text, n)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.dropped() > 0 {
+	if t.countDropped() > 0 {
 		return lines, nil
 	}
 	offset, number := int64(m), 0

@@ -188,10 +188,10 @@ func (t *Tail) First() time.Time {
 func (t *Tail) Dropped() int64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.dropped()
+	return t.countDropped()
 }
 
-func (t *Tail) dropped() int64 { return t.total - int64(len(t.head)) - int64(len(t.ring)) }
+func (t *Tail) countDropped() int64 { return t.total - int64(len(t.head)) - int64(len(t.ring)) }
 
 // Lost returns how many of the bytes after a mark were dropped.
 func (t *Tail) Lost(m Mark) int64 {

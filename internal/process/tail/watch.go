@@ -68,7 +68,7 @@ func (t *Tail) watch(re *regexp.Regexp, once *sync.Once, found chan struct{}) *l
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	m.feed(t.head)
-	if t.dropped() > 0 {
+	if t.countDropped() > 0 {
 		m.lines.Flush()
 	}
 	m.feed(t.end())

@@ -99,14 +99,14 @@ func (g *gitlab) entry(check, text, severity, file string, line int, identity st
 		Fingerprint: gate.Fingerprint(check, identity),
 		Severity:    severity,
 		Location: gitlabPlace{
-			Path:  slashed(explain.InRepository(g.dir, file)),
+			Path:  toSlashes(explain.InRepository(g.dir, file)),
 			Lines: gitlabLines{Begin: max(line, 1)},
 		},
 	})
 }
 
-// slashed is a path with forward slashes, "suite" if there is none.
-func slashed(file string) string {
+// toSlashes is a path with forward slashes, "suite" if there is none.
+func toSlashes(file string) string {
 	if file == "" {
 		return "suite"
 	}

@@ -1,7 +1,6 @@
 package ci
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -49,7 +48,10 @@ func WriteMarkdown(w io.Writer, r *result.Run, o render.Options) error {
 	if err := m.tests(all); err != nil {
 		return err
 	}
-	if err := cmp.Or(m.models(), m.trials()); err != nil {
+	if err := m.models(); err != nil {
+		return err
+	}
+	if err := m.trials(); err != nil {
 		return err
 	}
 	m.rollups()
@@ -101,8 +103,8 @@ func span(s string, table bool) string {
 	return fence + s + fence
 }
 
-// fenced writes escaped text of several lines as a block.
-func fenced(text string) string {
+// writeFenced writes escaped text of several lines as a block.
+func writeFenced(text string) string {
 	fence := strings.Repeat("`", max(3, ticks(text)+1))
 	return fence + "text\n" + text + "\n" + fence + "\n"
 }
@@ -221,7 +223,7 @@ func (m *markdown) failure(c *result.Case) {
 	if len(text) > mdText && !m.Verbose {
 		text = strings.ToValidUTF8(text[:mdText], "") + "\n…"
 	}
-	m.Put("<details><summary>Details</summary>\n\n", fenced(text), "\n</details>\n\n")
+	m.Put("<details><summary>Details</summary>\n\n", writeFenced(text), "\n</details>\n\n")
 }
 
 // runLevel writes failed hooks and steps, the warnings and the findings.
@@ -229,7 +231,7 @@ func (m *markdown) runLevel() {
 	for i := range m.run.Phases {
 		if ph := &m.run.Phases[i]; explain.Failed(ph.Status) {
 			m.Put("#### ", statusIcon[ph.Status], " ", code(ph.Phase+": "+ph.Name), "\n\n")
-			m.Put(fenced(m.x.Phase(ph)), "\n")
+			m.Put(writeFenced(m.x.Phase(ph)), "\n")
 		}
 	}
 	m.warnings()
@@ -331,7 +333,7 @@ func (m *markdown) coverage() {
 	m.section("Coverage", []string{"Server", "Coverage", "Missing"}, rows)
 	for _, c := range all {
 		if c.Skeleton != "" {
-			m.Put("<details><summary>Drafts of tests</summary>\n\n", fenced(c.Skeleton), "\n</details>\n\n")
+			m.Put("<details><summary>Drafts of tests</summary>\n\n", writeFenced(c.Skeleton), "\n</details>\n\n")
 		}
 	}
 }

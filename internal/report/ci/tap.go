@@ -189,11 +189,11 @@ func caseFacts(c *result.Case) (facts []fact) {
 	}
 	text("stderr", c.Stderr)
 	text("repro", c.Repro)
-	return numbered(facts)
+	return numberFacts(facts)
 }
 
-// numbered makes repeated keys unique, as a YAML mapping requires.
-func numbered(facts []fact) []fact {
+// numberFacts makes repeated keys unique, as a YAML mapping requires.
+func numberFacts(facts []fact) []fact {
 	seen := map[string]int{}
 	for i := range facts {
 		name := facts[i].name

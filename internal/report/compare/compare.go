@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"mcptest/internal/base/display"
-	"mcptest/internal/base/lists"
 	"mcptest/internal/base/term"
 	"mcptest/internal/report/explain"
 	"mcptest/internal/report/render"
@@ -133,7 +132,7 @@ func Runs(before, after *result.Run, o Options) (*Comparison, error) {
 		if err != nil {
 			return nil, err
 		}
-		name, ok := o.named(0, t)
+		name, ok := o.testName(0, t)
 		if !ok {
 			continue
 		}
@@ -142,7 +141,7 @@ func Runs(before, after *result.Run, o Options) (*Comparison, error) {
 		k := testKey{t.File, name, count[[2]string{t.File, name}]}
 		old[k] = &earlier{
 			status:     t.Status,
-			violations: violated(t),
+			violations: violatedKinds(t),
 			ms:         t.DurationMS,
 			score:      t.Score,
 			trials:     outcomes(t),
@@ -151,12 +150,12 @@ func Runs(before, after *result.Run, o Options) (*Comparison, error) {
 		order = append(order, k)
 	}
 	clear(count)
-	names := renamed(before, after)
+	names := renamedFiles(before, after)
 	for t, err := range after.Cases.All() {
 		if err != nil {
 			return nil, err
 		}
-		name, ok := o.named(1, t)
+		name, ok := o.testName(1, t)
 		if !ok {
 			continue
 		}
@@ -228,16 +227,22 @@ func (c *Comparison) test(was *earlier, t *result.Case, o Options) {
 	}
 }
 
-// violated returns the kinds of violations that made a test fail.
-func violated(t *result.Case) []string {
-	return lists.Kept(t.Violations, func(v result.Violation) (string, bool) { return v.Kind, !v.Tolerated })
+// violatedKinds returns the kinds of violations that made a test fail.
+func violatedKinds(t *result.Case) []string {
+	var kinds []string
+	for _, v := range t.Violations {
+		if !v.Tolerated {
+			kinds = append(kinds, v.Kind)
+		}
+	}
+	return kinds
 }
 
 // worse reports whether a test that failed before now fails for a more severe reason:
 // it gets no response, or the server violates the protocol in another way.
 func worse(was *earlier, t *result.Case) bool {
 	return was.status == result.Fail && t.Status == result.Error ||
-		slices.ContainsFunc(violated(t), func(kind string) bool { return !slices.Contains(was.violations, kind) })
+		slices.ContainsFunc(violatedKinds(t), func(kind string) bool { return !slices.Contains(was.violations, kind) })
 }
 
 func (c *Comparison) metrics(before, after *result.Run) {

@@ -81,11 +81,11 @@ func listRunFailures(p *render.Printer, list []RunFailure) {
 	}
 }
 
-// renamed maps the suite files of one run to those of another, which may have been
+// renamedFiles maps the suite files of one run to those of another, which may have been
 // started in another folder. A file with the same path in both is the same; otherwise it
 // is the only one whose suite has the same name, or else the one with the longest common
 // path suffix, if there is exactly one. The result maps names of after to names of before.
-func renamed(before, after *result.Run) map[string]string {
+func renamedFiles(before, after *result.Run) map[string]string {
 	const path, name = 2000, 1000
 	alike := func(was, now result.Suite) int {
 		switch {

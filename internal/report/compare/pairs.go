@@ -45,9 +45,9 @@ func outcomes(t *result.Case) (list []result.Status) {
 	return list
 }
 
-// named returns the name of a test of a record, the earlier (0) or later one (1), which is
+// testName returns the name of a test of a record, the earlier (0) or later one (1), which is
 // that of its counterpart, too; ok is false if the test is not compared.
-func (o *Options) named(record int, t *result.Case) (name string, ok bool) {
+func (o *Options) testName(record int, t *result.Case) (name string, ok bool) {
 	if o.Variants == nil {
 		return t.Name, true
 	}

@@ -109,7 +109,11 @@ type Frame struct{ Arrow, Raw string }
 func Frames(x *result.Exchange) []Frame {
 	all := []Frame{{"→ ", x.Request}}
 	for _, m := range x.During {
-		all = append(all, Frame{map[bool]string{true: "→ ", false: "← "}[m.Dir == "to-server"], m.Raw})
+		arrow := "← "
+		if m.Dir == "to-server" {
+			arrow = "→ "
+		}
+		all = append(all, Frame{arrow, m.Raw})
 	}
 	if x.Response != "" {
 		all = append(all, Frame{"← ", x.Response})

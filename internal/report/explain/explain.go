@@ -158,14 +158,14 @@ func Reason(c *result.Case) string {
 		text = "failed"
 	}
 	if c.Row == nil {
-		return text + diagnosed(c)
+		return text + diagnosedCause(c)
 	}
 	row := " (row " + Row(c) + ")"
-	return display.Middle(text, max(render.LongestLine-len(row)-len(c.Name), 80)) + row + diagnosed(c)
+	return display.Middle(text, max(render.LongestLine-len(row)-len(c.Name), 80)) + row + diagnosedCause(c)
 }
 
-// diagnosed returns what names the test that caused the failure of another, or "".
-func diagnosed(c *result.Case) string {
+// diagnosedCause returns what names the test that caused the failure of another, or "".
+func diagnosedCause(c *result.Case) string {
 	if text := Diagnosis(c); text != "" {
 		return "; " + text
 	}

@@ -8,7 +8,6 @@ import (
 	"unicode/utf8"
 
 	"mcptest/internal/base/display"
-	"mcptest/internal/base/lists"
 	"mcptest/internal/base/source"
 	"mcptest/internal/base/term"
 	"mcptest/internal/report/render"
@@ -127,7 +126,13 @@ func CaseLocation(p *render.Printer, c *result.Case) string {
 
 // Failing returns the failed assertions at the top level.
 func Failing(as []result.Assertion) []result.Assertion {
-	return lists.Kept(as, func(a result.Assertion) (result.Assertion, bool) { return a, !a.Pass })
+	var failing []result.Assertion
+	for _, a := range as {
+		if !a.Pass {
+			failing = append(failing, a)
+		}
+	}
+	return failing
 }
 
 // Alone reports whether the case's message is that of its only failed assertion,

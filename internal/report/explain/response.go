@@ -33,19 +33,19 @@ func UnseenResponse(p *render.Printer, c *result.Case, failed []result.Assertion
 	if kind == errorKind && json.Unmarshal([]byte(text), &problem) == nil && problem.Data == nil {
 		quoted = string(problem.Message)
 	}
-	if p.Verbose || c.Status != result.Fail || strings.Contains(explained(c.Message, failed), quoted) {
+	if p.Verbose || c.Status != result.Fail || strings.Contains(explainedParts(c.Message, failed), quoted) {
 		return "", ""
 	}
 	return text, kind
 }
 
-// explained returns the parts of a response that the failed assertions show.
-func explained(message string, failed []result.Assertion) string {
+// explainedParts returns the parts of a response that the failed assertions show.
+func explainedParts(message string, failed []result.Assertion) string {
 	var b strings.Builder
 	b.WriteString(message)
 	for i := range failed {
 		a := &failed[i]
-		b.WriteString("\n" + explained(a.Message, Failing(a.Assertions)) + "\n" + a.Actual + "\n" + strings.Join(a.Notes, "\n"))
+		b.WriteString("\n" + explainedParts(a.Message, Failing(a.Assertions)) + "\n" + a.Actual + "\n" + strings.Join(a.Notes, "\n"))
 	}
 	return b.String()
 }

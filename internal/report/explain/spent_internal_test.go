@@ -19,7 +19,7 @@ func TestSpent(t *testing.T) {
 		{5000, &result.Times{StartingMS: 20}, ""},
 		{5000, nil, ""},
 	} {
-		if got := spent(&result.Run{DurationMS: tt.whole, Times: tt.times}); got != tt.want {
+		if got := describeSpent(&result.Run{DurationMS: tt.whole, Times: tt.times}); got != tt.want {
 			t.Errorf("%v: %q, not %q", tt.times, got, tt.want)
 		}
 	}

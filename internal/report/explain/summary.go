@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"mcptest/internal/base/display"
-	"mcptest/internal/base/lists"
 	"mcptest/internal/base/term"
 	"mcptest/internal/report/render"
 	"mcptest/internal/report/result"
@@ -21,7 +20,7 @@ func Summary(p *render.Printer, r *result.Run) string {
 	if r.ExitCode != 0 && s.Passed > 0 && s.Failed+s.Errored+s.Inconclusive+broken == 0 && found > 0 {
 		counts = p.Paint(term.Good, display.Count(s.Passed, "test")+" passed")
 		if s.Skipped > 0 {
-			counts += ", " + counted(p, term.Faint, s.Skipped, "skipped")
+			counts += ", " + countText(p, term.Faint, s.Skipped, "skipped")
 		}
 		counts += ", but " + p.Paint(term.Bad, findingsFail(r, found))
 		found = 0
@@ -40,7 +39,7 @@ func Summary(p *render.Printer, r *result.Run) string {
 	tally(term.Bad, found, display.Plural(found, "finding"))
 	tally(term.Warn, s.Warnings, display.Plural(s.Warnings, "warning"))
 	if r.DurationMS > 0 {
-		text += p.Faint(" · " + render.Duration(r.DurationMS) + spent(r))
+		text += p.Faint(" · " + render.Duration(r.DurationMS) + describeSpent(r))
 	}
 	return text
 }
@@ -51,8 +50,8 @@ const (
 	leastSpentMS = 50   // of one kind
 )
 
-// spent says where the time went, if more than half of it was not calls; otherwise "".
-func spent(r *result.Run) string {
+// describeSpent says where the time went, if more than half of it was not calls; otherwise "".
+func describeSpent(r *result.Run) string {
 	t := r.Times
 	if t == nil || r.DurationMS-t.CallsMS < leastIdleMS || t.CallsMS*2 > r.DurationMS {
 		return ""
@@ -75,7 +74,7 @@ func spent(r *result.Run) string {
 
 // Counts returns the number of tests by status: 3 passed, 1 failed.
 func Counts(p *render.Printer, s result.Summary) string {
-	passed := counted(p, term.Good, s.Passed, "passed")
+	passed := countText(p, term.Good, s.Passed, "passed")
 	return strings.Join(append([]string{passed}, NotPassed(p.Palette, s)...), ", ")
 }
 
@@ -106,7 +105,7 @@ func findingsFail(r *result.Run, n int) string {
 	return display.Count(n, "finding") + " failed the run: " + render.OneLine(strings.Join(kinds, ", "), render.LongestLine)
 }
 
-func counted(p *render.Printer, st term.Style, n int, word string) string {
+func countText(p *render.Printer, st term.Style, n int, word string) string {
 	text := fmt.Sprintf("%d %s", n, word)
 	if n == 0 {
 		return text
@@ -124,12 +123,24 @@ func HooksOrSteps(n int) string {
 
 // FailedPhases counts the hooks and steps outside the tests that failed.
 func FailedPhases(r *result.Run) int {
-	return lists.Count(r.Phases, func(ph result.Phase) bool { return ph.Status == result.Fail || ph.Status == result.Error })
+	n := 0
+	for _, ph := range r.Phases {
+		if ph.Status == result.Fail || ph.Status == result.Error {
+			n++
+		}
+	}
+	return n
 }
 
 // ErrorFindings counts the findings that fail the run.
 func ErrorFindings(r *result.Run) int {
-	return lists.Count(r.Findings, func(f result.Finding) bool { return f.Severity == "error" })
+	n := 0
+	for _, f := range r.Findings {
+		if f.Severity == "error" {
+			n++
+		}
+	}
+	return n
 }
 
 // Verdict returns the run's outcome in one word. It is derived from the exit code, so

@@ -3,11 +3,9 @@ package explain
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"mcptest/internal/base/display"
-	"mcptest/internal/base/lists"
 	"mcptest/internal/base/stats"
 	"mcptest/internal/base/term"
 	"mcptest/internal/report/render"
@@ -46,7 +44,12 @@ func (w *Warning) MessageLine() string {
 // failed run-level hooks and steps, which formats show separately. The cases of a
 // record without warnings are not read.
 func Warnings(r *result.Run) (list []*Warning, err error) {
-	found := slices.DeleteFunc(slices.Clone(r.Findings), func(f result.Finding) bool { return f.Severity != "warning" || OfPhase(f) })
+	var found []result.Finding
+	for _, f := range r.Findings {
+		if f.Severity == "warning" && !OfPhase(f) {
+			found = append(found, f)
+		}
+	}
 	for i := range found {
 		found[i].Excerpt = ""
 	}
@@ -277,7 +280,13 @@ func PassedOn(c *result.Case) int {
 
 // Tolerated counts the tolerated violations of a case.
 func Tolerated(c *result.Case) int {
-	return lists.Count(c.Violations, func(v result.Violation) bool { return v.Tolerated })
+	n := 0
+	for _, v := range c.Violations {
+		if v.Tolerated {
+			n++
+		}
+	}
+	return n
 }
 
 // BeforeTests reports whether a phase runs before the tests of its file.

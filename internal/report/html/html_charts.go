@@ -333,8 +333,12 @@ func (p *htmlPage) timeline() *figure {
 		f.Key = append(f.Key, keyEntry{"inconclusive", "inconclusive"})
 	}
 	for _, ms := range ticks5(end) {
-		f.add(lineAt("axis", at(ms), top-4, at(ms), top+row*float64(rows)),
-			textAt("", at(ms), 11, map[bool]string{true: "start", false: "middle"}[ms == 0], short(ms)))
+		anchor := "middle"
+		if ms == 0 {
+			anchor = "start"
+		}
+		f.add(lineAt("axis", at(ms), top-4, at(ms), top+row*float64(rows)))
+		f.add(textAt("", at(ms), 11, anchor, short(ms)))
 	}
 	y := top
 	if len(p.Run.Phases) > 0 {

@@ -11,10 +11,13 @@ import (
 
 // Word is what an attempt of the test is called.
 func (t testView) Word() string {
-	if t.Trials != nil {
+	switch {
+	case t.Trials != nil:
 		return "trial"
+	case t.Repeat != nil:
+		return "run"
 	}
-	return map[bool]string{true: "run", false: "try"}[t.Repeat != nil]
+	return "try"
 }
 
 // Decided returns what decided the verdict on a test of a model.

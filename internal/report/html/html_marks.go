@@ -17,10 +17,10 @@ const (
 	markLinesMost = 2000
 )
 
-// marked compares the expected with the actual JSON of a failed assertion member by
+// markDifferences compares the expected with the actual JSON of a failed assertion member by
 // member. It returns nil if the matcher does not compare structures, or if the record
 // only contains a part of a value.
-func marked(a *result.Assertion) []markedLine {
+func markDifferences(a *result.Assertion) []markedLine {
 	partial := a.Matcher == "subset" // more members are allowed
 	if !partial && a.Matcher != "exact" && a.Matcher != "snapshot" || len(a.Expected)+len(a.Actual) > markMost {
 		return nil

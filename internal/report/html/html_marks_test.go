@@ -17,7 +17,7 @@ import (
 func TestMarkedLinesHoldBothValues(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want, got := container(t, 3, "want"), container(t, 3, "got")
-		lines := marked(&result.Assertion{Matcher: "exact", Expected: want.String(), Actual: got.String()})
+		lines := markDifferences(&result.Assertion{Matcher: "exact", Expected: want.String(), Actual: got.String()})
 		if want.Kind() != got.Kind() {
 			if lines != nil {
 				t.Fatalf("values of different kinds were compared: %v", lines)
@@ -49,12 +49,12 @@ func TestMarkedLinesHoldBothValues(t *testing.T) {
 
 // TestMarkedSubset: members that a subset does not name are no difference.
 func TestMarkedSubset(t *testing.T) {
-	got := marked(&result.Assertion{Matcher: "subset", Expected: `{"a":{"b":1}}`, Actual: `{"a":{"b":2,"c":3},"d":4}`})
+	got := markDifferences(&result.Assertion{Matcher: "subset", Expected: `{"a":{"b":1}}`, Actual: `{"a":{"b":2,"c":3},"d":4}`})
 	want := []markedLine{{"eq", "{"}, {"eq", `  "a": {`}, {"del", `    "b": 1,`}, {"add", `    "b": 2,`}, {"eq", `    "c": 3`}, {"eq", "  },"}, {"eq", `  "d": 4`}, {"eq", "}"}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if lines := marked(&result.Assertion{Matcher: "exact", Expected: `{"a":1}`, Actual: `{"a":…`}); lines != nil {
+	if lines := markDifferences(&result.Assertion{Matcher: "exact", Expected: `{"a":1}`, Actual: `{"a":…`}); lines != nil {
 		t.Errorf("a shortened value was compared: %v", lines)
 	}
 }

@@ -139,7 +139,7 @@ func (t testView) exchange(x *result.Exchange, i int) stage {
 				At:      t.since(start + ms),
 				Arrow:   arrow,
 				Label:   frameLabel(raw),
-				Content: indented(raw),
+				Content: indentFrame(raw),
 				Open:    failed && (raw == x.Request || raw == x.Response),
 			})
 		}
@@ -151,7 +151,11 @@ func (t testView) exchange(x *result.Exchange, i int) stage {
 			add(x.DurationMS, fromServer, x.Response)
 			answered = true
 		}
-		add(m.MS, map[bool]string{true: toServer, false: fromServer}[m.Dir == "to-server"], m.Raw)
+		dir := fromServer
+		if m.Dir == "to-server" {
+			dir = toServer
+		}
+		add(m.MS, dir, m.Raw)
 	}
 	if !answered {
 		add(x.DurationMS, fromServer, x.Response)
@@ -186,7 +190,7 @@ func (t testView) addOthers(s *stage, i int) {
 				At:      t.since(u.StartMS),
 				Arrow:   toUpstream,
 				Label:   explain.UpstreamLine(u),
-				Content: indented(u.Body),
+				Content: indentFrame(u.Body),
 			}
 			if u.Unmatched || u.Late {
 				m.Class = "msg-fail"
@@ -265,8 +269,8 @@ func frameLabel(raw string) string {
 // indentMost limits the size of frames that are indented.
 const indentMost = 64 << 10
 
-// indented returns a frame with indented JSON.
-func indented(raw string) string {
+// indentFrame returns a frame with indented JSON.
+func indentFrame(raw string) string {
 	var b bytes.Buffer
 	if len(raw) <= indentMost && json.Indent(&b, []byte(raw), "", "  ") == nil {
 		return b.String()

@@ -495,7 +495,7 @@ func streamassertion(qw422016 *qt422016.Writer, t testView, a *result.Assertion,
 			qw422016.N().S(`</p>`)
 		}
 	}
-	if all := marked(a); len(all) > 0 {
+	if all := markDifferences(a); len(all) > 0 {
 		qw422016.N().S(`<p class="meta">− expected  + actual</p><pre`)
 		if len(all) > 18 {
 			qw422016.N().S(` tabindex="0"`)
@@ -819,7 +819,7 @@ func streamconversation(qw422016 *qt422016.Writer, t testView, c *result.Convers
 				qw422016.N().S(`<span class="tag w">refused</span>`)
 			}
 			qw422016.N().S(`</summary>`)
-			streampre(qw422016, indented(call.Arguments))
+			streampre(qw422016, indentFrame(call.Arguments))
 			qw422016.N().S(`<span class="meta">`)
 			if call.Text != "" {
 				qw422016.N().S(`result`)
@@ -828,7 +828,7 @@ func streamconversation(qw422016 *qt422016.Writer, t testView, c *result.Convers
 			}
 			qw422016.N().S(`</span>`)
 			if call.Text != "" {
-				streampre(qw422016, indented(call.Text))
+				streampre(qw422016, indentFrame(call.Text))
 			}
 			qw422016.N().S(`</details>`)
 		}

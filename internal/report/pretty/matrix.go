@@ -46,7 +46,11 @@ func WriteMatrix(w io.Writer, r *result.Run, o render.Options) error {
 	m.sums()
 	m.rollupTable()
 	m.Blank()
-	legend := "✓ passed  ✗ failed  ! no response  - skipped  · not run " + map[bool]string{true: "in", false: "on"}[m.of == "column"] + " this " + m.of
+	preposition := "on"
+	if m.of == "column" {
+		preposition = "in"
+	}
+	legend := "✓ passed  ✗ failed  ! no response  - skipped  · not run " + preposition + " this " + m.of
 	if r.Summary.Inconclusive > 0 {
 		legend += "  ? inconclusive"
 	}

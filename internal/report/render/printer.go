@@ -302,7 +302,10 @@ func (o *Out) Put(parts ...string) {
 func (o *Out) Fail(err error) { o.err = cmp.Or(o.err, err) }
 
 // Flush writes buffered data and returns the first error.
-func (o *Out) Flush() error { return cmp.Or(o.err, o.w.Flush()) }
+func (o *Out) Flush() error {
+	o.Fail(o.w.Flush())
+	return o.err
+}
 
 // JSONWriter writes a JSON document in parts, so that the report of a long run is
 // never in memory as a whole.

@@ -186,7 +186,7 @@ func (k *cleaner) testCase(c *Case) {
 	if len(c.StderrMS) != strings.Count(c.Stderr, "\n")+1 {
 		c.StderrMS = nil // a mask or a limit has changed the lines
 	}
-	k.repeated(c)
+	k.cleanRepeated(c)
 	if f := c.KnownFailure; f != nil { // cases share the reason, which comes from a file
 		f = &KnownFailure{known(f.Status), f.Reason}
 		k.text(&f.Reason)

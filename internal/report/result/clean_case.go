@@ -13,26 +13,7 @@ import (
 // step. Values with the name of a credential are added to the secrets of the run.
 func (k *cleaner) exchanges(c *Case) {
 	var found secret.Found
-	for x := range c.traffic() {
-		k.ms(&x.DurationMS)
-		for _, p := range frames(x) {
-			*p = k.secrets.Collect(*p, &found)
-		}
-		if x.HTTP != nil && len(x.HTTP.Headers) > 0 {
-			x.HTTP.Headers = k.headers(x.HTTP.Headers, &found)
-		}
-	}
-	for i := range c.Upstream {
-		u := &c.Upstream[i]
-		k.ms(&u.StartMS)
-		u.Headers = k.headers(u.Headers, &found)
-		u.URL = k.secrets.Collect(u.URL, &found)
-		query := "" // a form is searched like a query
-		if strings.HasPrefix(u.Headers["Content-Type"], "application/x-www-form-urlencoded") {
-			query = "?"
-		}
-		u.Body = strings.TrimPrefix(k.secrets.Collect(query+u.Body, &found), query)
-	}
+	k.collect(c, &found)
 	if c.Row != nil {
 		c.Row.Values = k.secrets.Collect(c.Row.Values, &found)
 	}
@@ -46,11 +27,41 @@ func (k *cleaner) exchanges(c *Case) {
 		k.secrets.Learn(found.Named...)
 		k.secrets = k.secrets.With(found.All()...)
 	}
+	k.mask(c, found.Empty())
+}
+
+// collect finds the credentials in the traffic of a case, with servers and upstreams.
+func (k *cleaner) collect(c *Case, found *secret.Found) {
+	for x := range c.traffic() {
+		k.ms(&x.DurationMS)
+		for _, p := range frames(x) {
+			*p = k.secrets.Collect(*p, found)
+		}
+		if x.HTTP != nil && len(x.HTTP.Headers) > 0 {
+			x.HTTP.Headers = k.headers(x.HTTP.Headers, found)
+		}
+	}
+	for i := range c.Upstream {
+		u := &c.Upstream[i]
+		k.ms(&u.StartMS)
+		u.Headers = k.headers(u.Headers, found)
+		u.URL = k.secrets.Collect(u.URL, found)
+		query := "" // a form is searched like a query
+		if strings.HasPrefix(u.Headers["Content-Type"], "application/x-www-form-urlencoded") {
+			query = "?"
+		}
+		u.Body = strings.TrimPrefix(k.secrets.Collect(query+u.Body, found), query)
+	}
+}
+
+// mask masks and shortens the traffic of a case. Frames need no second search if no
+// credential was found.
+func (k *cleaner) mask(c *Case, clean bool) {
 	for x, status := range c.traffic() {
 		k.text(&x.Step, &x.Method, &x.Error)
 		cut := false
 		for _, p := range frames(x) {
-			if !found.Empty() {
+			if !clean {
 				*p = k.secrets.String(*p)
 			}
 			shorter, was := shorten(display.ShowInvalid(*p), status.frame())
@@ -115,15 +126,15 @@ func (k *cleaner) headers(all map[string]string, found *secret.Found) map[string
 func (k *cleaner) credentials(as []Assertion, found *secret.Found) {
 	for i := range as {
 		a := &as[i]
-		if v, ok := quoted(a.Actual); ok && secret.HoldsText(a.Target, v) {
+		if v, ok := unquoteText(a.Actual); ok && secret.HoldsText(a.Target, v) {
 			found.Name(v)
 		}
 		k.credentials(a.Assertions, found)
 	}
 }
 
-// quoted returns the content of a text in quotes.
-func quoted(s string) (string, bool) {
+// unquoteText returns the content of a text in quotes.
+func unquoteText(s string) (string, bool) {
 	if len(s) < 3 || s[0] != '"' || s[len(s)-1] != '"' {
 		return "", false
 	}
@@ -155,7 +166,7 @@ func (k *cleaner) assertions(as []Assertion) {
 // unshown returns text with a shown value masked, but not its quotes. A short value
 // without quotes is not masked, because it may be an unrelated number.
 func unshown(text, shown string) string {
-	if _, ok := quoted(shown); ok {
+	if _, ok := unquoteText(shown); ok {
 		return strings.ReplaceAll(text, shown, `"`+secret.Mask+`"`)
 	}
 	if len(shown) < secret.MinLength {
@@ -208,8 +219,8 @@ func cutText(r *secret.Redactor, s string) string {
 	return r.Cut(strings.TrimSuffix(head, "\n")) + "\n" + mark + leftOut + r.Cut(end)
 }
 
-// repeated cleans what is known from running a test again.
-func (k *cleaner) repeated(c *Case) {
+// cleanRepeated cleans what is known from running a test again.
+func (k *cleaner) cleanRepeated(c *Case) {
 	if c.Repeat != nil {
 		for i := range c.Repeat.Latency {
 			k.text(&c.Repeat.Latency[i].Name)

@@ -132,6 +132,20 @@ func mergeCoverage(parts []Part) *Coverage {
 	return out
 }
 
+// with adds what another shard covered of the same kind.
+func (p Covered) with(q Covered) Covered {
+	var missing []string
+	for _, name := range p.Missing {
+		if slices.Contains(q.Missing, name) {
+			missing = append(missing, name)
+		}
+	}
+	p.Missing = missing
+	p.Covered = p.Total - len(p.Missing)
+	p.Minimum = cmp.Or(p.Minimum, q.Minimum)
+	return p
+}
+
 // with adds the coverage of another shard. If it is unknown in one shard, the sum is
 // unknown.
 func (s ServerCoverage) with(o *ServerCoverage) ServerCoverage {
@@ -146,11 +160,10 @@ func (s ServerCoverage) with(o *ServerCoverage) ServerCoverage {
 		if i := slices.IndexFunc(o.Parts, func(q Covered) bool { return q.Of == p.Of }); i >= 0 {
 			q := o.Parts[i]
 			if p.Total != q.Total && out.Unknown == "" {
-				out.Unknown = fmt.Sprintf("the server offered %d %s to one shard and %d to another", p.Total, strings.ReplaceAll(p.Of, "_", " "), q.Total)
+				what := strings.ReplaceAll(p.Of, "_", " ")
+				out.Unknown = fmt.Sprintf("the server offered %d %s to one shard and %d to another", p.Total, what, q.Total)
 			}
-			p.Missing = slices.DeleteFunc(slices.Clone(p.Missing), func(name string) bool { return !slices.Contains(q.Missing, name) })
-			p.Covered = p.Total - len(p.Missing)
-			p.Minimum = cmp.Or(p.Minimum, q.Minimum)
+			p = p.with(q)
 		}
 		for _, name := range p.Missing {
 			missing[[2]string{p.Of, name}] = true

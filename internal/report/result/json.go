@@ -66,9 +66,9 @@ func marshal(v any) ([]byte, error) {
 	return escapeUnseen(bytes.TrimSuffix(b.Bytes(), []byte("\n"))), nil
 }
 
-// listed returns c with a non-nil list of assertions, so that "assertions" is a list
+// withList returns c with a non-nil list of assertions, so that "assertions" is a list
 // in every record.
-func listed(c *Case) *Case {
+func withList(c *Case) *Case {
 	if c.Assertions != nil {
 		return c
 	}

@@ -43,7 +43,7 @@ func marshalEvent(e Event, explanation string) ([]byte, error) {
 			Index       int    `json:"index"`
 			Test        *Case  `json:"test"`
 			Explanation string `json:"explanation,omitempty"`
-		}{e.Case.Index, listed(e.Case), explanation}
+		}{e.Case.Index, withList(e.Case), explanation}
 	case RunFinished:
 		e.DurationMS = finite(e.DurationMS)
 		body = e

@@ -74,7 +74,7 @@ func (s *Spool) Put(c *Case) error {
 	if n := c.Index + 1; n > len(s.index) {
 		s.index = slices.Grow(s.index, n-len(s.index))[:n]
 	}
-	text, err := marshal(listed(c))
+	text, err := marshal(withList(c))
 	if err != nil {
 		return fmt.Errorf("test %q: %w", c.Name, err)
 	}

@@ -58,11 +58,11 @@ func (t *Trial) call(ctx context.Context, c model.Call, i int) error {
 func (t *Trial) execute(ctx context.Context, tool *Tool, c model.Call) (outcome, error) {
 	switch {
 	case tool == nil && t.Model == scripted && !t.Examines(len(t.calls), c.Name):
-		return outcome{}, failed("script: %s", unknown(t.tools, c.Name))
+		return outcome{}, newFailedError("script: %s", unknown(t.tools, c.Name))
 	case tool == nil:
 		return outcome{text: unknown(t.tools, c.Name), refused: true}, nil
 	case c.Arguments.Kind() != jsonv.KindObject:
-		return outcome{text: "its arguments are " + display.Truncate(display.OneLine(quoted(c)), shownArguments) + ", which is no JSON object", refused: true}, nil
+		return outcome{text: "its arguments are " + display.Truncate(display.OneLine(argumentText(c)), shownArguments) + ", which is no JSON object", refused: true}, nil
 	}
 	examined := t.Examines(len(t.calls), tool.Name, tool.Own())
 	if t.Model == scripted && !examined {
@@ -72,7 +72,7 @@ func (t *Trial) execute(ctx context.Context, tool *Tool, c model.Call) (outcome,
 	}
 	for _, name := range []string{tool.Name, tool.Own()} {
 		if res, rpcError, ok := t.mocks.call(ctx, name, c.Arguments); ok {
-			return t.responded(tool, res, rpcError, outcome{mocked: true})
+			return t.readResponse(tool, res, rpcError, outcome{mocked: true})
 		}
 	}
 	named := tool.Def
@@ -83,28 +83,28 @@ func (t *Trial) execute(ctx context.Context, tool *Tool, c model.Call) (outcome,
 		if examined {
 			return outcome{text: "the tool " + allow.Objection(named), refused: true}, nil
 		}
-		return outcome{}, failed("the model called %s, which %s, so it was not sent: declare it in mock or allow_writes", tool.Name, allow.Objection(named))
+		return outcome{}, newFailedError("the model called %s, which %s, so it was not sent: declare it in mock or allow_writes", tool.Name, allow.Objection(named))
 	}
 	res, rpcError, ok := t.Call(ctx, tool, c.Arguments)
 	if !ok {
 		return outcome{}, ErrNoResponse
 	}
-	return t.responded(tool, res, rpcError, outcome{executed: true})
+	return t.readResponse(tool, res, rpcError, outcome{executed: true})
 }
 
 // shownArguments limits arguments in a message.
 const shownArguments = 80
 
-// quoted returns the arguments of a call as the model wrote them, a text in quotes.
-func quoted(c model.Call) string {
+// argumentText returns the arguments of a call as the model wrote them, a text in quotes.
+func argumentText(c model.Call) string {
 	if c.Arguments.IsAbsent() {
 		return jsonv.String(c.Raw).String()
 	}
 	return c.Arguments.String()
 }
 
-// responded reads the response to a call.
-func (t *Trial) responded(tool *Tool, res, rpcError jsonv.Value, o outcome) (outcome, error) {
+// readResponse reads the response to a call.
+func (t *Trial) readResponse(tool *Tool, res, rpcError jsonv.Value, o outcome) (outcome, error) {
 	seen := target.Observation{Result: res, Error: rpcError}
 	o.refused, o.result = seen.Failed(), res
 	if res.Kind() == jsonv.KindObject && res.Lookup(target.KeyIsError).IsAbsent() { // as in the target result
@@ -116,7 +116,7 @@ func (t *Trial) responded(tool *Tool, res, rpcError jsonv.Value, o outcome) (out
 		o.text = textOf(res)
 	}
 	if o.refused && t.Model == scripted && !t.Refusals && !t.Examines(len(t.calls), tool.Name, tool.Own()) {
-		return o, failed("the server refused %s: %s", tool.Name, seen.Failure())
+		return o, newFailedError("the server refused %s: %s", tool.Name, seen.Failure())
 	}
 	return o, nil
 }

@@ -46,14 +46,14 @@ func checkArguments(ctx context.Context, tool *Tool, args jsonv.Value) error {
 	}
 	s, err := jsonschema.Compile(schema, jsonschema.Options{})
 	if err != nil {
-		return failed("script: the inputSchema of %s is not valid: %v", tool.Name, err)
+		return newFailedError("script: the inputSchema of %s is not valid: %v", tool.Name, err)
 	}
 	problems, err := s.Validate(ctx, args)
 	if err != nil {
-		return failed("script: the arguments of %s could not be compared with its inputSchema: %v", tool.Name, err)
+		return newFailedError("script: the arguments of %s could not be compared with its inputSchema: %v", tool.Name, err)
 	}
 	if len(problems) > 0 {
-		return failed("script: the arguments of %s do not fit its inputSchema: %s", tool.Name, strings.TrimPrefix(problems[0].InstancePath+": "+problems[0].Msg, ": "))
+		return newFailedError("script: the arguments of %s do not fit its inputSchema: %s", tool.Name, strings.TrimPrefix(problems[0].InstancePath+": "+problems[0].Msg, ": "))
 	}
 	return nil
 }

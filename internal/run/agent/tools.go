@@ -108,7 +108,7 @@ func (t *Tool) definition() model.Tool {
 
 // find returns the tool of a call; nil if there is none, or several have its name.
 func (t *Trial) find(name string) *Tool {
-	list := named(t.tools, name)
+	list := toolsNamed(t.tools, name)
 	if t.Model == scripted {
 		if len(list) == 1 {
 			return list[0]
@@ -118,9 +118,9 @@ func (t *Trial) find(name string) *Tool {
 	return lists.First(t.tools, func(tool *Tool) bool { return tool.Name == name || tool.wire == name })
 }
 
-// named returns the tools that a name in a suite means: that of the suite, or that of the
+// toolsNamed returns the tools that a name in a suite means: that of the suite, or that of the
 // server, which tools of several servers may have.
-func named(tools []*Tool, name string) (out []*Tool) {
+func toolsNamed(tools []*Tool, name string) (out []*Tool) {
 	for _, t := range tools {
 		hasName := func(o *Tool) bool {
 			return o.Name == t.Name
@@ -134,7 +134,7 @@ func named(tools []*Tool, name string) (out []*Tool) {
 
 // unknown says that no tool has a name, with the nearest one, or that several have it.
 func unknown(tools []*Tool, name string) string {
-	if list := named(tools, name); len(list) > 1 {
+	if list := toolsNamed(tools, name); len(list) > 1 {
 		return fmt.Sprintf("%q is ambiguous: it is %s or %s", name, list[0].Name, list[1].Name)
 	}
 	return fmt.Sprintf("no tool is called %q%s", name, source.Parenthesis(nearTool(tools, name)))
@@ -160,7 +160,8 @@ func nearTool(tools []*Tool, name string) string {
 		if !slices.Contains(own, word) {
 			near = source.Nearest(word, own)
 		}
-		switch list := named(tools, near); {
+		list := toolsNamed(tools, near)
+		switch {
 		case near == "":
 		case len(list) > 1:
 			return fmt.Sprintf("did you mean %q or %q?", list[0].Name, list[1].Name)

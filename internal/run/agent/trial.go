@@ -40,7 +40,9 @@ type FailedError struct{ Msg string }
 // Error returns the reason.
 func (e *FailedError) Error() string { return e.Msg }
 
-func failed(format string, args ...any) error { return &FailedError{fmt.Sprintf(format, args...)} }
+func newFailedError(format string, args ...any) error {
+	return &FailedError{fmt.Sprintf(format, args...)}
+}
 
 // Trial is one conversation.
 type Trial struct {
@@ -100,16 +102,16 @@ func (t *Trial) Run(ctx context.Context) (result.Conversation, jsonv.Value, erro
 	switch {
 	case err != nil || t.Stops || stop == StopEnd:
 	case stop == StopRefusal:
-		err = failed("the model refused to answer: %s", cmp.Or(t.final(), "without a text"))
+		err = newFailedError("the model refused to answer: %s", cmp.Or(t.final(), "without a text"))
 	default:
-		err = failed("the conversation ended after %s without a final answer (stop: %s)", display.Count(t.record.Turns, "turn"), stop)
+		err = newFailedError("the conversation ended after %s without a final answer (stop: %s)", display.Count(t.record.Turns, "turn"), stop)
 	}
-	return t.record, t.observed(), err
+	return t.record, t.observedValues(), err
 }
 
 // converse returns why the conversation ended.
 func (t *Trial) converse(ctx context.Context) (stop string, err error) {
-	if err := t.described(); err != nil {
+	if err := t.checkDescribed(); err != nil {
 		return "", err
 	}
 	if !t.MayChange {
@@ -127,7 +129,7 @@ func (t *Trial) converse(ctx context.Context) (stop string, err error) {
 		if err != nil {
 			return "", err
 		}
-		t.answered(a)
+		t.addAnswer(a)
 		switch {
 		case a.Stop == model.Truncated:
 			return StopTruncated, errors.New("the answer was cut off at the limit of its tokens; raise max_tokens of the model")
@@ -155,7 +157,7 @@ func (t *Trial) converse(ctx context.Context) (stop string, err error) {
 func (t *Trial) allow() {
 	t.policy.Named = nil
 	for _, name := range t.AllowWrites {
-		for _, tool := range named(t.tools, name) {
+		for _, tool := range toolsNamed(t.tools, name) {
 			t.policy.Named = append(t.policy.Named, tool.Name)
 		}
 	}
@@ -185,9 +187,9 @@ func (t *Trial) reread(ctx context.Context) error {
 	return nil
 }
 
-// described fails a test with descriptions of tools that no server offers: they are no
+// checkDescribed fails a test with descriptions of tools that no server offers: they are no
 // trial of the model.
-func (t *Trial) described() error {
+func (t *Trial) checkDescribed() error {
 	for i, o := range t.Offers {
 		for _, d := range o.Descriptions {
 			if !slices.ContainsFunc(o.Tools, func(def jsonv.Value) bool { return def.Lookup("name").Text() == d.Tool }) {
@@ -210,11 +212,11 @@ func (t *Trial) known() error {
 		mentions = append(mentions, trajectory.Mention{In: "allow_writes", Name: name})
 	}
 	for _, m := range mentions {
-		text, n := unknown(t.seen, m.Name), len(named(t.seen, m.Name))
+		text, n := unknown(t.seen, m.Name), len(toolsNamed(t.seen, m.Name))
 		switch {
 		case n == 1 || n > 1 && m.Absent:
 		case !m.Absent:
-			return failed("%s: %s", m.In, text)
+			return newFailedError("%s: %s", m.In, text)
 		case strings.Contains(text, "did you mean"): // a guard against a tool that is not there yet
 			t.Warn(m.In + ": " + text)
 		}
@@ -222,8 +224,8 @@ func (t *Trial) known() error {
 	return nil
 }
 
-// answered adds an answer of the model to the record.
-func (t *Trial) answered(a model.Answer) {
+// addAnswer adds an answer of the model to the record.
+func (t *Trial) addAnswer(a model.Answer) {
 	r := &t.record
 	r.Turns++
 	r.InputTokens, r.OutputTokens = r.InputTokens+a.Input, r.OutputTokens+a.Output
@@ -266,8 +268,8 @@ func (t *Trial) final() string {
 	return ""
 }
 
-// observed returns the values of the targets.
-func (t *Trial) observed() jsonv.Value {
+// observedValues returns the values of the targets.
+func (t *Trial) observedValues() jsonv.Value {
 	r := t.record
 	tokens := jsonv.ObjectOf("input", r.InputTokens, "output", r.OutputTokens, "total", r.Tokens())
 	return jsonv.ObjectOf(

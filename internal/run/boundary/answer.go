@@ -15,9 +15,9 @@ type question struct {
 	batch bool
 }
 
-// asked returns the first request in a body that asks for a response: a message with an id
+// firstRequest returns the first request in a body that asks for a response: a message with an id
 // that is not a response itself.
-func asked(body []byte) (q question, asks bool) {
+func firstRequest(body []byte) (q question, asks bool) {
 	v, err := jsonv.Parse(body)
 	if err != nil {
 		return q, false
@@ -66,7 +66,7 @@ type answer struct {
 // response returns the message that the targets result and error examine. If the request
 // asked for a response and there is none, missing says so.
 func (a answer) response(body []byte) (message jsonv.Value, missing string) {
-	q, asks := asked(body)
+	q, asks := firstRequest(body)
 	if !asks {
 		if n := len(a.messages); n > 0 && isResponse(a.messages[n-1]) {
 			return a.messages[n-1], ""

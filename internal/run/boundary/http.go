@@ -65,7 +65,7 @@ func (q request) observe(ctx context.Context, def *plan.Server, x *mcp.Exchange)
 	}
 	err = nil
 	o.ResponseBytes = len(x.Response)
-	body := parsed(x.Response)
+	body := parseData(x.Response)
 	if q.Response {
 		got := answer{messages: []jsonv.Value{body}, stream: events != nil, info: x.HTTP, bytes: len(x.Response)}
 		if got.stream {
@@ -150,7 +150,7 @@ func cause(ctx context.Context, err error) error {
 func (q request) events(body io.Reader, limit int) (raw []byte, list []jsonv.Value, err error) {
 	list = []jsonv.Value{}
 	p := protocol.EventParser{Limit: limit}
-	want, asks := asked(q.Body)
+	want, asks := firstRequest(q.Body)
 	waits := q.Response && asks // for the response, after the events that are examined
 	answered := false
 	buf := make([]byte, 32<<10)
@@ -162,7 +162,7 @@ func (q request) events(body io.Reader, limit int) (raw []byte, list []jsonv.Val
 			if answered {
 				return
 			}
-			data := parsed(e.Data)
+			data := parseData(e.Data)
 			list = append(list, jsonv.ObjectOf("type", cmp.Or(e.Type, "message"), "id", e.ID, "data", data))
 			waits = waits && !want.answeredBy(data)
 			answered = q.Answers != nil && q.Answers(data)
@@ -177,8 +177,8 @@ func (q request) events(body io.Reader, limit int) (raw []byte, list []jsonv.Val
 	return raw, list, err
 }
 
-// parsed returns data as JSON, or as text.
-func parsed(data []byte) jsonv.Value {
+// parseData returns data as JSON, or as text.
+func parseData(data []byte) jsonv.Value {
 	if v, err := jsonv.Parse(data); err == nil {
 		return v
 	}

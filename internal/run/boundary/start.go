@@ -224,7 +224,7 @@ func awaitAnswer(ctx context.Context, p *proc.Process) error {
 		for line := range bytes.Lines(p.Output().Bytes()) {
 			v, err := jsonv.Parse(line)
 			if err == nil && v.Lookup("method").IsAbsent() && v.Lookup("id").String() == "1" {
-				return refused(v)
+				return refusalError(v)
 			}
 		}
 		if complete {
@@ -240,8 +240,8 @@ func awaitAnswer(ctx context.Context, p *proc.Process) error {
 	}
 }
 
-// refused returns the error of an answer to the handshake that makes no session.
-func refused(answer jsonv.Value) error {
+// refusalError returns the error of an answer to the handshake that makes no session.
+func refusalError(answer jsonv.Value) error {
 	if e := answer.Lookup("error"); !e.IsAbsent() {
 		return fmt.Errorf("the program refused the handshake: %s", e.Short(200))
 	}

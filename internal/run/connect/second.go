@@ -110,7 +110,7 @@ func (s *Sessions) Explain(sv *plan.Server, err error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	list := s.of(sv)
-	if list.stateless && answered(err) {
+	if list.stateless && hasAnswered(err) {
 		return err
 	}
 	second := &SecondError{Open: len(list.open), Err: err, when: list.ended}
@@ -144,8 +144,8 @@ func refuses(err error) bool {
 	return !noServer && !errors.As(err, new(*tls.CertificateVerificationError)) && !errors.As(err, new(tls.RecordHeaderError))
 }
 
-// answered reports whether a server answered the handshake with an error of JSON-RPC.
-func answered(err error) bool {
+// hasAnswered reports whether a server answered the handshake with an error of JSON-RPC.
+func hasAnswered(err error) bool {
 	_, ok := errors.AsType[*protocol.RPCError](err)
 	return ok
 }

@@ -180,7 +180,7 @@ func (m *meter) hints(a Assertion) (out []string) {
 		return nil
 	}
 	if s, ok := next(); ok {
-		list = selected(list, s)
+		list = selectTools(list, s)
 	}
 	hint := ""
 	s, below := next()
@@ -196,12 +196,18 @@ func (m *meter) hints(a Assertion) (out []string) {
 	return out
 }
 
-// selected are the tools that a step selects: by name, by index, or several.
-func selected(tools []jsonv.Value, s jsonpath.Step) []jsonv.Value {
+// selectTools are the tools that a step selects: by name, by index, or several.
+func selectTools(tools []jsonv.Value, s jsonpath.Step) []jsonv.Value {
 	list := jsonv.Array(tools...)
 	switch {
 	case s.Kind == jsonpath.Name:
-		return slices.DeleteFunc(slices.Clone(tools), func(t jsonv.Value) bool { return t.Lookup("name").Text() != s.Name })
+		var named []jsonv.Value
+		for _, t := range tools {
+			if t.Lookup("name").Text() == s.Name {
+				named = append(named, t)
+			}
+		}
+		return named
 	case s.Kind >= jsonpath.All:
 		return s.AppendAll(nil, list)
 	}

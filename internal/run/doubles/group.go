@@ -336,7 +336,7 @@ func (g *Group) report(u *upstream.Upstream, x upstream.Exchange) {
 func (g *Group) reportLate(f *result.Finding, u *upstream.Upstream, x upstream.Exchange) {
 	f.Kind = LateRequest
 	request := cmp.Or(strings.TrimSpace(x.Request.Method+" "+x.Request.Path), "a request")
-	f.Message = fmt.Sprintf("upstream %q got %s after the response of %s", u.Name, request, named(x.Tests))
+	f.Message = fmt.Sprintf("upstream %q got %s after the response of %s", u.Name, request, nameTests(x.Tests))
 	wrong := cmp.Or(x.Missing, x.Unmatched)
 	if wrong != "" {
 		f.Message += ": " + wrong
@@ -355,13 +355,13 @@ func during(names []string) string {
 	case 0:
 		return ""
 	case 1:
-		return " (while " + named(names) + " was running)"
+		return " (while " + nameTests(names) + " was running)"
 	}
-	return " (while " + named(names) + " were running)"
+	return " (while " + nameTests(names) + " were running)"
 }
 
-// named lists tests.
-func named(names []string) string {
+// nameTests lists tests.
+func nameTests(names []string) string {
 	list := make([]string, 0, 4)
 	for i, name := range names {
 		if i == 3 {

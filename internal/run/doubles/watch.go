@@ -132,7 +132,7 @@ func (w *Watch) Record(start time.Time) (requests []result.UpstreamRequest, prob
 			}
 		}
 	}
-	problems = append(problems, w.unused()...)
+	problems = append(problems, w.unusedRoutes()...)
 	sortByTime(all)
 	for _, x := range all {
 		q := x.Request
@@ -159,9 +159,9 @@ func (w *Watch) Record(start time.Time) (requests []result.UpstreamRequest, prob
 	return requests, problems
 }
 
-// unused returns a problem for each route of the test that got no request, because a
+// unusedRoutes returns a problem for each route of the test that got no request, because a
 // test with an unused route does not test what its author intended.
-func (w *Watch) unused() (problems []string) {
+func (w *Watch) unusedRoutes() (problems []string) {
 	seen := map[*upstream.Route][]upstream.Exchange{}
 	used := map[*upstream.Route]bool{}
 	var order []*upstream.Route

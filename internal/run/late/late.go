@@ -209,7 +209,8 @@ func extendAll(list []result.Assertion, extend func(*string)) {
 
 // since says how long after another a time was, as far as it is known.
 func since(at, end time.Time) string {
-	switch took := at.Sub(end); {
+	took := at.Sub(end)
+	switch {
 	case at.IsZero():
 		return "after "
 	case took < time.Millisecond:

@@ -93,7 +93,7 @@ func Estimate(samples []float64, b Bounds) Estimated {
 	}
 	isHigh := e.Earlier.Low > 0 && e.Later.Low > 0 && e.Later.Low > b.Least/2
 	grows := isHigh && e.Later.Value >= keep*e.Earlier.Value
-	if b.Exact > 0 && released(samples[n/4:], b.Rise) {
+	if b.Exact > 0 && hasReleased(samples[n/4:], b.Rise) {
 		grows = false
 	}
 	isExact := e.Earlier.exact() && e.Later.exact() && e.Later.Value <= e.Earlier.Value/exactly
@@ -107,9 +107,9 @@ func Estimate(samples []float64, b Bounds) Estimated {
 	return e
 }
 
-// released reports whether what had risen has once been given back by half: a collection
+// hasReleased reports whether what had risen has once been given back by half: a collection
 // or a time does so, and will again.
-func released(samples []float64, rise float64) bool {
+func hasReleased(samples []float64, rise float64) bool {
 	least, most := samples[0], samples[0]
 	for _, v := range samples {
 		least, most = min(least, v), max(most, v)

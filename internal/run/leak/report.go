@@ -101,8 +101,10 @@ func (r *Report) summary() (lines []string) {
 		case m.Verdict == Inconclusive && r.Verdict == Inconclusive && r.Failure == "":
 			said := m.interval(r)
 			switch {
+			case m.Later == (Slope{}) && m.Name == "memory":
+				said = "is not clear after " + r.count(r.Units)
 			case m.Later == (Slope{}):
-				said = map[bool]string{true: "is", false: "are"}[m.Name == "memory"] + " not clear after " + r.count(r.Units)
+				said = "are not clear after " + r.count(r.Units)
 			case m.Later.Value == 0 && m.Later.Low == 0 && m.Later.High == 0:
 				said = "did not grow so far"
 			}

@@ -141,7 +141,7 @@ func (r *Report) judge(b Budget, apart bool) Judged {
 	t := &r.Total
 	lost := 0
 	if !apart && !j.Share {
-		lost = t.lost()
+		lost = t.countLost()
 	}
 	need := "more calls decide"
 	if j.Share {

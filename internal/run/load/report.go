@@ -129,11 +129,11 @@ func (s *Series) errorLatency() *Histogram {
 	return s.ErrorLatency
 }
 
-// lost returns the number of failed calls that are not in the latencies.
-func (s *Series) lost() int {
+// countLost returns the number of failed calls that are not in the latencies.
+func (s *Series) countLost() int {
 	n := s.Failed
 	for _, e := range s.Errors {
-		if timed(e.Kind) {
+		if isTimed(e.Kind) {
 			n -= e.Count
 		}
 	}

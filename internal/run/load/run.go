@@ -274,7 +274,7 @@ func (g *generator) record(c *Call, due time.Time, took time.Duration, kind, tex
 		g.failed++
 	}
 	switch {
-	case timed(kind):
+	case isTimed(kind):
 		s.Latency.Add(took)
 		m.Latency.Add(took)
 	case kind == toolError || strings.HasPrefix(kind, rpcError):
@@ -302,9 +302,9 @@ const (
 	rpcError  = "JSON-RPC "
 )
 
-// timed reports whether a call that ended with this kind of error is in the latencies: if it took
+// isTimed reports whether a call that ended with this kind of error is in the latencies: if it took
 // too long. A quick error says nothing about how long the work takes.
-func timed(kind string) bool { return kind == "" || kind == timeout || kind == dropped }
+func isTimed(kind string) bool { return kind == "" || kind == timeout || kind == dropped }
 
 // problem returns the kind of error that a call ended with, "" for none, and its text.
 func problem(x *mcp.Exchange) (kind, text string) {

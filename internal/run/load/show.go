@@ -37,8 +37,11 @@ func (r *Report) Show(format string, p term.Palette) ([]byte, error) {
 
 // millis formats a time in milliseconds with three digits.
 func millis(v float64) string {
-	if v > 0 && v < 10 {
-		return fmt.Sprintf("%.*f ms", map[bool]int{true: 3, false: 2}[v < 1], v)
+	switch {
+	case v > 0 && v < 1:
+		return fmt.Sprintf("%.3f ms", v)
+	case v > 0 && v < 10:
+		return fmt.Sprintf("%.2f ms", v)
 	}
 	return render.Duration(v)
 }
@@ -57,8 +60,8 @@ func interval(text func(float64) string, low float64, high *float64) string {
 
 func line(s string) string { return render.OneLine(s, render.LongestLine) }
 
-// offered is how many calls a second were due in this process.
-func (r *Report) offered() float64 {
+// offeredRate is how many calls a second were due in this process.
+func (r *Report) offeredRate() float64 {
 	return float64(r.Total.Count) / max(0.001, float64(r.MeasuredMS)/1000)
 }
 
@@ -81,7 +84,7 @@ func (r *Report) notes() []string {
 		}
 		out = append(out, "the generator was the limit: it sent calls too late, so the server did not get this load; "+remedy)
 	}
-	offered := r.offered()
+	offered := r.offeredRate()
 	if r.AnsweredRate > 0 && r.AnsweredRate < 0.9*offered {
 		out = append(out, fmt.Sprintf("the server did not keep up: %s calls/s were offered, and %s/s answered", render.Number(offered), render.Number(r.AnsweredRate)))
 	}

@@ -165,20 +165,20 @@ func (l *list) mistakes(op *plan.Op, of lister) (m mistakes) {
 	if !l.has(op.Subject) {
 		near := source.Nearest(op.Subject, sortedKeys(l.schemas))
 		if m.near = near != ""; m.near || of.what != "resource" { // resources need not be listed
-			m.unlisted = of.unlisted(op.Subject, near)
+			m.unlisted = of.unlistedMessage(op.Subject, near)
 		}
 	}
 	if v, err := jsonv.Parse(op.Params); err == nil && schema.Kind() == jsonv.KindObject {
 		m.arguments, m.unknown = check.Arguments(schema, v.Lookup("arguments"))
-		if slip := unspaced(schema, v.Lookup("arguments")); slip != "" {
+		if slip := describeUnspaced(schema, v.Lookup("arguments")); slip != "" {
 			m.arguments, m.unknown, m.unspaced = []string{slip}, []string{slip}, true
 		}
 	}
 	return m
 }
 
-// unspaced describes an argument like {city:Berlin}, of a tool that takes city.
-func unspaced(schema, arguments jsonv.Value) string {
+// describeUnspaced describes an argument like {city:Berlin}, of a tool that takes city.
+func describeUnspaced(schema, arguments jsonv.Value) string {
 	properties := schema.Lookup("properties")
 	for key, value := range arguments.Members() {
 		name, rest, found := strings.Cut(key, ":")

@@ -112,8 +112,8 @@ func (s *Server) uncleanEnd(end proc.Stopped) []result.Finding {
 	return []result.Finding{f}
 }
 
-// stopped records how a session ended and returns how often the server was started.
-func (s *Server) stopped(end proc.Stopped) (starts int) {
+// noteStopped records how a session ended and returns how often the server was started.
+func (s *Server) noteStopped(end proc.Stopped) (starts int) {
 	ignored := end.How == proc.ByTerm || end.How == proc.ByKill
 	if end.How == proc.ByEOF || connect.IgnoredEOF(end) {
 		s.pool.deps.Opener.Eras.Ended(s.Def, ignored)

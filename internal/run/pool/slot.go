@@ -155,11 +155,11 @@ func (s *Slot) open(ctx context.Context) error {
 	def, done, err := sv.doubles.Prepare(sv.Def)
 	defer done()
 	if err != nil {
-		return s.failed(err)
+		return s.reportFailure(err)
 	}
 	sess, err := deps.Opener.Open(ctx, def, sv.caps.JSON())
 	if err != nil {
-		return s.failed(connect.Explain(sv.Def, deps.Opener.Options.Tokens, err))
+		return s.reportFailure(connect.Explain(sv.Def, deps.Opener.Options.Tokens, err))
 	}
 	if died := sess.Restarted(); died != nil {
 		sv.warn("server-restarted", connect.StartedTwice(died, sess.Protocol()))
@@ -178,8 +178,8 @@ func (s *Slot) open(ctx context.Context) error {
 	return nil
 }
 
-// failed reports that the server could not be started.
-func (s *Slot) failed(err error) error {
+// reportFailure reports that the server could not be started.
+func (s *Slot) reportFailure(err error) error {
 	s.info.Exit = err.Error()
 	if oe, ok := errors.AsType[*wire.OpenError](err); ok {
 		s.info.Exit = oe.Error()
@@ -212,7 +212,7 @@ func (s *Slot) close(ctx context.Context) ending {
 	stopped := sess.Close(ctx)
 	end := ending{server: s.info}
 	// The order of sessions is not deterministic, but the count is.
-	end.server.Starts = sv.stopped(stopped)
+	end.server.Starts = sv.noteStopped(stopped)
 	if sess.Stderr() != nil { // a process, or the recording of one
 		end.server.Exit = stopped.Exit.String()
 	}

@@ -68,7 +68,7 @@ func (s *Server) Tools() *Tools { return s.update(func(*state) {}).tools }
 func (s *Server) listTools(sess *mcp.Session) {
 	t := s.Tools()
 	t.fetch(s, sess)
-	if t.sess != sess && t.lost() {
+	if t.sess != sess && t.awaitLost() {
 		s.replaceTools(t, false).fetch(s, sess)
 	}
 }
@@ -130,10 +130,10 @@ func (t *Tools) fetch(s *Server, sess *mcp.Session) {
 	})
 }
 
-// lost waits until a list whose session has ended is given up, and reports whether
+// awaitLost waits until a list whose session has ended is given up, and reports whether
 // it is incomplete or was not requested, and may be requested again: a server that
 // ended while nothing but tools/list was in flight could end on it again.
-func (t *Tools) lost() bool {
+func (t *Tools) awaitLost() bool {
 	if t.sess == nil || t.sess.Alive() {
 		return false
 	}

@@ -25,8 +25,8 @@ var listers = map[string]lister{
 	"resources/read": {"resources", "uri", "resource"},
 }
 
-// unlisted is the message about a name that the list does not contain.
-func (l lister) unlisted(name, near string) string {
+// unlistedMessage is the message about a name that the list does not contain.
+func (l lister) unlistedMessage(name, near string) string {
 	return "the server lists no " + l.what + " " + strconv.Quote(name) + source.Parenthesis(source.Suggest(near))
 }
 

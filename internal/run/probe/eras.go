@@ -40,7 +40,7 @@ func visitAll(ctx context.Context, p *exam.Prober) (visits []visit, failed error
 	newer := visitFirst(ctx, p)
 	older := visit{Visit: p.Visit(protocol.EraSession)}
 	older.err = run(ctx, older.Visit)
-	if unanswered(newer.err) && !unanswered(older.err) {
+	if isUnanswered(newer.err) && !isUnanswered(older.err) {
 		newer = visit{Visit: p.Visit(protocol.EraStateless)}
 		newer.err = run(ctx, newer.Visit)
 	}
@@ -62,7 +62,7 @@ func visitFirst(ctx context.Context, p *exam.Prober) visit {
 	short, stop := mcp.WithLimit(ctx, "connect_timeout", firstQuestion)
 	_, err := v.Session(short) // stays open for the visit
 	stop()
-	if !unanswered(err) {
+	if !isUnanswered(err) {
 		return visit{v, run(ctx, v)}
 	}
 	short, stop = mcp.WithLimit(ctx, "response", secondQuestion)
@@ -73,8 +73,8 @@ func visitFirst(ctx context.Context, p *exam.Prober) visit {
 	return visit{v, err}
 }
 
-// unanswered reports whether a session could not be opened because no response came.
-func unanswered(err error) bool {
+// isUnanswered reports whether a session could not be opened because no response came.
+func isUnanswered(err error) bool {
 	_, late := errors.AsType[*mcp.TimeoutError](err)
 	return late
 }

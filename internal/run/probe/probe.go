@@ -86,7 +86,7 @@ func Run(ctx context.Context, o Options) (verdict.Report, error) {
 // run examines the families in one era.
 func run(ctx context.Context, v *exam.Visit) error {
 	if err := v.Look(ctx); err != nil {
-		if unanswered(err) && !v.Modern() {
+		if isUnanswered(err) && !v.Modern() {
 			return err // initialize, which was not answered, would only be sent again
 		}
 		if basics.Diagnose(ctx, v) {

@@ -41,9 +41,9 @@ func Compare(c *plan.Case, first, other Answer) (out []result.Assertion) {
 	add := func(name string, part func(Answer) jsonv.Value) {
 		var v [2]jsonv.Value
 		for i, answer := range both {
-			own := unprefixed(part(answer), c.SameAs.Prefix, first.Op.Subject)
+			own := stripPrefix(part(answer), c.SameAs.Prefix, first.Op.Subject)
 			v[i], _ = c.Masks.Mask(name, own, c.File.Dir)
-			_, v[i] = counted("", v[i])
+			_, v[i] = dropIgnored("", v[i])
 		}
 		a := result.Assertion{
 			Name: "same as " + other.Op.Server.Name, Target: name, Matcher: "same_as", Pass: jsonv.Equal(v[0], v[1]),
@@ -69,12 +69,12 @@ func Compare(c *plan.Case, first, other Answer) (out []result.Assertion) {
 	return out
 }
 
-// counted drops ignored members: one of the servers may not have them.
-func counted(key string, v jsonv.Value) (string, jsonv.Value) {
+// dropIgnored drops ignored members: one of the servers may not have them.
+func dropIgnored(key string, v jsonv.Value) (string, jsonv.Value) {
 	if key != "" && v.Kind() == jsonv.KindString && v.Text() == "<ignored>" {
 		return key, jsonv.Value{}
 	}
-	return key, v.Map(counted)
+	return key, v.Map(dropIgnored)
 }
 
 // response is the result, or the error in an object, so that one never equals the other.
@@ -104,8 +104,8 @@ func notifications(o target.Observation) jsonv.Value {
 	return jsonv.Array(list...)
 }
 
-// unprefixed takes the prefix from the name that was called, wherever an answer repeats it.
-func unprefixed(v jsonv.Value, prefix, name string) jsonv.Value {
+// stripPrefix takes the prefix from the name that was called, wherever an answer repeats it.
+func stripPrefix(v jsonv.Value, prefix, name string) jsonv.Value {
 	if prefix == "" || name == "" {
 		return v
 	}

@@ -37,7 +37,7 @@ func OtherWays(c *plan.Case, file *plan.File) (out []Way) {
 	for _, choice := range c.Tree.Checks() {
 		clients, servers := choice.Others()
 		for _, name := range clients {
-			client := derived(c, name, func(s *plan.Server) {
+			client := deriveServer(c, name, func(s *plan.Server) {
 				if name != "" {
 					s.Client.Name, s.Client.Title = name, ""
 				}
@@ -59,8 +59,8 @@ func OtherWays(c *plan.Case, file *plan.File) (out []Way) {
 	return out
 }
 
-// derived is the server of a case, reached in another way.
-func derived(c *plan.Case, over string, change func(*plan.Server)) *plan.Server {
+// deriveServer is the server of a case, reached in another way.
+func deriveServer(c *plan.Case, over string, change func(*plan.Server)) *plan.Server {
 	s := *c.Server
 	change(&s)
 	s.Name, s.Key = s.Name+" over "+over, s.Key+"\x00over "+over
@@ -74,7 +74,7 @@ func sameWays(c *plan.Case, file *plan.File, same *assert.SameAs) (out []Way) {
 		out = append(out, Way{Over: same.Server, Server: other, Same: same, Other: true})
 	}
 	for _, version := range same.Protocol {
-		other := derived(c, version, func(s *plan.Server) { s.Protocol = version })
+		other := deriveServer(c, version, func(s *plan.Server) { s.Protocol = version })
 		out = append(out, Way{Over: version, Server: other, Same: same})
 	}
 	for _, t := range same.Transport {
@@ -84,7 +84,7 @@ func sameWays(c *plan.Case, file *plan.File, same *assert.SameAs) (out []Way) {
 		switch {
 		case t == transportOf(c.Server):
 		case c.Server.URL != "" && t != "stdio":
-			other := derived(c, t, func(s *plan.Server) { s.Transport = t })
+			other := deriveServer(c, t, func(s *plan.Server) { s.Transport = t })
 			out = append(out, Way{Over: t, Server: other, Same: same})
 		default:
 			s, err := sibling(c.Server, file, t)

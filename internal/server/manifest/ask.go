@@ -91,7 +91,7 @@ func (c compiler) ask(n *source.Node, path string) *Question {
 	}
 	var k askKeys
 	c.d.Decode(n, path, &k)
-	if given(k.Sampling, k.Elicitation, k.Roots) != 1 {
+	if countGiven(k.Sampling, k.Elicitation, k.Roots) != 1 {
 		c.d.Errorf(n, path, "must have exactly one of sampling, elicitation and roots")
 		return nil
 	}

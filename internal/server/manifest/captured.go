@@ -34,10 +34,10 @@ func capturedTools(n *source.Node) *source.Node {
 	return tools
 }
 
-// captured returns a server with the listed tools. They are listed unchanged. Each
+// newCaptured returns a server with the listed tools. They are listed unchanged. Each
 // responds with a fixed text that names the tool and, if it declares an output schema,
 // with a small value that satisfies it.
-func captured(tools *source.Node, d *source.Decoder) *Manifest {
+func newCaptured(tools *source.Node, d *source.Decoder) *Manifest {
 	m := &Manifest{Name: "captured", Version: "1.0.0", Protocols: protocol.Versions()}
 	if tools.Kind != source.KindList {
 		d.WrongType(tools, "tools", "a list of tools")

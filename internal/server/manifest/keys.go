@@ -57,8 +57,8 @@ func snake(key string) string {
 	return b.String()
 }
 
-// given returns the number of nodes that are not nil.
-func given(nodes ...*source.Node) int {
+// countGiven returns the number of nodes that are not nil.
+func countGiven(nodes ...*source.Node) int {
 	return len(slices.DeleteFunc(nodes, func(n *source.Node) bool { return n == nil }))
 }
 

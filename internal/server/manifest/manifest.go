@@ -57,7 +57,7 @@ func decodeDocument(n *source.Node, d *source.Decoder) *Manifest {
 	}
 	n = snakeKeys(n, "", d)
 	if tools := capturedTools(n); tools != nil {
-		return captured(tools, d)
+		return newCaptured(tools, d)
 	}
 	var doc documentKeys
 	if n.Kind == source.KindMap && n.Get("mock_server") == nil {
@@ -205,7 +205,12 @@ func protocols(n *source.Node, path string, d *source.Decoder) []string {
 	var want []string
 	d.Decode(n, path, &want)
 	// Newest first, regardless of the order in the manifest.
-	out := slices.DeleteFunc(slices.Clone(known), func(r string) bool { return !slices.Contains(want, r) })
+	var out []string
+	for _, r := range known {
+		if slices.Contains(want, r) {
+			out = append(out, r)
+		}
+	}
 	for i, w := range want {
 		if !slices.Contains(known, w) && i < len(n.Items) {
 			diag := d.Errorf(n.Items[i], source.PathIndex(path, i), "unknown protocol version %q", w)
@@ -220,7 +225,13 @@ func protocols(n *source.Node, path string, d *source.Decoder) []string {
 
 // SessionProtocols returns the revisions of the manifest that have sessions.
 func (m *Manifest) SessionProtocols() []string {
-	return slices.DeleteFunc(slices.Clone(m.Protocols), func(r string) bool { return !slices.Contains(protocol.SessionVersions(), r) })
+	var own []string
+	for _, r := range m.Protocols {
+		if slices.Contains(protocol.SessionVersions(), r) {
+			own = append(own, r)
+		}
+	}
+	return own
 }
 
 // Find returns the reading for a URI: that of a resource, or that of a template with

@@ -98,7 +98,7 @@ func (k promptKeys) answer(n *source.Node, path string, c compiler) *Response {
 			c.d.Errorf(k.Response, path+".response", "a prompt returns text or messages, not content")
 		}
 	}
-	if given(k.Text, k.Messages, k.Response) != 1 && n.Kind == source.KindMap {
+	if countGiven(k.Text, k.Messages, k.Response) != 1 && n.Kind == source.KindMap {
 		c.d.Errorf(n, path, "must have exactly one of text, messages and response")
 	}
 	return r

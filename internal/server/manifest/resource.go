@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"mcptest/internal/base/jsonv"
-	"mcptest/internal/base/lists"
 	"mcptest/internal/base/source"
 )
 
@@ -58,9 +57,9 @@ type resourceKeys struct {
 	Response *source.Node `yaml:"response" keys:"response"`
 }
 
-// listed returns the entry in a list; first and last are the members that only
+// listEntry returns the entry in a list; first and last are the members that only
 // resources, or only templates, have.
-func (k resourceKeys) listed(first, last []any) jsonv.Value {
+func (k resourceKeys) listEntry(first, last []any) jsonv.Value {
 	return jsonv.ObjectOf(slices.Concat(first, []any{
 		"name", k.Name.JSON(),
 		"title", k.Title.JSON(),
@@ -74,7 +73,7 @@ func (k resourceKeys) listed(first, last []any) jsonv.Value {
 
 func (k resourceKeys) reading(n *source.Node, path string, c compiler) Reading {
 	r := Reading{mime: k.MimeType.JSON(), Response: &Response{}}
-	if given(k.Text, k.Blob, k.Response) != 1 && n.Kind == source.KindMap {
+	if countGiven(k.Text, k.Blob, k.Response) != 1 && n.Kind == source.KindMap {
 		c.d.Errorf(n, path, "must have exactly one of text, blob and response")
 	}
 	if k.Text != nil {
@@ -112,7 +111,7 @@ func decodeResource(n *source.Node, path string, d *source.Decoder) *Resource {
 	n = snakeKeys(n, path, d)
 	var k listedResourceKeys
 	d.Decode(n, path, &k)
-	listed := k.listed([]any{"uri", k.URI}, []any{"size", k.Size.JSON()})
+	listed := k.listEntry([]any{"uri", k.URI}, []any{"size", k.Size.JSON()})
 	c := compiler{d: d, roots: []string{"uri", "state", "ask", "calls", "client", "id", "params", "request"}}
 	return &Resource{uri: k.URI, Listed: listed, read: k.reading(n, path, c)}
 }
@@ -121,13 +120,18 @@ func decodeTemplate(n *source.Node, path string, d *source.Decoder) *ResourceTem
 	n = snakeKeys(n, path, d)
 	var k templateKeys
 	d.Decode(n, path, &k)
-	t := &ResourceTemplate{URI: k.URITemplate, Complete: k.Complete, Listed: k.listed([]any{"uriTemplate", k.URITemplate}, nil)}
+	t := &ResourceTemplate{URI: k.URITemplate, Complete: k.Complete, Listed: k.listEntry([]any{"uriTemplate", k.URITemplate}, nil)}
 	var bad string
 	if t.pieces, bad = parseTemplate(k.URITemplate); bad != "" {
 		at := n.Get("uri_template")
 		d.Errorf(at, path+".uri_template", "%s", bad).Hint = "for example test://notes/{id}, or {+path} for a variable with slashes"
 	}
-	vars := lists.Kept(t.pieces, func(p piece) (string, bool) { return p.name, p.name != "" })
+	var vars []string
+	for _, p := range t.pieces {
+		if p.name != "" {
+			vars = append(vars, p.name)
+		}
+	}
 	c := compiler{d: d, vars: vars, roots: []string{"vars", "uri", "state", "ask", "calls", "client", "id", "params", "request"}}
 	t.read = k.reading(n, path, c)
 	return t

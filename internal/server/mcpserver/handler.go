@@ -240,8 +240,8 @@ func (a *clientRequests) ask(
 	}, nil
 }
 
-// answered passes the client's response to the pending question.
-func (a *clientRequests) answered(e *protocol.Envelope) {
+// passAnswer passes the client's response to the pending question.
+func (a *clientRequests) passAnswer(e *protocol.Envelope) {
 	if !e.IsResponse() {
 		return
 	}

@@ -188,7 +188,7 @@ func (s *HTTPServer) post(w http.ResponseWriter, r *http.Request) {
 		s.modern(w, r, req)
 		return
 	case stateless && !req.Notification && r.Header.Get("Mcp-Session-Id") == "":
-		unsupported(s.offered, asked).tell(&eventOut{w: w}, req.ID)
+		refuseUnsupported(s.offered, asked).tell(&eventOut{w: w}, req.ID)
 		return
 	}
 	if method == "initialize" && !req.Notification {
@@ -205,7 +205,7 @@ func (s *HTTPServer) post(w http.ResponseWriter, r *http.Request) {
 	}
 	switch {
 	case method == "":
-		sess.asks.answered(&e)
+		sess.asks.passAnswer(&e)
 		w.WriteHeader(http.StatusAccepted)
 	case req.Notification:
 		if method == "notifications/cancelled" {

@@ -83,8 +83,8 @@ func (o *eventOut) last(frame []byte, status int) {
 	o.done, o.over = true, true
 }
 
-// sent reports whether the response was sent.
-func (o *eventOut) sent() bool {
+// isSent reports whether the response was sent.
+func (o *eventOut) isSent() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.done

@@ -24,7 +24,7 @@ func (s *HTTPServer) modern(w http.ResponseWriter, r *http.Request, req *Request
 	if admits(s.handler(), req) {
 		s.free.serve(r.Context(), out, req)
 	}
-	if out.sent() {
+	if out.isSent() {
 		return
 	}
 	select { // a handler that returns no response leaves the client waiting

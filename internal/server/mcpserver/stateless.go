@@ -51,9 +51,13 @@ func newStateless(ctx context.Context, handler func() Handler, revisions []strin
 
 // own returns the revisions without sessions.
 func (s *stateless) own() []string {
-	return slices.DeleteFunc(slices.Clone(s.revisions), func(r string) bool {
-		return !protocol.VersionOf(r).Stateless
-	})
+	var own []string
+	for _, r := range s.revisions {
+		if protocol.VersionOf(r).Stateless {
+			own = append(own, r)
+		}
+	}
+	return own
 }
 
 // takes reports whether a message on a connection that both eras share belongs to no
@@ -89,13 +93,13 @@ func (s *stateless) callerOf(req *Request) (*Caller, refused) {
 	version, capabilities := protocol.TextOf(protocol.MemberOf(meta, protocol.MetaVersion)), protocol.MemberOf(meta, protocol.MetaCapabilities)
 	switch {
 	case version == "" && req.Method == "initialize":
-		return nil, unsupported(s.revisions, protocol.TextOf(protocol.MemberOf(req.Params, "protocolVersion")))
+		return nil, refuseUnsupported(s.revisions, protocol.TextOf(protocol.MemberOf(req.Params, "protocolVersion")))
 	case version == "":
 		return nil, refuse(http.StatusBadRequest, protocol.CodeInvalidParams, "params._meta[%q] is missing", protocol.MetaVersion)
 	case protocol.KindOf(capabilities) != jsonv.KindObject:
 		return nil, refuse(http.StatusBadRequest, protocol.CodeInvalidParams, "params._meta[%q] is missing or not an object", protocol.MetaCapabilities)
 	case !slices.Contains(s.own(), version):
-		return nil, unsupported(s.revisions, version)
+		return nil, refuseUnsupported(s.revisions, version)
 	}
 	m, _ := jsonv.Parse(meta)
 	return &Caller{
@@ -106,8 +110,8 @@ func (s *stateless) callerOf(req *Request) (*Caller, refused) {
 	}, refused{}
 }
 
-// unsupported refuses a revision and lists the supported ones.
-func unsupported(supported []string, version string) refused {
+// refuseUnsupported refuses a revision and lists the supported ones.
+func refuseUnsupported(supported []string, version string) refused {
 	return refused{http.StatusBadRequest, UnsupportedVersion("Unsupported protocol version", supported, version)}
 }
 
@@ -190,8 +194,8 @@ func (noPeer) writeRaw([]byte) error { return errNoStream }
 
 func (noPeer) askAll(context.Context, []Question) ([]jsonv.Value, error) { return nil, errNoStream }
 
-// completed adds the members that each result of a stateless revision has.
-func completed(method string, reply *Reply) *Reply {
+// completeResult adds the members that each result of a stateless revision has.
+func completeResult(method string, reply *Reply) *Reply {
 	if reply == nil || reply.Raw != nil || reply.Error != nil || protocol.KindOf(reply.Result) != jsonv.KindObject {
 		return reply
 	}

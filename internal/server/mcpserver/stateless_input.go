@@ -96,7 +96,7 @@ func (c *openRound) wait(ctx context.Context, out responseWriter, id []byte) {
 	case reply := <-c.done:
 		c.stop()
 		c.use(nil)
-		reply = completed(c.req.Method, reply)
+		reply = completeResult(c.req.Method, reply)
 		web, overHTTP := out.(*eventOut)
 		frame := reply.frame(id)
 		switch {
@@ -244,7 +244,7 @@ func (c *openRound) writeRaw(b []byte) error {
 // askAll asks until every question is answered: responses in the request
 // count, and questions without a response are asked again.
 func (c *openRound) askAll(ctx context.Context, qs []Question) ([]jsonv.Value, error) {
-	if err := undeclared(c.req.Caller, qs); err != nil {
+	if err := refuseUndeclared(c.req.Caller, qs); err != nil {
 		return nil, err
 	}
 	got := map[string][]byte{}
@@ -287,9 +287,9 @@ func (c *openRound) askAll(ctx context.Context, qs []Question) ([]jsonv.Value, e
 	return out, nil
 }
 
-// undeclared refuses questions to a caller that did not declare the capability to
+// refuseUndeclared refuses questions to a caller that did not declare the capability to
 // answer them.
-func undeclared(c *Caller, qs []Question) error {
+func refuseUndeclared(c *Caller, qs []Question) error {
 	var missing []jsonv.Member
 	for _, q := range qs {
 		need := protocol.CapabilityOf(q.Method)

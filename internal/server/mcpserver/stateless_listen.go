@@ -63,7 +63,7 @@ func (s *stateless) subscribe(ctx context.Context, out responseWriter, req *Requ
 // listen serves a subscription until the client cancels it.
 func (s *stateless) listen(ctx context.Context, l *listener) {
 	ack := jsonv.ObjectOf("notifications", l.filter).Append(nil)
-	_ = l.out.event(protocol.AppendNotification(nil, protocol.ListenAcknowledged, l.tagged(ack)))
+	_ = l.out.event(protocol.AppendNotification(nil, protocol.ListenAcknowledged, l.addTag(ack)))
 	l.mu.Unlock()
 	select {
 	case <-ctx.Done():
@@ -76,8 +76,8 @@ func (s *stateless) listen(ctx context.Context, l *listener) {
 	l.out.end()
 }
 
-// tagged adds the subscription's id.
-func (l *listener) tagged(params []byte) []byte {
+// addTag adds the subscription's id.
+func (l *listener) addTag(params []byte) []byte {
 	v, _ := jsonv.Parse(params) // absent if there are none
 	id, _ := jsonv.Parse(l.id)
 	return v.With("_meta", v.Lookup("_meta").With(protocol.MetaSubscription, id)).Append(nil)
@@ -95,7 +95,7 @@ func (s *stateless) publish(method string, raw []byte) {
 	s.mu.Unlock()
 	for _, l := range to {
 		l.mu.Lock()
-		_ = l.out.event(protocol.AppendNotification(nil, method, l.tagged(protocol.MemberOf(raw, "params"))))
+		_ = l.out.event(protocol.AppendNotification(nil, method, l.addTag(protocol.MemberOf(raw, "params"))))
 		l.mu.Unlock()
 	}
 }

@@ -121,7 +121,7 @@ func (c *conn) one(raw []byte, respond func([]byte)) {
 	}
 	e := c.scan.Envelope
 	if e.Has&protocol.HasMethod == 0 {
-		c.asks.answered(&e)
+		c.asks.passAnswer(&e)
 		return
 	}
 	method := protocol.TextOf(e.Method)

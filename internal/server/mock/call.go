@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"mcptest/internal/base/jsonv"
-	"mcptest/internal/base/lists"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/server/manifest"
 	"mcptest/internal/server/mcpserver"
@@ -33,13 +32,13 @@ func (s *Session) callTool(ctx context.Context, sc *scope) *mcpserver.Reply {
 	if refused != nil {
 		return refused
 	}
-	sc.calls = s.server.world.called(t)
+	sc.calls = s.server.world.countUse(t)
 	if asTask {
 		return s.playTask(ctx, sc, t)
 	}
 	reply := s.play(ctx, sc, t.Response, manifest.ResultOfTool)
 	if ctx.Err() == nil {
-		s.returned(sc, name)
+		s.noteReturned(sc, name)
 	}
 	return reply
 }
@@ -83,7 +82,7 @@ func (s *Session) getPrompt(ctx context.Context, sc *scope) *mcpserver.Reply {
 			return mcpserver.Failure(protocol.CodeInvalidParams, "Argument %s of prompt %s must be a string, got %s", arg, name, v.Kind())
 		}
 	}
-	sc.calls = s.server.world.called(p)
+	sc.calls = s.server.world.countUse(p)
 	return s.play(ctx, sc, p.Response, p.Answer)
 }
 
@@ -96,7 +95,7 @@ func (s *Session) readResource(ctx context.Context, sc *scope) *mcpserver.Reply 
 	if !ok {
 		return notFound(sc, uri.Text())
 	}
-	sc.uri, sc.vars, sc.calls = uri, f.Vars, s.server.world.called(f.Key)
+	sc.uri, sc.vars, sc.calls = uri, f.Vars, s.server.world.countUse(f.Key)
 	return s.play(ctx, sc, f.Read.Response, f.Read.Answer)
 }
 
@@ -127,9 +126,12 @@ func (s *Session) complete(sc *scope) *mcpserver.Reply {
 		return mcpserver.Failure(protocol.CodeInvalidParams, "unknown type of reference %q", kind)
 	}
 	typed := strings.ToLower(sc.params.Lookup("argument", "value").Text())
-	fit := lists.Kept(values[name], func(v string) (jsonv.Value, bool) {
-		return jsonv.String(v), strings.HasPrefix(strings.ToLower(v), typed)
-	})
+	var fit []jsonv.Value
+	for _, v := range values[name] {
+		if strings.HasPrefix(strings.ToLower(v), typed) {
+			fit = append(fit, jsonv.String(v))
+		}
+	}
 	total := len(fit)
 	fit = fit[:min(total, maxCompletions)]
 	fitting := jsonv.Array(fit...)

@@ -33,14 +33,14 @@ func (s *Session) Handle(ctx context.Context, req *mcpserver.Request) *mcpserver
 	}
 	sc := &scope{req: req, sess: s, asks: jsonv.Object()}
 	if req.Params != nil {
-		sc.params = parsed(req.Params)
+		sc.params = parseKnown(req.Params)
 		if sc.params.Kind() != jsonv.KindObject {
 			return mcpserver.Failure(protocol.CodeInvalidParams, "params must be an object, got %s", sc.params.Kind())
 		}
 	}
 	sc.token = sc.params.Lookup("_meta", "progressToken")
 	if r := s.server.m.Methods[req.Method]; r != nil {
-		sc.calls = s.server.world.called(r)
+		sc.calls = s.server.world.countUse(r)
 		return s.play(ctx, sc, r, manifest.ResultOfMethod)
 	}
 	if works(req.Method) {
@@ -149,15 +149,15 @@ func (s *Session) initialize(sc *scope) jsonv.Value {
 		s.mu.Unlock()
 	}
 	return jsonv.ObjectOf(
-		"protocolVersion", protocol, "capabilities", s.offered(sc),
+		"protocolVersion", protocol, "capabilities", s.offeredCapabilities(sc),
 		"serverInfo", jsonv.ObjectOf("name", m.Name, "title", jsonv.Filled(m.Title), "version", m.Version),
 		"instructions", jsonv.Filled(m.Instructions),
 	)
 }
 
-// offered returns the capabilities: those that the manifest states, or those implied
+// offeredCapabilities returns the capabilities: those that the manifest states, or those implied
 // by its contents.
-func (s *Session) offered(sc *scope) jsonv.Value {
+func (s *Session) offeredCapabilities(sc *scope) jsonv.Value {
 	m := s.server.m
 	if !m.Capabilities.IsAbsent() {
 		return m.Capabilities

@@ -48,9 +48,9 @@ func (s *Server) moments() []*manifest.Moment {
 
 const toolsChanged = "notifications/tools/list_changed"
 
-// returned records that a tool has returned, and tells the client if the list changes
+// noteReturned records that a tool has returned, and tells the client if the list changes
 // with it.
-func (s *Session) returned(sc *scope, name string) {
+func (s *Session) noteReturned(sc *scope, name string) {
 	if !s.server.world.firstReturn(name) {
 		return
 	}
@@ -62,9 +62,9 @@ func (s *Session) returned(sc *scope, name string) {
 	}
 }
 
-// initialized reports whether the client has begun a session: without one it gets only
+// isInitialized reports whether the client has begun a session: without one it gets only
 // what it subscribed to.
-func (s *Session) initialized() bool {
+func (s *Session) isInitialized() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return !s.client.IsAbsent()
@@ -78,7 +78,7 @@ func (s *Session) Announce(send func(method string) error) {
 			continue
 		}
 		timer := time.AfterFunc(time.Until(s.server.began.Add(m.After)), func() {
-			if s.initialized() {
+			if s.isInitialized() {
 				_ = send(toolsChanged)
 			}
 		})

@@ -116,9 +116,9 @@ func (s *Session) step(ctx context.Context, sc *scope, st *manifest.Step) error 
 	case st.Set != nil || st.Push != nil:
 		s.assign(sc, st)
 	case st.Updated != nil:
-		return s.updated(sc, st.Updated.Text(sc.root))
+		return s.sendUpdated(sc, st.Updated.Text(sc.root))
 	case st.Write != nil:
-		return lost(sc, sc.req.WriteRaw(st.Write.Bytes(sc.root)))
+		return stopIfLost(sc, sc.req.WriteRaw(st.Write.Bytes(sc.root)))
 	case st.Stderr != nil:
 		s.server.logLine(st.Stderr.Text(sc.root))
 	case st.Exit != nil:
@@ -131,9 +131,9 @@ func (s *Session) step(ctx context.Context, sc *scope, st *manifest.Step) error 
 	return nil
 }
 
-// lost turns a failed write into errStop: the client has disconnected. The client of
+// stopIfLost turns a failed write into errStop: the client has disconnected. The client of
 // a task may have disconnected too, since its call already has a response.
-func lost(sc *scope, err error) error {
+func stopIfLost(sc *scope, err error) error {
 	if err != nil && sc.task == nil {
 		return errStop
 	}
@@ -154,7 +154,7 @@ func (s *Session) log(sc *scope, l *manifest.LogMessage) error {
 	}
 	data := l.Data.Eval(sc.root).OrNull()
 	params := jsonv.ObjectOf("level", l.Level, "logger", jsonv.Filled(l.Logger), "data", data)
-	return lost(sc, sc.req.Notify("notifications/message", params.Append(nil)))
+	return stopIfLost(sc, sc.req.Notify("notifications/message", params.Append(nil)))
 }
 
 // progress sends progress only to a client that gave a token.
@@ -166,17 +166,17 @@ func progress(sc *scope, t *manifest.Template) error {
 	for key, v := range t.Eval(sc.root).Members() {
 		members = append(members, jsonv.Member{Key: key, Value: v})
 	}
-	return lost(sc, sc.req.Notify("notifications/progress", jsonv.Object(members...).Append(nil)))
+	return stopIfLost(sc, sc.req.Notify("notifications/progress", jsonv.Object(members...).Append(nil)))
 }
 
 func notify(sc *scope, method string, params *manifest.Template) error {
 	if params == nil {
-		return lost(sc, sc.req.Notify(method, nil))
+		return stopIfLost(sc, sc.req.Notify(method, nil))
 	}
-	return lost(sc, sc.req.Notify(method, params.Eval(sc.root).OrNull().Append(nil)))
+	return stopIfLost(sc, sc.req.Notify(method, params.Eval(sc.root).OrNull().Append(nil)))
 }
 
-func (s *Session) updated(sc *scope, uri string) error {
+func (s *Session) sendUpdated(sc *scope, uri string) error {
 	if sc.req.Caller == nil { // otherwise the connection knows the subscribers
 		s.mu.Lock()
 		wanted := s.subscribed[uri]
@@ -185,14 +185,14 @@ func (s *Session) updated(sc *scope, uri string) error {
 			return nil
 		}
 	}
-	return lost(sc, sc.req.Notify("notifications/resources/updated", jsonv.ObjectOf("uri", uri).Append(nil)))
+	return stopIfLost(sc, sc.req.Notify("notifications/resources/updated", jsonv.ObjectOf("uri", uri).Append(nil)))
 }
 
 // ask sends questions to the client if it declared that it can answer them.
 func (s *Session) ask(ctx context.Context, sc *scope, asks []*manifest.Question) error {
 	var questions []mcpserver.Question
 	for _, q := range asks {
-		if !sc.declared(q.Needs) {
+		if !sc.isDeclared(q.Needs) {
 			if q.Optional {
 				continue
 			}
@@ -221,7 +221,7 @@ func (s *Session) ask(ctx context.Context, sc *scope, asks []*manifest.Question)
 		sc.asks = sc.asks.With(q.Key, got[i])
 	}
 	if sc.task == nil {
-		sc.token = parsed(sc.req.Params).Lookup("_meta", "progressToken")
+		sc.token = parseKnown(sc.req.Params).Lookup("_meta", "progressToken")
 	}
 	return nil
 }
@@ -236,7 +236,7 @@ func (s *Session) assign(sc *scope, st *manifest.Step) {
 			keys := lists.Map(a.Keys, func(k *manifest.Template) string { return k.Text(sc.root) })
 			v := a.To.Eval(sc.root)
 			if st.Push != nil {
-				v = pushed(now.Lookup(keys...), v)
+				v = pushValue(now.Lookup(keys...), v)
 			}
 			now = put(now, keys, v)
 		}
@@ -247,7 +247,7 @@ func (s *Session) assign(sc *scope, st *manifest.Step) {
 // maxPushed bounds the length of a list in the state.
 const maxPushed = 100_000
 
-func pushed(list, v jsonv.Value) jsonv.Value {
+func pushValue(list, v jsonv.Value) jsonv.Value {
 	items := list.List()
 	if len(items) >= maxPushed {
 		items = items[1:]

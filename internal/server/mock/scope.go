@@ -48,15 +48,15 @@ func (s *scope) root(name string) jsonv.Value {
 	case "params":
 		return s.params
 	case "id":
-		return parsed(s.req.ID)
+		return parseKnown(s.req.ID)
 	case "request":
-		return parsed(s.req.Raw)
+		return parseKnown(s.req.Raw)
 	}
 	return jsonv.Value{}
 }
 
-// parsed returns the value of a part of a frame that is known to be valid JSON.
-func parsed(raw []byte) jsonv.Value {
+// parseKnown returns the value of a part of a frame that is known to be valid JSON.
+func parseKnown(raw []byte) jsonv.Value {
 	v, err := jsonv.Parse(raw)
 	if err != nil {
 		return jsonv.Value{}
@@ -81,8 +81,8 @@ func (s *scope) clientInfo() (info, capabilities jsonv.Value, protocol string) {
 	return s.sess.client.Lookup("clientInfo"), s.sess.client.Lookup("capabilities"), s.sess.protocol
 }
 
-// declared reports whether the client declared a capability.
-func (s *scope) declared(capability string) bool {
+// isDeclared reports whether the client declared a capability.
+func (s *scope) isDeclared(capability string) bool {
 	_, capabilities, _ := s.clientInfo()
 	_, ok := capabilities.Get(capability)
 	return ok
@@ -132,8 +132,8 @@ func (w *world) state() jsonv.Value {
 	return w.vars
 }
 
-// called counts a use and returns its number, from 1.
-func (w *world) called(what any) int {
+// countUse counts a use and returns its number, from 1.
+func (w *world) countUse(what any) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.calls[what]++

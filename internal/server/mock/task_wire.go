@@ -65,7 +65,7 @@ func (s *Session) detach(
 	t := srv.tasks.begin(support, stop, sc.tellOf)
 	own := *sc
 	own.task = t
-	created := sc.created(t) // before it continues: its first status is always "working"
+	created := sc.replyCreated(t) // before it continues: its first status is always "working"
 	srv.wg.Go(func() {
 		defer stop()
 		t.finish(rest(ctx, &own))
@@ -73,8 +73,8 @@ func (s *Session) detach(
 	return created
 }
 
-// created returns the response to a call that became a task.
-func (sc *scope) created(t *task) *mcpserver.Reply {
+// replyCreated returns the response to a call that became a task.
+func (sc *scope) replyCreated(t *task) *mcpserver.Reply {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if sc.req.Caller == nil {
@@ -111,7 +111,7 @@ func (t *task) stateless(resultType string) jsonv.Value {
 // the task. The caller holds mu.
 func (t *task) session() jsonv.Value {
 	status := t.status
-	if status == completed && parsed(t.reply.Result).Lookup("isError").Bool() {
+	if status == completed && parseKnown(t.reply.Result).Lookup("isError").Bool() {
 		status = failed
 	}
 	return jsonv.ObjectOf(
@@ -134,10 +134,10 @@ func (t *task) detail() jsonv.Value {
 		}
 		out = out.With("inputRequests", jsonv.Object(open...))
 	case t.status == completed:
-		out = out.With("result", parsed(t.reply.Result))
+		out = out.With("result", parseKnown(t.reply.Result))
 	case t.status == failed:
 		e := t.reply.Error
-		out = out.With("error", jsonv.ObjectOf("code", e.Code, "message", e.Message, "data", parsed(e.Data)))
+		out = out.With("error", jsonv.ObjectOf("code", e.Code, "message", e.Message, "data", parseKnown(e.Data)))
 	}
 	return out
 }
@@ -147,7 +147,7 @@ func paramsOf(q mcpserver.Question) jsonv.Value {
 	if q.Params == nil {
 		return jsonv.Object()
 	}
-	return parsed(q.Params)
+	return parseKnown(q.Params)
 }
 
 // aboutTasks answers the methods of tasks. It returns nil for a method that the
@@ -259,6 +259,6 @@ func (t *task) outcome(related jsonv.Value) *mcpserver.Reply {
 	case t.reply.Error != nil:
 		return t.reply
 	}
-	v := parsed(t.reply.Result)
+	v := parseKnown(t.reply.Result)
 	return answer(v.With("_meta", v.Lookup("_meta").With(relatedTask, related.Lookup(relatedTask))))
 }

@@ -153,10 +153,10 @@ func (p *Proxy) handlerAt(host, port string) Host {
 }
 
 func (p *Proxy) refuse(w http.ResponseWriter, host string) {
-	http.Error(w, "mcptest: "+p.undeclared(host), http.StatusBadGateway)
+	http.Error(w, "mcptest: "+p.reportUndeclared(host), http.StatusBadGateway)
 }
 
-func (p *Proxy) undeclared(host string) string {
+func (p *Proxy) reportUndeclared(host string) string {
 	return p.report(Undeclared, host, "the server tried to connect to %s, which is not declared as an upstream: the proxy responded with 502", host)
 }
 
@@ -200,7 +200,7 @@ func (p *Proxy) refusal(r upstream.Refusal) {
 	case h != nil:
 		h.Refuse(r)
 	case host != "" && !p.passes(host) && host != p.Addr():
-		p.undeclared(host)
+		p.reportUndeclared(host)
 	default:
 		p.report(Unsupported, host, "the proxy refused a request of the server with status %d: %s", r.Status, r.Why)
 	}

@@ -102,7 +102,7 @@ func (p *Proxy) tunnel(c *peeked, host string) {
 		GetCertificate: func(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 			if hello.ServerName != "" && !strings.EqualFold(hello.ServerName, host) {
 				if p.handler(hello.ServerName) == nil {
-					p.undeclared(hello.ServerName)
+					p.reportUndeclared(hello.ServerName)
 					return nil, errors.New("undeclared host")
 				}
 				host = strings.ToLower(hello.ServerName)
@@ -115,7 +115,7 @@ func (p *Proxy) tunnel(c *peeked, host string) {
 	err = t.HandshakeContext(ctx)
 	cancel()
 	if err != nil {
-		p.refused(host, err)
+		p.reportRefused(host, err)
 		p.tunnels.drop(raw)
 		return
 	}
@@ -137,8 +137,8 @@ func (p *Proxy) serve(c, raw net.Conn, host string) {
 	}
 }
 
-// refused reports why a TLS handshake failed.
-func (p *Proxy) refused(host string, err error) {
+// reportRefused reports why a TLS handshake failed.
+func (p *Proxy) reportRefused(host string, err error) {
 	const pinned = "the server refused the certificate for %s (%s): it checks for a certificate of its own (pinning), or none of the variables that name trusted authorities reaches it"
 	alert, alerted := errors.AsType[tls.AlertError](err)
 	switch {

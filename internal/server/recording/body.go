@@ -57,8 +57,8 @@ const maxBody = 8 << 20
 // maxNested is the number of levels of nested multipart bodies.
 const maxNested = 3
 
-// decoded decodes the Content-Encoding of a body.
-func decoded(h http.Header, data []byte) ([]byte, error) {
+// decodeBody decodes the Content-Encoding of a body.
+func decodeBody(h http.Header, data []byte) ([]byte, error) {
 	for _, name := range h.Values("Content-Encoding") {
 		for coding := range strings.SplitSeq(name, ",") {
 			var err error
@@ -112,19 +112,43 @@ func readLimited(r io.Reader) ([]byte, error) {
 	return out, nil
 }
 
+// parseGzip parses a body that is compressed, although no header says so.
+func parseGzip(data []byte, depth int) (body, bool) {
+	if !bytes.HasPrefix(data, []byte{0x1f, 0x8b, 8}) || depth >= maxNested {
+		return body{}, false
+	}
+	plain, err := gunzip(data)
+	if err != nil {
+		return body{}, false
+	}
+	b := parseBody("", plain, depth+1)
+	b.gzip = b.form != empty && !b.gzip
+	return b, b.gzip
+}
+
+// parseJSON parses a body of JSON, also of another media type.
+func parseJSON(mediaType string, data []byte) (body, bool) {
+	c := bytes.TrimLeft(data, " \t\r\n")
+	if len(c) == 0 || c[0] != '{' && c[0] != '[' && !strings.HasSuffix(mediaType, "json") {
+		return body{}, false
+	}
+	v, notes, err := jsonv.ParseWith(data, jsonv.Options{MaxDepth: 90})
+	if err != nil || len(notes) > 0 {
+		return body{}, false
+	}
+	if layout, ok := layoutOf(v, data); ok {
+		return body{form: jsonBody, json: v, layout: layout}, true
+	}
+	return body{form: jsonBody, json: v, layout: layoutOther, text: string(data)}, true
+}
+
 // parseBody parses a body without Content-Encoding.
 func parseBody(contentType string, data []byte, depth int) body {
 	if len(data) == 0 {
 		return body{}
 	}
-	if bytes.HasPrefix(data, []byte{0x1f, 0x8b, 8}) && depth < maxNested {
-		if plain, err := gunzip(data); err == nil {
-			b := parseBody("", plain, depth+1)
-			b.gzip = b.form != empty && !b.gzip
-			if b.gzip {
-				return b
-			}
-		}
+	if b, ok := parseGzip(data, depth); ok {
+		return b
 	}
 	mediaType, params, _ := mime.ParseMediaType(contentType)
 	switch {
@@ -137,14 +161,8 @@ func parseBody(contentType string, data []byte, depth int) body {
 			return body{form: multipartBody, parts: parts}
 		}
 	}
-	c := bytes.TrimLeft(data, " \t\r\n")
-	if len(c) > 0 && (c[0] == '{' || c[0] == '[' || strings.HasSuffix(mediaType, "json")) {
-		if v, notes, err := jsonv.ParseWith(data, jsonv.Options{MaxDepth: 90}); err == nil && len(notes) == 0 {
-			if layout, ok := layoutOf(v, data); ok {
-				return body{form: jsonBody, json: v, layout: layout}
-			}
-			return body{form: jsonBody, json: v, layout: layoutOther, text: string(data)}
-		}
+	if b, ok := parseJSON(mediaType, data); ok {
+		return b
 	}
 	if utf8.Valid(data) {
 		return body{form: textBody, text: string(data)}
@@ -167,7 +185,7 @@ func parseParts(data []byte, boundary string, depth int) ([]part, error) {
 		if err != nil {
 			return nil, err
 		}
-		if plain, err := decoded(http.Header(p.Header), content); err == nil {
+		if plain, err := decodeBody(http.Header(p.Header), content); err == nil {
 			content = plain
 		}
 		if strings.EqualFold(p.Header.Get("Content-Transfer-Encoding"), "base64") {
@@ -189,7 +207,7 @@ var layouts = []struct {
 	write func(jsonv.Value) []byte
 }{
 	{"", func(v jsonv.Value) []byte { return v.Append(nil) }},
-	{"spaced", spaced},
+	{"spaced", formatSpaced},
 	{"indent-2", func(v jsonv.Value) []byte { return v.Indent("", "  ") }},
 	{"indent-4", func(v jsonv.Value) []byte { return v.Indent("", "    ") }},
 	{"indent-tab", func(v jsonv.Value) []byte { return v.Indent("", "\t") }},
@@ -227,9 +245,9 @@ func laidOut(v jsonv.Value, layout string) (text []byte, ok bool) {
 	return nil, false
 }
 
-// spaced formats JSON on one line, with a space after each comma and colon. A line
+// formatSpaced formats JSON on one line, with a space after each comma and colon. A line
 // break in JSON is never part of a text.
-func spaced(v jsonv.Value) []byte {
+func formatSpaced(v jsonv.Value) []byte {
 	text := bytes.ReplaceAll(v.Indent("", ""), []byte(",\n"), []byte(", "))
 	return bytes.ReplaceAll(text, []byte("\n"), nil)
 }

@@ -48,7 +48,7 @@ func (s *sanitizer) clean(r raw) (exchange, error) {
 	if err != nil {
 		return e, fmt.Errorf("request: %w", err)
 	}
-	data, err := decoded(r.response.Header, r.response.Body)
+	data, err := decodeBody(r.response.Header, r.response.Body)
 	if err != nil {
 		return e, fmt.Errorf("response: %w", err)
 	}
@@ -89,7 +89,7 @@ func (s *sanitizer) request(r *upstream.Request) (exchange, error) {
 			}
 		}
 	}
-	data, err := decoded(r.Header, r.Body)
+	data, err := decodeBody(r.Header, r.Body)
 	if err != nil {
 		return e, err
 	}

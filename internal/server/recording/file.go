@@ -76,7 +76,7 @@ func Parse(src *source.File, upstream string) (*File, source.Diagnostics) {
 	root, diags := source.Parse(src)
 	if root == nil || diags.HasErrors() {
 		if !strings.HasSuffix(strings.TrimRight(string(src.Data), "\r\n"), keyEnd+": true") && strings.Contains(string(src.Data), keyVersion) {
-			return nil, source.Diagnostics{truncated(source.Pos{File: src, Line: max(src.Lines()-1, 1), Col: 1})}
+			return nil, source.Diagnostics{truncatedError(source.Pos{File: src, Line: max(src.Lines()-1, 1), Col: 1})}
 		}
 		return nil, diags
 	}
@@ -99,7 +99,7 @@ func Parse(src *source.File, upstream string) (*File, source.Diagnostics) {
 	return f, diags
 }
 
-func truncated(pos source.Pos) source.Diagnostic {
+func truncatedError(pos source.Pos) source.Diagnostic {
 	d := source.Errorf(pos, "", "the recording is truncated: its last line must be %q", keyEnd+": true")
 	d.Hint = "restore the file from version control, or delete it and record again"
 	return d
@@ -123,7 +123,7 @@ func header(d *source.Decoder, root *source.Node, upstream string) bool {
 		return false
 	}
 	if root.Get(keyEnd) == nil {
-		d.Add(truncated(root.Pos))
+		d.Add(truncatedError(root.Pos))
 		return false
 	}
 	if masks := root.Get("masks"); masks == nil {

@@ -76,7 +76,7 @@ func (p *Player) clean(r *upstream.Request) *exchange {
 	first := newSanitizer(p.secrets)
 	_, _ = first.request(r) // reported by the second pass
 	p.secrets.Learn(first.found.All()...)
-	e, err := first.learned().request(r)
+	e, err := first.withLearned().request(r)
 	if err != nil {
 		e = exchange{method: r.Method, path: r.Path, query: r.Query}
 		e.identify()
@@ -104,7 +104,12 @@ func (p *Player) find(e *exchange) []int {
 // all, except in a recording of a model.
 func (f *File) of(candidates []int, test string) []int {
 	for _, name := range []string{test, ""} {
-		own := slices.DeleteFunc(slices.Clone(candidates), func(i int) bool { return f.list[i].test != name })
+		var own []int
+		for _, i := range candidates {
+			if f.list[i].test == name {
+				own = append(own, i)
+			}
+		}
 		if len(own) > 0 || name == "" && f.Trials.ofModel() {
 			return own
 		}

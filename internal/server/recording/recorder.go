@@ -13,7 +13,6 @@ import (
 	"sync"
 
 	"mcptest/internal/base/display"
-	"mcptest/internal/base/lists"
 	"mcptest/internal/base/osfile"
 	"mcptest/internal/base/secret"
 	"mcptest/internal/base/source"
@@ -169,7 +168,7 @@ func (r *Recorder) prepare(o Options) ([]byte, Saved, error) {
 			saved.Left = append(saved.Left, fmt.Sprintf("test %q: a conversation ended with an error; its earlier answers stay", test))
 		}
 	}
-	saved.Unsaved, saved.Wrong = r.unsaved(list, old, o)
+	saved.Unsaved, saved.Wrong = r.whyUnsaved(list, old, o)
 	if saved.Unsaved != "" {
 		return nil, saved, nil
 	}
@@ -198,7 +197,7 @@ func (r *Recorder) clean(secrets *secret.Redactor) ([]exchange, Saved) {
 	for _, x := range r.list {
 		_, _ = first.clean(x) // reported by the second pass
 	}
-	s := first.learned()
+	s := first.withLearned()
 	saved := Saved{Masked: s.masked}
 	var list []exchange
 	for _, x := range r.list {
@@ -220,10 +219,15 @@ func (r *Recorder) clean(secrets *secret.Redactor) ([]exchange, Saved) {
 	return list, saved
 }
 
-// unsaved returns the reason why the file is not written, and whether that is a
+// whyUnsaved returns the reason why the file is not written, and whether that is a
 // failure.
-func (r *Recorder) unsaved(list []exchange, old *File, o Options) (why string, wrong bool) {
-	failed := lists.Count(r.failures, func(f Failure) bool { return !f.Partial })
+func (r *Recorder) whyUnsaved(list []exchange, old *File, o Options) (why string, wrong bool) {
+	failed := 0
+	for _, f := range r.failures {
+		if !f.Partial {
+			failed++
+		}
+	}
 	switch {
 	case failed > 0:
 		return display.Count(failed, "request") + " could not be passed on to the API", true
@@ -252,7 +256,7 @@ func newlyRefused(list []exchange, old *File) (titles []string) {
 	for i := range list {
 		e := &list[i]
 		r := request{e.key(), e.test}
-		succeeds[r] = succeeds[r] || !e.refused()
+		succeeds[r] = succeeds[r] || !e.isRefused()
 	}
 	for i := range list {
 		e := &list[i]
@@ -277,17 +281,17 @@ func newlyRefused(list []exchange, old *File) (titles []string) {
 func newlyFailing(list []exchange, old *File) *exchange {
 	for i := range list {
 		e := &list[i]
-		if old == nil || !e.failed() || len(old.byKey[e.key()]) == 0 {
+		if old == nil || !e.hasFailed() || len(old.byKey[e.key()]) == 0 {
 			continue
 		}
 		repeats := func(o exchange) bool {
-			return !o.failed() && o.test == e.test && o.key() == e.key()
+			return !o.hasFailed() && o.test == e.test && o.key() == e.key()
 		}
 		if slices.ContainsFunc(list[i+1:], repeats) {
 			continue
 		}
 		failed := func(i int) bool {
-			return old.list[i].failed()
+			return old.list[i].hasFailed()
 		}
 		if !slices.ContainsFunc(old.of(old.byKey[e.key()], e.test), failed) {
 			return e
@@ -296,10 +300,10 @@ func newlyFailing(list []exchange, old *File) *exchange {
 	return nil
 }
 
-// failed reports whether the API, not the request, is the cause of an error.
-func (e *exchange) failed() bool { return e.status >= 500 || e.status == http.StatusTooManyRequests }
+// hasFailed reports whether the API, not the request, is the cause of an error.
+func (e *exchange) hasFailed() bool { return e.status >= 500 || e.status == http.StatusTooManyRequests }
 
-func (e *exchange) refused() bool {
+func (e *exchange) isRefused() bool {
 	return e.status == http.StatusUnauthorized || e.status == http.StatusForbidden
 }
 

@@ -36,8 +36,8 @@ func newSanitizer(secrets *secret.Redactor) *sanitizer {
 	return &sanitizer{secrets: secrets, masked: map[string]int{}}
 }
 
-// learned returns a sanitizer that also replaces what s has found.
-func (s *sanitizer) learned() *sanitizer { return newSanitizer(s.secrets.With(s.found.All()...)) }
+// withLearned returns a sanitizer that also replaces what s has found.
+func (s *sanitizer) withLearned() *sanitizer { return newSanitizer(s.secrets.With(s.found.All()...)) }
 
 // whole replaces a value whose name denotes a credential.
 func (s *sanitizer) whole(mask, v string) string {

@@ -267,7 +267,7 @@ func (c *compiler) content(out *reply, decl *ReplyDecl, r *Route, path string) {
 	}
 	if use("text", decl.Text != nil) {
 		out.kind = "text/plain; charset=utf-8"
-		if t := c.template(string(*decl.Text), r, decl.Pos, path+".text"); t.fixed() {
+		if t := c.template(string(*decl.Text), r, decl.Pos, path+".text"); t.isFixed() {
 			out.body = []byte(*decl.Text)
 		} else {
 			out.text = t
@@ -308,7 +308,7 @@ func (c *compiler) json(out *reply, n *source.Node, r *Route, path string) {
 	out.kind = "application/json"
 	fixed := true
 	n.MapScalars(func(sc *source.Node) *source.Node {
-		if sc.Kind == source.KindString && !c.template(sc.Text, r, sc.Pos, path).fixed() {
+		if sc.Kind == source.KindString && !c.template(sc.Text, r, sc.Pos, path).isFixed() {
 			fixed = false
 		}
 		return sc

@@ -52,7 +52,7 @@ func Guard(s *http.Server, refused func(Refusal)) func(net.Listener) net.Listene
 		}
 		return context.WithValue(ctx, key{}, g)
 	}
-	s.ConnState = func(c net.Conn, state http.ConnState) { c.(*guarded).changed(state) }
+	s.ConnState = func(c net.Conn, state http.ConnState) { c.(*guarded).noteState(state) }
 	s.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		g := r.Context().Value(key{}).(*guarded)
 		g.update(func() { g.handled, g.over = true, g.over || r.ProtoMajor > 1 })
@@ -127,7 +127,7 @@ func (g *guarded) refuse(status int, why string) {
 	}
 }
 
-func (g *guarded) changed(state http.ConnState) {
+func (g *guarded) noteState(state http.ConnState) {
 	switch state {
 	case http.StateIdle:
 		g.update(func() { g.head, g.handled = nil, false })

@@ -28,7 +28,7 @@ type reply struct {
 func (r *reply) size() (n int, known bool) {
 	n = len(r.body)
 	for _, c := range r.chunks {
-		if !c.fixed() {
+		if !c.isFixed() {
 			return 0, false
 		}
 		n += len(c[0])
@@ -68,8 +68,8 @@ func parseTemplate(text string) (t template, bad string) {
 	}
 }
 
-// fixed reports whether the text has no values of the request.
-func (t template) fixed() bool { return len(t) <= 1 }
+// isFixed reports whether the text has no values of the request.
+func (t template) isFixed() bool { return len(t) <= 1 }
 
 // values are the values that a response may use from its request.
 type values struct {

@@ -71,20 +71,27 @@ func (c *condition) miss(got []string) string {
 	return ""
 }
 
+// pathDifference returns how a path differs, and the weight of it; "" if it does not.
+func (r *Route) pathDifference(path string) (weight int, text string) {
+	_, wrong := r.path.match(path)
+	if wrong == 0 {
+		return 0, ""
+	}
+	if base := r.path.below(path); base != "" {
+		return 1, fmt.Sprintf("the path differs: write it with %s, as %s", base, base+r.path.text)
+	}
+	return 3 * wrong, "the path differs"
+}
+
 // differences yields how a request differs from a route, each with its weight.
 func (r *Route) differences(q *Request) iter.Seq2[int, string] {
 	return func(yield func(int, string) bool) {
 		if r.method != "" && r.method != q.Method && !yield(2, "the method is "+q.Method) {
 			return
 		}
-		if _, wrong := r.path.match(q.Path); wrong > 0 {
-			weight, text := 3*wrong, "the path differs"
-			if base := r.path.below(q.Path); base != "" {
-				weight, text = 1, fmt.Sprintf("the path differs: write it with %s, as %s", base, base+r.path.text)
-			}
-			if !yield(weight, text) {
-				return
-			}
+		weight, text := r.pathDifference(q.Path)
+		if text != "" && !yield(weight, text) {
+			return
 		}
 		for _, c := range r.query {
 			miss := c.miss(q.Query[c.name])
@@ -196,15 +203,15 @@ func (r *Route) covers(s *Route) bool {
 	if r.method != "" && r.method != s.method {
 		return false
 	}
-	if !r.path.covers(&s.path) || !implied(r.query, s.query) || !implied(r.headers, s.headers) {
+	if !r.path.covers(&s.path) || !isImplied(r.query, s.query) || !isImplied(r.headers, s.headers) {
 		return false
 	}
 	return r.body.IsAbsent() || !s.body.IsAbsent() && jsonv.Equal(r.body, s.body)
 }
 
-// implied reports whether requests that satisfy the conditions have satisfy those
+// isImplied reports whether requests that satisfy the conditions have satisfy those
 // of want.
-func implied(want, have []condition) bool {
+func isImplied(want, have []condition) bool {
 	return !slices.ContainsFunc(want, func(w condition) bool {
 		return !slices.ContainsFunc(have, func(h condition) bool { return h.name == w.name && w.follows(h) })
 	})

@@ -50,7 +50,7 @@ func (s *Suite) expect(t *Test) []assertion {
 	if s.Recorded && t.List == "" && !t.Refused() {
 		l.notRefused()
 	}
-	l.requested(t)
+	l.expectRequests(t)
 	return l.out
 }
 
@@ -65,8 +65,8 @@ func (l *loosener) notRefused() {
 	}
 }
 
-// requested adds the expected requests of the server to upstreams.
-func (l *loosener) requested(t *Test) {
+// expectRequests adds the expected requests of the server to upstreams.
+func (l *loosener) expectRequests(t *Test) {
 	sent := map[string]int{}
 	for _, r := range t.Requested {
 		path := fmt.Sprintf("upstream.%s.requests[%d]", r.Upstream, sent[r.Upstream])

@@ -120,6 +120,10 @@ func (l *loosener) pattern(texts []string) (string, bool) {
 		}
 		split = append(split, word().FindAllString(t, -1))
 	}
+	otherLength := func(other []string) bool { return len(other) != len(split[0]) }
+	if len(split[0]) > 0 && slices.ContainsFunc(split, otherLength) {
+		return "", false
+	}
 	loose := l.volatile(texts[0])
 	var b strings.Builder
 	b.WriteString(`\A`)
@@ -128,13 +132,7 @@ func (l *loosener) pattern(texts []string) (string, bool) {
 		here := at
 		at += len(w)
 		blank := strings.TrimSpace(w) == ""
-		differs := false
-		for _, other := range split {
-			if len(other) != len(split[0]) {
-				return "", false
-			}
-			differs = differs || other[i] != w
-		}
+		differs := slices.ContainsFunc(split, func(other []string) bool { return other[i] != w })
 		switch {
 		case differs && blank:
 			return "", false

@@ -26,7 +26,7 @@ func (s *surroundings) inFlow(start int, items []*source.Node, p piece) []Edit {
 	if !alone {
 		return []Edit{{at, []byte(text)}}
 	}
-	body := s.indented(p, indent, start, b.last)
+	body := s.indentPiece(p, indent, start, b.last)
 	switch {
 	case s.file.Data[b.last] == ',':
 		text = s.eol + indent + body + ","
@@ -59,8 +59,8 @@ func (s *surroundings) indentOf(items []*source.Node) (indent string, alone bool
 	return indent, pos.Line > 1 && strings.TrimSpace(before) == ""
 }
 
-// indented returns a piece on several lines if the last item has several lines.
-func (s *surroundings) indented(p piece, indent string, start, last int) string {
+// indentPiece returns a piece on several lines if the last item has several lines.
+func (s *surroundings) indentPiece(p piece, indent string, start, last int) string {
 	from := s.file.At(start).Line
 	item := s.file.At(last)
 	own := strings.TrimSpace(s.file.Line(item.Line))

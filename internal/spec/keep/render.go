@@ -26,24 +26,24 @@ type piece struct {
 // flow formats a value on one line.
 func (r rendering) flow(v jsonv.Value) string {
 	if r.json {
-		return r.spaced(v)
+		return r.formatSpaced(v)
 	}
 	return source.Flow(v, source.FlowText)
 }
 
-// spaced formats a value as JSON, with a blank after each comma and colon.
-func (r rendering) spaced(v jsonv.Value) string {
+// formatSpaced formats a value as JSON, with a blank after each comma and colon.
+func (r rendering) formatSpaced(v jsonv.Value) string {
 	switch v.Kind() {
 	case jsonv.KindArray:
 		var items []string
 		for _, e := range v.Elems() {
-			items = append(items, r.spaced(e))
+			items = append(items, r.formatSpaced(e))
 		}
 		return "[" + strings.Join(items, ", ") + "]"
 	case jsonv.KindObject:
 		var items []string
 		for key, e := range v.Members() {
-			items = append(items, r.key(key)+": "+r.spaced(e))
+			items = append(items, r.key(key)+": "+r.formatSpaced(e))
 		}
 		return "{" + strings.Join(items, ", ") + "}"
 	}

@@ -33,7 +33,7 @@ type built struct {
 func (c *compiler) build(e entry, row jsonv.Value) built {
 	b := interpolate.Bindings{Case: row, Table: c.table}
 	if steps, _ := suite.StepsOf(e.Node); steps != nil && len(interpolate.Placeholders(e.Node, "steps.")) > 0 {
-		return c.sampled(e, b, func(b *interpolate.Bindings, n *source.Node) { b.AnySteps = n })
+		return c.compileSample(e, b, func(b *interpolate.Bindings, n *source.Node) { b.AnySteps = n })
 	}
 	return c.buildWith(e, b)
 }
@@ -137,12 +137,16 @@ func (e entry) call(call *suite.Invocation, keys []string, b interpolate.Binding
 			}
 		default:
 			text, ok := n.AsText()
-			*map[string]*string{
-				"tool":   &call.Tool,
-				"uri":    &call.URI,
-				"prompt": &call.Prompt,
-				"method": &call.Method,
-			}[key] = text
+			switch key {
+			case "tool":
+				call.Tool = text
+			case "uri":
+				call.URI = text
+			case "prompt":
+				call.Prompt = text
+			case "method":
+				call.Method = text
+			}
 			switch {
 			case !ok:
 				d.WrongType(n, path, "text")
@@ -339,11 +343,11 @@ func (c *compiler) tree(st *suite.Test) *expect.Tree {
 	if st.Expect != nil {
 		own.Expect = c.expectations(st.Expect, st.Path+".expect", st.Block)
 	}
-	return c.merged(st, own, true)
+	return c.mergeItems(st, own, true)
 }
 
-// merged is tree for compiled items.
-func (c *compiler) merged(st *suite.Test, own expect.Parts, check bool) *expect.Tree {
+// mergeItems is tree for compiled items.
+func (c *compiler) mergeItems(st *suite.Test, own expect.Parts, check bool) *expect.Tree {
 	if st.DerivedMetrics != nil {
 		own.Metrics = expect.CompileMetrics(st.DerivedMetrics, st.Path+".derivedMetrics", c.dec)
 	}

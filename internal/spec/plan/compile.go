@@ -109,7 +109,7 @@ func Compile(suites []*suite.Suite, set Settings) (*Plan, source.Diagnostics) {
 	for i, f := range p.Files {
 		p.refs = sel.selectFrom(p.refs, i, f)
 	}
-	return p, append(diags, sel.misspelled(p)...)
+	return p, append(diags, sel.warnMisspelled(p)...)
 }
 
 func (c *compiler) compile() *File {

@@ -36,8 +36,8 @@ func samples() []*source.Node {
 	}
 }
 
-// sampled compiles a test with unknown values; put replaces them with a sample.
-func (c *compiler) sampled(e entry, b interpolate.Bindings, put func(*interpolate.Bindings, *source.Node)) built {
+// compileSample compiles a test with unknown values; put replaces them with a sample.
+func (c *compiler) compileSample(e entry, b interpolate.Bindings, put func(*interpolate.Bindings, *source.Node)) built {
 	var best built
 	var found source.Diagnostics // for the best sample
 	common := map[source.Pos]int{}

@@ -67,6 +67,26 @@ func NeedLogin(p *Plan, missing func(*Server) string) source.Diagnostics {
 	return diags
 }
 
+// stepServers returns the servers of the fixture steps of a file.
+func (f *File) stepServers() (out []*Server) {
+	for _, st := range slices.Concat(f.Setup, f.SetupPerTest, f.Teardown) {
+		if st.Call != nil {
+			out = append(out, st.Call.Server)
+		}
+	}
+	return out
+}
+
+// pinnedServers returns the servers that calls of a template name.
+func (t *template) pinnedServers() (out []*Server) {
+	for _, op := range t.proto.Ops {
+		if op.pinned {
+			out = append(out, op.Server)
+		}
+	}
+	return out
+}
+
 // needs returns the servers that the selected cases and their files' fixtures use.
 // The list may contain duplicates.
 func (p *Plan) needs() []*Server {
@@ -75,23 +95,15 @@ func (p *Plan) needs() []*Server {
 	for _, r := range p.refs {
 		f := p.Files[r.file]
 		t := f.templates[r.template]
-		if r.file != last.file {
-			for _, list := range [][]*Step{f.Setup, f.SetupPerTest, f.Teardown} {
-				for _, st := range list {
-					if st.Call != nil {
-						out = append(out, st.Call.Server)
-					}
-				}
-			}
+		newFile := r.file != last.file
+		newTemplate := newFile || r.template != last.template
+		if newFile {
+			out = append(out, f.stepServers()...)
 		}
-		if r.file != last.file || r.template != last.template {
-			for _, op := range t.proto.Ops {
-				if op.pinned {
-					out = append(out, op.Server)
-				}
-			}
+		if newTemplate {
+			out = append(out, t.pinnedServers()...)
 		}
-		if t.meta != nil || r.file != last.file || r.template != last.template || r.server != last.server {
+		if t.meta != nil || newTemplate || r.server != last.server {
 			s := t.serverAt(int(r.row), int(r.server))
 			if len(out) == 0 || out[len(out)-1] != s {
 				out = append(out, s)

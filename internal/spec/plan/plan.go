@@ -138,7 +138,13 @@ func (f *File) Matching(name string) []*Server {
 	if sv := f.Server(name); sv != nil {
 		return []*Server{sv}
 	}
-	return slices.DeleteFunc(slices.Clone(f.Servers), func(sv *Server) bool { return !suite.MatchName(name, sv.Name) })
+	var matching []*Server
+	for _, sv := range f.Servers {
+		if suite.MatchName(name, sv.Name) {
+			matching = append(matching, sv)
+		}
+	}
+	return matching
 }
 
 // Counterpart returns the server called name, or its variant like that of another server.

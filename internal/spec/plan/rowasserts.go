@@ -46,17 +46,17 @@ func (t *template) at(row int) entry {
 		return e
 	}
 	if all := e.Node.Get("expect"); all != nil && all.Kind == source.KindMap {
-		own = with(all, "assertions", joined(all.Get("assertions"), own))
+		own = with(all, "assertions", appendList(all.Get("assertions"), own))
 	} else {
-		own = joined(all, own)
+		own = appendList(all, own)
 	}
 	e.Node = with(e.Node, "expect", own)
 	return e
 }
 
-// joined appends a list to a value that should be a list; if it is not, compiling it
+// appendList appends a list to a value that should be a list; if it is not, compiling it
 // reports that.
-func joined(list, more *source.Node) *source.Node {
+func appendList(list, more *source.Node) *source.Node {
 	if list == nil || list.Kind == source.KindNull {
 		return more
 	}

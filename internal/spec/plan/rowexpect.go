@@ -111,7 +111,7 @@ func (r *rowExpect) tree(c *compiler, v jsonv.Value) *expect.Tree {
 				return &tree
 			}
 			own := expect.Parts{Expect: expect.Expect{Items: items[:len(r.fixed)], MaxDuration: r.gate}, Threshold: test.Threshold}
-			return c.merged(&test, own, true)
+			return c.mergeItems(&test, own, true)
 		}
 	}
 	test.Expect = r.entry.Scope.Expand(r.node, r.path, b, c.dec)

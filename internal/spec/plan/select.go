@@ -105,7 +105,7 @@ func (s *selector) selectFrom(refs []ref, file int, f *File) []ref {
 				continue
 			}
 			for si := range t.serverCount(row) {
-				if s.selected(t, row, si) {
+				if s.isSelected(t, row, si) {
 					refs = append(refs, ref{file: int32(file), template: int32(ti), row: int32(row), server: int32(si)})
 				}
 			}
@@ -122,7 +122,7 @@ func (s *selector) tags(tags []string) bool {
 	return len(s.set.Tags) == 0 || slices.ContainsFunc(s.set.Tags, has)
 }
 
-func (s *selector) selected(t *template, row, server int) bool {
+func (s *selector) isSelected(t *template, row, server int) bool {
 	if len(s.set.Models) > 0 {
 		c, ok := t.proto.Ops[0].Action.(*agent.Conversation)
 		if !ok || !slices.Contains(s.set.Models, c.Model) {
@@ -158,9 +158,9 @@ func (s *selector) selected(t *template, row, server int) bool {
 // suggestions.
 const maxSearched = 10_000
 
-// misspelled warns about tags and filters that match no test of the suites, whether
+// warnMisspelled warns about tags and filters that match no test of the suites, whether
 // selected or not.
-func (s *selector) misspelled(p *Plan) source.Diagnostics {
+func (s *selector) warnMisspelled(p *Plan) source.Diagnostics {
 	var diags source.Diagnostics
 	warn := func(flag, msg, value string, known []string) {
 		diags = append(diags, source.Diagnostic{

@@ -139,7 +139,7 @@ func (c *compiler) template(se suite.Entry) *template {
 	var b built
 	if t.rows != nil && t.rows.Len() == 0 {
 		// The rows could not be read: check what does not depend on them.
-		b = c.sampled(e, interpolate.Bindings{}, func(b *interpolate.Bindings, n *source.Node) {
+		b = c.compileSample(e, interpolate.Bindings{}, func(b *interpolate.Bindings, n *source.Node) {
 			b.AnyCase, b.AnySteps = n, n
 		})
 	} else {

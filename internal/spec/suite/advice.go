@@ -49,7 +49,7 @@ func (d *document) AdviseKey(key string) string {
 		for _, test := range items(d.tests) {
 			for _, key := range subjects {
 				if test.Get(key) != nil {
-					return listed(key)
+					return listOf(key)
 				}
 			}
 		}
@@ -84,11 +84,11 @@ func (*RunOptions) AdviseKey(key string) string {
 
 // AdviseKey returns hints for the keys that other test tools use.
 func (*Common) AdviseKey(key string) string {
-	return cmp.Or(lint.TestKey(key), listed(key), elsewhere(key, "step", "server", "suite"))
+	return cmp.Or(lint.TestKey(key), listOf(key), elsewhere(key, "step", "server", "suite"))
 }
 
-// listed says in which list the tests with a key are.
-func listed(key string) string {
+// listOf says in which list the tests with a key are.
+func listOf(key string) string {
 	for block, keys := range subject {
 		if slices.Contains(keys, key) {
 			return "tests with " + key + ": are listed in " + string(block) + ":"

@@ -59,7 +59,7 @@ func (l *loader) check() {
 func (l *loader) checkServer(sv *Server) {
 	path := sv.Path()
 	switch {
-	case sv.Command == nil && sv.URL == "" && l.reported(path):
+	case sv.Command == nil && sv.URL == "" && l.hasReported(path):
 		// A misspelled key was reported; don't report the missing one too.
 	case sv.Command == nil && !sv.Has("url"):
 		l.dec.ErrorAt(sv.Pos, path, "needs command: (a program to start) or url: (a server to connect to)", "")
@@ -171,7 +171,7 @@ func (l *loader) auth(sv *Server, path string) {
 	switch {
 	case a.BearerTokenEnv != "" && a.OAuth != nil:
 		l.dec.ErrorAt(a.Pos, path, "has both bearer_token_env: and oauth:; expected exactly one", "")
-	case a.BearerTokenEnv == "" && a.OAuth == nil && !l.reported(path):
+	case a.BearerTokenEnv == "" && a.OAuth == nil && !l.hasReported(path):
 		l.dec.ErrorAt(a.Pos, path, "needs bearer_token_env: or oauth:", "")
 	}
 	l.secretFromEnv(a.BearerTokenEnv, a.Pos, path+".bearer_token_env")
@@ -194,8 +194,8 @@ func (l *loader) secretFromEnv(name string, pos source.Pos, path string) {
 	l.addSecret(v, pos, path)
 }
 
-// reported reports whether a mistake was found at or below a path.
-func (l *loader) reported(path string) bool {
+// hasReported reports whether a mistake was found at or below a path.
+func (l *loader) hasReported(path string) bool {
 	return slices.ContainsFunc(l.dec.Diagnostics(), func(d source.Diagnostic) bool {
 		rest, below := strings.CutPrefix(d.Path, path)
 		isAt := below && (rest == "" || rest[0] == '.' || rest[0] == '[')

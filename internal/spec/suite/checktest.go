@@ -105,10 +105,14 @@ func (c checker) step(s *FlowStep, n *source.Node, captures map[string]source.Po
 	}
 }
 
-// invocation checks that exactly one subject is given, and that the other keys can
-// be combined with it.
-func (c checker) invocation(n *source.Node, path string, known []string, call Invocation, orSteps bool) {
-	has := slices.DeleteFunc(slices.Clone(known), func(key string) bool { return n.Get(key) == nil })
+// subject checks that exactly one subject is given, with keys that it can have.
+func (c checker) subject(n *source.Node, path string, known []string, orSteps bool) {
+	var has []string
+	for _, key := range known {
+		if n.Get(key) != nil {
+			has = append(has, key)
+		}
+	}
 	switch {
 	case len(has) == 0 && orSteps && needsNoCall(n):
 		for _, key := range []string{"args", "params", "notification", "wait", "until", "cancel_after", "invalid_args"} {
@@ -116,7 +120,7 @@ func (c checker) invocation(n *source.Node, path string, known []string, call In
 				c.d.Errorf(v, path+"."+key, "%s: requires a call, and this test makes none", key)
 			}
 		}
-	case len(has) == 0 && misplaced(n, known):
+	case len(has) == 0 && isMisplaced(n, known):
 		// A misspelled key was reported; don't report the missing one too.
 	case len(has) == 0:
 		msg := "missing key " + quotedOr(known) + ": what to invoke"
@@ -125,7 +129,7 @@ func (c checker) invocation(n *source.Node, path string, known []string, call In
 		}
 		d := c.d.Errorf(n, path, "%s", msg)
 		d.Code = "missing-key"
-		if orSteps && slices.ContainsFunc(examined(n.Get("expect")), offered) {
+		if orSteps && slices.ContainsFunc(examinedRoots(n.Get("expect")), isOffered) {
 			d.Hint = "a test without a call examines only the targets surface and server"
 		}
 	case len(has) > 1:
@@ -138,15 +142,29 @@ func (c checker) invocation(n *source.Node, path string, known []string, call In
 			}
 		}
 	}
+}
+
+// wrongArguments reports that arguments must be a map, with a hint of what is meant.
+func (c checker) wrongArguments(call Invocation, path string) {
+	args := call.Args
+	diag := c.d.WrongType(args, path, "a map of arguments")
+	word, rest, isPair := strings.Cut(args.Text, ":")
+	switch {
+	case isPair && !args.Quoted && lint.IsName(word):
+		diag.Hint = source.SpacedHint(word, rest)
+	case strings.HasPrefix(args.Text, "{"):
+		diag.Hint = "without quotes: args: " + display.Truncate(args.Text, 60)
+	case len(args.Items) > 0 && diag.Hint == "":
+		diag.Hint = "write each value behind the name of its parameter: args: {NAME: " + args.Items[0].Inline() + "}; mcptest tools " + call.Tool + " -- COMMAND (or --url URL) shows the names, with the command of the server"
+	}
+}
+
+// invocation checks that exactly one subject is given, and that the other keys can
+// be combined with it.
+func (c checker) invocation(n *source.Node, path string, known []string, call Invocation, orSteps bool) {
+	c.subject(n, path, known, orSteps)
 	if call.Args != nil && call.Args.Kind != source.KindMap {
-		diag := c.d.WrongType(call.Args, path+".args", "a map of arguments")
-		if word, rest, ok := strings.Cut(call.Args.Text, ":"); ok && !call.Args.Quoted && lint.IsName(word) {
-			diag.Hint = source.SpacedHint(word, rest)
-		} else if strings.HasPrefix(call.Args.Text, "{") {
-			diag.Hint = "without quotes: args: " + display.Truncate(call.Args.Text, 60)
-		} else if len(call.Args.Items) > 0 && diag.Hint == "" {
-			diag.Hint = "write each value behind the name of its parameter: args: {NAME: " + call.Args.Items[0].Inline() + "}; mcptest tools " + call.Tool + " -- COMMAND (or --url URL) shows the names, with the command of the server"
-		}
+		c.wrongArguments(call, path+".args")
 	}
 	if prompt := n.Get("prompt"); prompt != nil && call.Args != nil && !isTrue(n.Get("invalid_args")) {
 		CheckPromptArguments(call.Args, path+".args", c.d)
@@ -191,16 +209,16 @@ func CheckPromptArguments(args *source.Node, path string, dec *source.Decoder) {
 // needsNoCall reports whether all targets of a test describe what the server
 // offers, so that it needs no call.
 func needsNoCall(n *source.Node) bool {
-	roots := examined(n.Get("expect"))
-	return len(roots) > 0 && !slices.ContainsFunc(roots, func(root string) bool { return !offered(root) })
+	roots := examinedRoots(n.Get("expect"))
+	return len(roots) > 0 && !slices.ContainsFunc(roots, func(root string) bool { return !isOffered(root) })
 }
 
-// offered reports whether a root of targets describes what the server offers.
-func offered(root string) bool { return root == "surface" || root == "server" }
+// isOffered reports whether a root of targets describes what the server offers.
+func isOffered(root string) bool { return root == "surface" || root == "server" }
 
-// examined returns the roots of the targets of an expect: value; "" for an invalid
+// examinedRoots returns the roots of the targets of an expect: value; "" for an invalid
 // target.
-func examined(n *source.Node) (roots []string) {
+func examinedRoots(n *source.Node) (roots []string) {
 	if n == nil {
 		return nil
 	}
@@ -217,18 +235,18 @@ func examined(n *source.Node) (roots []string) {
 			roots = append(roots, t.Root())
 		}
 		if f.Key.Text != "matcher" {
-			roots = append(roots, examined(f.Value)...)
+			roots = append(roots, examinedRoots(f.Value)...)
 		}
 	}
 	for _, item := range n.Items {
-		roots = append(roots, examined(item)...)
+		roots = append(roots, examinedRoots(item)...)
 	}
 	return roots
 }
 
-// misplaced reports whether a test without a subject has the subject of another
+// isMisplaced reports whether a test without a subject has the subject of another
 // block or a misspelled one; both were reported.
-func misplaced(n *source.Node, known []string) bool {
+func isMisplaced(n *source.Node, known []string) bool {
 	return slices.ContainsFunc(n.Fields, func(f source.Field) bool {
 		if near, _ := source.MeantKey(f.Key, f.Value, subjects); near != "" {
 			return true

@@ -119,7 +119,7 @@ func (l *loader) release() {
 // read parses a file and, depth first, its imports. from is the position of the
 // import.
 func (l *loader) read(abs string, from source.Pos, path string) {
-	id := resolved(abs)
+	id := resolveLinks(abs)
 	for i, p := range l.stack {
 		if p == id {
 			chain := append(append([]string(nil), l.stack[i:]...), id)
@@ -280,12 +280,12 @@ func (l *loader) besides(d *loadedDoc, abs string) string {
 // Inside reports whether path is dir or below it, after resolving symbolic
 // links where they exist.
 func Inside(dir, path string) bool {
-	rel, err := filepath.Rel(resolved(dir), resolved(path))
+	rel, err := filepath.Rel(resolveLinks(dir), resolveLinks(path))
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
-// resolved follows the symbolic links of the part of a path that exists.
-func resolved(path string) string {
+// resolveLinks follows the symbolic links of the part of a path that exists.
+func resolveLinks(path string) string {
 	rest := ""
 	for dir := filepath.Clean(path); ; {
 		if p, err := filepath.EvalSymlinks(dir); err == nil {

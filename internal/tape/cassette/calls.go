@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/lists"
 	"mcptest/internal/client/protocol"
 )
 
@@ -290,26 +291,32 @@ func answers(data []byte, id string) bool {
 	})
 }
 
-// owner returns the call that a frame of the server belongs to, or nil if the client
-// has sent nothing yet.
-func (s *session) owner(f *Frame, e *protocol.Envelope) *Call {
-	on := s.streams[f.Stream]
-	switch {
-	case e.Has&protocol.HasID != 0:
-		for _, calls := range [][]*Call{s.open, s.calls} { // a request may be sent again with its id, or answered twice
+// callNamed returns the call that a frame names by an id or a token; nil if it names none.
+func (s *session) callNamed(e *protocol.Envelope) *Call {
+	if e.Has&protocol.HasID != 0 {
+		// A request may be sent again with its id, or answered twice.
+		for _, calls := range [][]*Call{s.open, s.calls} {
 			for _, call := range slices.Backward(calls) {
 				if call.hasID(e) {
 					return call
 				}
 			}
 		}
-	case protocol.TextOf(e.Method) == "notifications/progress":
-		token := protocol.MemberOf(e.Params, "progressToken")
-		for _, call := range s.open {
-			if call.Token != "" && string(token) == call.Token {
-				return call
-			}
-		}
+		return nil
+	}
+	if protocol.TextOf(e.Method) != "notifications/progress" {
+		return nil
+	}
+	token := string(protocol.MemberOf(e.Params, "progressToken"))
+	return lists.First(s.open, func(call *Call) bool { return call.Token != "" && token == call.Token })
+}
+
+// owner returns the call that a frame of the server belongs to, or nil if the client
+// has sent nothing yet.
+func (s *session) owner(f *Frame, e *protocol.Envelope) *Call {
+	on := s.streams[f.Stream]
+	if call := s.callNamed(e); call != nil {
+		return call
 	}
 	// A frame on the stream of a request belongs to that request, unless the stream
 	// is shared by all.

@@ -51,19 +51,7 @@ func (c *Cassette) Clients(calls []*Call) map[int]*RecordedClient {
 			client.Asked[n-1].Next = call.Request.At
 		}
 		params := request.Lookup("params")
-		declared := params.Lookup("_meta", protocol.MetaCapabilities)
-		if call.Method == "initialize" {
-			declared = params.Lookup("capabilities")
-		}
-		switch {
-		case call.Method == "initialize":
-			client.Protocol = response.Lookup("result", "protocolVersion").Text()
-		case client.Protocol == "" && !response.Lookup("result").IsAbsent():
-			client.Protocol = params.Lookup("_meta", protocol.MetaVersion).Text()
-		}
-		if client.Capabilities.Len() == 0 && declared.Kind() == jsonv.KindObject {
-			client.Capabilities = declared
-		}
+		client.learn(call.Method, params, response)
 		for key, result := range params.Lookup("inputResponses").Members() {
 			if asked, ok := input[call.Session][key]; ok {
 				asked.Call, asked.Result = call, result
@@ -76,9 +64,24 @@ func (c *Cassette) Clients(calls []*Call) map[int]*RecordedClient {
 				input[call.Session][key] = Asked{Method: v.Lookup("method").Text(), Params: v.Lookup("params")}
 			}
 		}
-		c.answered(client, call)
+		c.addAnswers(client, call)
 	}
 	return clients
+}
+
+// learn takes from a request which revision the client speaks, and what it declares.
+func (client *RecordedClient) learn(method string, params, response jsonv.Value) {
+	declared := params.Lookup("_meta", protocol.MetaCapabilities)
+	switch {
+	case method == "initialize":
+		declared = params.Lookup("capabilities")
+		client.Protocol = response.Lookup("result", "protocolVersion").Text()
+	case client.Protocol == "" && !response.Lookup("result").IsAbsent():
+		client.Protocol = params.Lookup("_meta", protocol.MetaVersion).Text()
+	}
+	if client.Capabilities.Len() == 0 && declared.Kind() == jsonv.KindObject {
+		client.Capabilities = declared
+	}
 }
 
 // Versions returns the protocol versions of the sessions, as their messages say, in the order of
@@ -93,8 +96,8 @@ func (c *Cassette) Versions(calls []*Call) (out []string) {
 	return out
 }
 
-// answered adds the answers of a client to the requests among the frames of a call.
-func (c *Cassette) answered(client *RecordedClient, call *Call) {
+// addAnswers adds the answers of a client to the requests among the frames of a call.
+func (c *Cassette) addAnswers(client *RecordedClient, call *Call) {
 	asked := map[string]Asked{}
 	idle := call.ID == ""
 	for _, f := range call.Frames {

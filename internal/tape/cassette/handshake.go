@@ -46,9 +46,9 @@ func serverIn(result jsonv.Value) jsonv.Value {
 	return result.Lookup("serverInfo")
 }
 
-// agreed searches a frame for the protocol version and the server's name. It reports
+// noteAgreed searches a frame for the protocol version and the server's name. It reports
 // whether the version was found.
-func (w *Writer) agreed(f *Frame) bool {
+func (w *Writer) noteAgreed(f *Frame) bool {
 	if len(f.Data) == 0 || f.Data[0] != '{' {
 		return false
 	}

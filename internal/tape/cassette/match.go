@@ -36,8 +36,8 @@ func (c *Cassette) Compared(params jsonv.Value) jsonv.Value {
 	return params
 }
 
-// recorded returns the part of the request of a call that is compared.
-func (p *Player) recorded(call *Call) jsonv.Value { return p.params(p.c.Data(call.Request)) }
+// recordedParams returns the part of the request of a call that is compared.
+func (p *Player) recordedParams(call *Call) jsonv.Value { return p.params(p.c.Data(call.Request)) }
 
 // Ignore adds volatile paths to those of the header.
 func (c *Cassette) Ignore(volatile []string) error {

@@ -46,7 +46,7 @@ func (p *Player) miss(method string, data []byte) *Miss {
 		if call.Method != method || call.Request == nil || call.Verb != "" {
 			continue
 		}
-		changes := jsonv.Diff(p.recorded(call), live)
+		changes := jsonv.Diff(p.recordedParams(call), live)
 		distance := 2*len(changes) + 1
 		if call.Name != name {
 			distance += 1000
@@ -106,7 +106,7 @@ func (p *Player) CheckAnswer(call *Call, recorded *Frame, live []byte) error {
 		return ch.Kind == jsonv.Changed && maskedEqual(ch.Want, ch.Got)
 	})
 	return fmt.Errorf("the client responded to %s differently from the recording in %s:%d: %s",
-		p.asked(call, protocol.MemberOf(data, "id")), p.c.File, recorded.Line, Differences(changes))
+		p.methodAsked(call, protocol.MemberOf(data, "id")), p.c.File, recorded.Line, Differences(changes))
 }
 
 // answer returns the part of an answer that is compared.
@@ -121,8 +121,8 @@ func (p *Player) answer(data []byte) jsonv.Value {
 	return jsonv.ObjectOf("result", p.c.Stable(v.Lookup("result")))
 }
 
-// asked returns the method of the server's request with an id.
-func (p *Player) asked(call *Call, id []byte) string {
+// methodAsked returns the method of the server's request with an id.
+func (p *Player) methodAsked(call *Call, id []byte) string {
 	for _, f := range call.Frames {
 		data := p.c.Data(f)
 		if f.Dir == FromServer && bytes.Equal(protocol.MemberOf(data, "id"), id) {

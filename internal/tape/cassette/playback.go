@@ -53,7 +53,7 @@ func (b *Playback) Next(reach func(key string, recorded *Frame) error) (*Frame, 
 		f := b.Frames[b.next]
 		data, err := b.player.c.Read(f)
 		if err == nil && f.Dir == ToServer {
-			b.Awaits = awaited(data, b.Live.ID)
+			b.Awaits = awaitedKey(data, b.Live.ID)
 			err = reach(b.Awaits, f)
 		}
 		if err != nil {
@@ -86,10 +86,10 @@ func (b *Playback) Pause(f *Frame) time.Duration {
 // Awaited returns a key that is equal for a message of the client and the recorded one
 // that it is compared with: an answer to the same request of the server, or the
 // cancellation of the same call. It returns "" for other messages.
-func Awaited(raw []byte) string { return awaited(raw, "") }
+func Awaited(raw []byte) string { return awaitedKey(raw, "") }
 
-// awaited returns the key. For a recorded cancellation, id is the live id.
-func awaited(raw []byte, id string) string {
+// awaitedKey returns the key. For a recorded cancellation, id is the live id.
+func awaitedKey(raw []byte, id string) string {
 	switch {
 	case IsAnswer(raw):
 		return "answer " + string(protocol.MemberOf(raw, "id"))

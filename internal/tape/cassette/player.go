@@ -244,7 +244,7 @@ func (c *Client) lenient(method string, data []byte) *Call {
 			continue
 		}
 		if method == "initialize" || method == protocol.MethodDiscover {
-			agrees := jsonv.Equal(c.p.recorded(call).Lookup("protocolVersion"), live.Lookup("protocolVersion"))
+			agrees := jsonv.Equal(c.p.recordedParams(call).Lookup("protocolVersion"), live.Lookup("protocolVersion"))
 			if same == nil || agrees && !call.used && same.used {
 				same = call
 			}
@@ -253,7 +253,7 @@ func (c *Client) lenient(method string, data []byte) *Call {
 		if call.used {
 			continue
 		}
-		if method != "" && maskedEqual(c.p.recorded(call), live) {
+		if method != "" && maskedEqual(c.p.recordedParams(call), live) {
 			return call
 		}
 	}
@@ -271,7 +271,7 @@ func (p *Player) Unused() []*Call {
 }
 
 // Shown returns the method and parameters of a recorded request for people.
-func (p *Player) Shown(call *Call) string { return ShownRequest(call.Method, p.recorded(call)) }
+func (p *Player) Shown(call *Call) string { return ShownRequest(call.Method, p.recordedParams(call)) }
 
 // Recorded returns the number of the recorded session that answered last or, before
 // the first answer, that of the connection.

@@ -2,7 +2,6 @@ package cassette
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -117,7 +116,9 @@ func (w *Writer) Session() int {
 // Write masks a frame and appends it. Frames without a time get the current one.
 // After an error nothing more is written; [Writer.Close] reports it again.
 func (w *Writer) Write(f Frame) error {
-	f.At = cmp.Or(f.At, time.Since(w.start))
+	if f.At == 0 {
+		f.At = time.Since(w.start)
+	}
 	return w.append(&f)
 }
 
@@ -161,7 +162,7 @@ func (w *Writer) append(f *Frame) error {
 	if f.Dir != "" { // a server may log a lot before the handshake
 		w.waiting++
 	}
-	if w.agreed(f) || w.waiting >= headerWait || len(w.held) >= headerBytes {
+	if w.noteAgreed(f) || w.waiting >= headerWait || len(w.held) >= headerBytes {
 		w.begin()
 	}
 	return w.failed

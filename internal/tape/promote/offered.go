@@ -53,10 +53,10 @@ func offeredBy(c *cassette.Cassette, calls []*cassette.Call) offered {
 	return o
 }
 
-// mistaken reports whether a request has a name or an argument that its list does not
+// isMistaken reports whether a request has a name or an argument that its list does not
 // contain. A run fails the test of such a request if it is refused, unless the test says
 // that this is its point. Resources need not be listed: only a URI that resembles one is wrong.
-func (o offered) mistaken(t *draft.Test) bool {
+func (o offered) isMistaken(t *draft.Test) bool {
 	items := o.blocks[t.Block]
 	if items == nil {
 		return false

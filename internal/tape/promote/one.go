@@ -23,7 +23,7 @@ func One(c *cassette.Cassette, line int) (t *draft.Test, why string, err error) 
 			continue
 		case call.Request.Line != line:
 			if !c.Refused(call) {
-				f.scripts[call.Session].announced(call)
+				f.scripts[call.Session].noteAnnounced(call)
 			}
 			continue
 		case c.Refused(call):
@@ -40,16 +40,16 @@ func One(c *cassette.Cassette, line int) (t *draft.Test, why string, err error) 
 		}
 		t = su.Tests[0]
 		t.Server = ""
-		t.InvalidArgs = t.Refused() && offeredBy(c, calls).mistaken(t)
-		t.Respond = f.scripts[call.Session].asked()
+		t.InvalidArgs = t.Refused() && offeredBy(c, calls).isMistaken(t)
+		t.Respond = f.scripts[call.Session].askedAnswers()
 		return t, "", c.Err()
 	}
 	return nil, "", c.Err()
 }
 
-// asked returns the answers to what the server asked in the session; absent if it asked
+// askedAnswers returns the answers to what the server asked in the session; absent if it asked
 // nothing.
-func (s *script) asked() jsonv.Value {
+func (s *script) askedAnswers() jsonv.Value {
 	out := jsonv.Object()
 	for name, method := range map[string]string{"sampling": "sampling/createMessage", "elicitation": "elicitation/create", "roots": "roots/list"} {
 		answer := s.respond.Lookup(name)

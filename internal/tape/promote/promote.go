@@ -28,7 +28,7 @@ func Fill(su *draft.Suite, c *cassette.Cassette) (merged int, err error) {
 		if call.ID != "" && !asOverhead(call.Method) {
 			f.add(call)
 		}
-		f.scripts[call.Session].announced(call)
+		f.scripts[call.Session].noteAnnounced(call)
 	}
 	o := offeredBy(c, calls)
 	su.Tests = slices.DeleteFunc(su.Tests, func(t *draft.Test) bool {
@@ -40,7 +40,7 @@ func Fill(su *draft.Suite, c *cassette.Cassette) (merged int, err error) {
 		return t.Mixed()
 	})
 	for _, t := range su.Tests {
-		t.InvalidArgs = t.Refused() && o.mistaken(t)
+		t.InvalidArgs = t.Refused() && o.isMistaken(t)
 		for _, label := range f.requests[t][1:] {
 			merged++
 			su.Omitted = append(su.Omitted, label+"it is in the test of the equal request before it")

@@ -76,9 +76,9 @@ func usable(asked cassette.Asked) bool {
 	return false
 }
 
-// announced notes what the client announced with a notification, or between a call and
+// noteAnnounced notes what the client announced with a notification, or between a call and
 // the next one.
-func (s *script) announced(call *cassette.Call) {
+func (s *script) noteAnnounced(call *cassette.Call) {
 	if call.ID == "" && call.Method != "" && !slices.Contains([]string{"notifications/initialized", "notifications/cancelled", "notifications/progress"}, call.Method) {
 		s.changed = call.Method
 	}

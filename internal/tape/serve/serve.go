@@ -244,64 +244,106 @@ func (x *session) asks(call *cassette.Call) bool {
 // play sends the recorded messages of a call and returns its response. A client that
 // cancels the call gets none.
 func (x *session) play(ctx context.Context, req *mcpserver.Request, call *cassette.Call) (*mcpserver.Reply, error) {
+	p := &playing{call: call, http: x.s.o.HTTP, at: call.Request.At}
+	p.paced = x.s.o.Paced && call.Verb == "" // a stream of the session came before the request
 	played := x.s.shared.Play(call, req.Raw)
-	before := call.Request.At
-	var reply *mcpserver.Reply
-	sent := false
-	reach := func(key string, _ *cassette.Frame) error {
-		if cassette.Cancels(key) && (reply == nil || x.s.o.HTTP) {
-			<-ctx.Done()
-			return cassette.ErrWaits
-		}
-		return nil // the answer of the client was awaited when it was asked
-	}
+	reach := func(key string, _ *cassette.Frame) error { return p.reach(ctx, key) }
 	for {
 		f, data, err := played.Next(reach)
 		if err == io.EOF {
 			break
 		}
-		follows := reply != nil && !x.s.o.HTTP                        // it is sent with the response
-		if err == nil && x.s.o.Paced && call.Verb == "" && !follows { // a stream of the session came before the request
-			wait(ctx, f.At-before)
-			before = f.At
-		}
-		switch {
-		case follows && err == nil:
-			if call.IsMessage(f) && len(data) > 0 {
-				reply.Raw = slices.Concat(reply.Raw, data, []byte("\n"))
-			}
+		if err == nil && p.follows() {
+			p.add(f, data)
 			continue
-		case err == cassette.ErrWaits, ctx.Err() != nil:
+		}
+		if err == nil {
+			p.keepPace(ctx, f)
+		}
+		if err == cassette.ErrWaits || ctx.Err() != nil {
 			return nil, nil
-		case err != nil:
+		}
+		if err != nil {
 			return nil, err
 		}
-		if f == call.Response && sent && !x.s.o.HTTP {
-			wait(ctx, apart)
-		}
 		switch {
-		case f == call.Response && asksInput(data) && req.Caller != nil:
-			return x.input(ctx, req, call, data)
 		case f == call.Response:
-			reply = response(data, f.Omitted)
-			if !x.s.o.HTTP {
-				reply.Raw = slices.Concat(data, []byte("\n"))
+			p.keepApart(ctx)
+			if canAsk(req, data) {
+				return x.input(ctx, req, call, data)
 			}
+			p.respond(f, data)
 		case call.IsMessage(f) && len(data) > 0:
 			if err := send(ctx, req, data); err != nil {
 				return nil, err
 			}
-			sent = true
+			p.sent = true
 		}
 	}
-	if reply != nil || req.Notification {
-		return reply, nil
+	if p.reply != nil || req.Notification {
+		return p.reply, nil
 	}
-	return x.unanswered(ctx, call), nil
+	return x.replyUnanswered(ctx, call), nil
 }
 
-// unanswered returns the reply to a request without a recorded response.
-func (x *session) unanswered(ctx context.Context, call *cassette.Call) *mcpserver.Reply {
+// canAsk reports whether a response asks for input that the client can be asked for.
+func canAsk(req *mcpserver.Request, data []byte) bool {
+	return req.Caller != nil && asksInput(data)
+}
+
+// playing is a recorded call while its messages are sent.
+type playing struct {
+	call  *cassette.Call
+	http  bool
+	paced bool
+	at    time.Duration // in the recording, of the frame before
+	sent  bool          // a message, before the response
+	reply *mcpserver.Reply
+}
+
+// reach waits until the client has sent what it had sent when the next frame was recorded.
+func (p *playing) reach(ctx context.Context, key string) error {
+	if cassette.Cancels(key) && (p.reply == nil || p.http) {
+		<-ctx.Done()
+		return cassette.ErrWaits
+	}
+	return nil // the answer of the client was awaited when it was asked
+}
+
+// follows reports whether a message is sent with the response, because it comes after it.
+func (p *playing) follows() bool { return p.reply != nil && !p.http }
+
+// add adds a message to the response.
+func (p *playing) add(f *cassette.Frame, data []byte) {
+	if p.call.IsMessage(f) && len(data) > 0 {
+		p.reply.Raw = slices.Concat(p.reply.Raw, data, []byte("\n"))
+	}
+}
+
+// keepPace waits as long as the recorded server did.
+func (p *playing) keepPace(ctx context.Context, f *cassette.Frame) {
+	if p.paced {
+		wait(ctx, f.At-p.at)
+		p.at = f.At
+	}
+}
+
+// keepApart makes it likely that a message and the response are read one after the other.
+func (p *playing) keepApart(ctx context.Context) {
+	if p.sent && !p.http {
+		wait(ctx, apart)
+	}
+}
+
+func (p *playing) respond(f *cassette.Frame, data []byte) {
+	p.reply = response(data, f.Omitted)
+	if !p.http {
+		p.reply.Raw = slices.Concat(data, []byte("\n"))
+	}
+}
+
+// replyUnanswered returns the reply to a request without a recorded response.
+func (x *session) replyUnanswered(ctx context.Context, call *cassette.Call) *mcpserver.Reply {
 	if exit, broken := call.Crashed(); broken {
 		if x.s.o.Crash != nil && exit != nil {
 			x.finish(ctx)

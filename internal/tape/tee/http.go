@@ -100,7 +100,7 @@ func (p *Proxy) Listen(ctx context.Context, addr string, ready func(url string))
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.active.Add(1)
 	defer p.active.Done()
-	if !p.allowed(r) {
+	if !p.checkAllowed(r) {
 		http.Error(w, "Host is not allowed", http.StatusForbidden)
 		return
 	}
@@ -121,14 +121,14 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "the request ended early: "+err.Error(), http.StatusBadRequest)
 		return
 	}
-	x.sent(body)
+	x.recordSent(body)
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	p.proxy.ServeHTTP(w, r)
 }
 
-// allowed refuses requests that a web page sends to the loopback address under its
+// checkAllowed refuses requests that a web page sends to the loopback address under its
 // own name (DNS rebinding), because the server only sees its own name.
-func (p *Proxy) allowed(r *http.Request) bool {
+func (p *Proxy) checkAllowed(r *http.Request) bool {
 	local, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
 	if !ok || !local.IP.IsLoopback() {
 		return true
@@ -255,8 +255,8 @@ func exchangeOf(r *http.Request) *exchange {
 	return r.Context().Value(exchangeKey{}).(*exchange) //nolint:forcetypeassert // set in ServeHTTP
 }
 
-// sent records the request.
-func (x *exchange) sent(body []byte) {
+// recordSent records the request.
+func (x *exchange) recordSent(body []byte) {
 	// Messages of HTTP+SSE are sent to a separate address.
 	if !bytes.Contains(body, []byte(`"jsonrpc"`)) && (!x.endpoint && !x.moved || x.method == http.MethodOptions) {
 		return

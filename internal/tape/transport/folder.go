@@ -69,7 +69,7 @@ func newFolder(dir string, p *plan.Plan, o Options) *Folder {
 			}
 			name := fileName(s.Name)
 			taken[name]++
-			f.names[s.Key] = numbered(s, taken[name])
+			f.names[s.Key] = numberedName(s, taken[name])
 		}
 	}
 	return f
@@ -86,8 +86,8 @@ func (f *Folder) suite(file *plan.File) string {
 	return filepath.ToSlash(path)
 }
 
-// numbered returns the name of the n-th cassette of servers with the same name.
-func numbered(s *plan.Server, n int) string {
+// numberedName returns the name of the n-th cassette of servers with the same name.
+func numberedName(s *plan.Server, n int) string {
 	if n == 1 {
 		return fileName(s.Name) + cassette.Suffix
 	}

@@ -73,7 +73,7 @@ func (t *httpReplay) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	accepted := &cassette.HTTP{Status: http.StatusAccepted}
 	if cassette.IsAnswer(body) {
-		t.reached(body)
+		t.noteReached(body)
 		return response(req, accepted, http.NoBody), nil
 	}
 	if protocol.MemberOf(body, "id") != nil {
@@ -88,7 +88,7 @@ func (t *httpReplay) RoundTrip(req *http.Request) (*http.Response, error) {
 			h := &cassette.HTTP{Status: http.StatusOK, Header: map[string][]string{"Content-Type": {"application/json"}}}
 			return response(req, h, io.NopCloser(bytes.NewReader(answer))), nil
 		}
-		t.reached(body)
+		t.noteReached(body)
 		return response(req, accepted, http.NoBody), nil
 	}
 	return t.call(req, call, body)
@@ -96,9 +96,9 @@ func (t *httpReplay) RoundTrip(req *http.Request) (*http.Response, error) {
 
 // call answers a recorded message.
 func (t *httpReplay) call(req *http.Request, call *cassette.Call, body []byte) (*http.Response, error) {
-	defer t.reached(body)
+	defer t.noteReached(body)
 	if call.Head == nil {
-		return nil, t.broken(req.Context(), call)
+		return nil, t.brokenError(req.Context(), call)
 	}
 	stream := t.feed(call.Session, call.Stream)
 	x := &exchangeReplay{t: t, Playback: t.player.Play(call, body), own: stream, sse: isStream(call.Head)}
@@ -115,8 +115,8 @@ func (t *httpReplay) call(req *http.Request, call *cassette.Call, body []byte) (
 	return response(req, call.Head, reader), nil
 }
 
-// broken returns the error of an exchange that had no response.
-func (t *httpReplay) broken(ctx context.Context, call *cassette.Call) error {
+// brokenError returns the error of an exchange that had no response.
+func (t *httpReplay) brokenError(ctx context.Context, call *cassette.Call) error {
 	for _, f := range call.Frames {
 		switch {
 		case f.End == nil || f.Stream != call.Stream:
@@ -185,8 +185,8 @@ func (t *httpReplay) target(session, stream int) *wire.Feed {
 	return t.feed(session, stream)
 }
 
-// reached records a message of the client, for calls that wait for it.
-func (t *httpReplay) reached(raw []byte) {
+// noteReached records a message of the client, for calls that wait for it.
+func (t *httpReplay) noteReached(raw []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if key := cassette.Awaited(raw); key != "" {

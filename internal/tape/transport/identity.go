@@ -53,7 +53,7 @@ func (f *Folder) find(p *plan.Plan) (map[string]*cassette.Cassette, error) {
 		for _, s := range file.Servers {
 			c, err := open(f.names[s.Key])
 			for n := 1; err == nil && c != nil && !sameServer(c.Server, s); n++ {
-				name := numbered(s, n)
+				name := numberedName(s, n)
 				if c, err = open(name); c != nil && sameServer(c.Server, s) {
 					f.names[s.Key] = name
 				}
@@ -76,7 +76,7 @@ func (f *Folder) claim(p *plan.Plan) error {
 			_, losers := f.losers(name, run)
 			for n, there := 1, true; there && len(losers) > 0; n++ {
 				var others []string
-				name = numbered(s, n)
+				name = numberedName(s, n)
 				there, others = f.losers(name, run)
 				if there && len(others) == 0 && !slices.Contains(slices.Collect(maps.Values(f.names)), name) {
 					f.names[s.Key], losers = name, nil

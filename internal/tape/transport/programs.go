@@ -1,8 +1,6 @@
 package transport
 
 import (
-	"slices"
-
 	"mcptest/internal/spec/plan"
 )
 
@@ -13,7 +11,12 @@ import (
 func WithoutPrograms(p *plan.Plan, damage bool) (steps, hooks int) {
 	for _, f := range p.Files {
 		for _, list := range []*[]*plan.Hook{&f.BeforeAll, &f.AfterAll, &f.BeforeEach, &f.AfterEach} {
-			kept := slices.DeleteFunc(slices.Clone(*list), func(h *plan.Hook) bool { return !h.Context })
+			var kept []*plan.Hook
+			for _, h := range *list {
+				if h.Context {
+					kept = append(kept, h)
+				}
+			}
 			hooks += len(*list) - len(kept)
 			*list = kept
 		}

@@ -200,7 +200,7 @@ func (t *replay) lastEnd() *cassette.End {
 
 // answer answers one message of the client.
 func (t *replay) answer(m message) {
-	if t.reached(m.raw) {
+	if t.noteReached(m.raw) {
 		return
 	}
 	call, miss := t.client.Take(m.raw)
@@ -218,9 +218,9 @@ func (t *replay) answer(m message) {
 	}
 }
 
-// reached continues the calls that waited for a message of the client. It reports
+// noteReached continues the calls that waited for a message of the client. It reports
 // whether the message is the answer to a request of the server.
-func (t *replay) reached(raw []byte) bool {
+func (t *replay) noteReached(raw []byte) bool {
 	key := cassette.Awaited(raw)
 	if key == "" {
 		return false

@@ -28,7 +28,7 @@ func (q *questions) during(call *cassette.Call, recorded, now []asked, mask func
 		q.was = append(q.was, asked{call, a.method, a.params})
 	}
 	for _, a := range now {
-		q.now = append(q.now, asked{call, a.method, masked(a.params, mask)})
+		q.now = append(q.now, asked{call, a.method, maskTexts(a.params, mask)})
 	}
 }
 
@@ -105,8 +105,8 @@ func isQuestion(method string) bool {
 	return method == "sampling/createMessage" || method == "elicitation/create" || method == methodRoots
 }
 
-// required returns the requests of the server in a result that requires input.
-func required(call *cassette.Call, response jsonv.Value) (out []asked) {
+// requiredRequests returns the requests of the server in a result that requires input.
+func requiredRequests(call *cassette.Call, response jsonv.Value) (out []asked) {
 	for _, v := range response.Lookup("result", "inputRequests").Members() {
 		if method := v.Lookup("method").Text(); isQuestion(method) {
 			out = append(out, asked{call, method, v.Lookup("params")})
@@ -123,8 +123,8 @@ func bare(params jsonv.Value) jsonv.Value {
 	return params.Without("_meta")
 }
 
-// masked hides secrets in every text of a value.
-func masked(v jsonv.Value, mask func(string) string) jsonv.Value {
+// maskTexts hides secrets in every text of a value.
+func maskTexts(v jsonv.Value, mask func(string) string) jsonv.Value {
 	out, err := jsonv.Parse([]byte(mask(string(v.Append(nil)))))
 	if v.IsAbsent() || err != nil {
 		return v

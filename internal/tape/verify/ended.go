@@ -11,9 +11,9 @@ import (
 // recorded one did.
 const ExitTime = 5 * proc.DefaultGrace
 
-// ended compares how the process of a session ended with the recorded one, if no signal
+// compareEnd compares how the process of a session ended with the recorded one, if no signal
 // ended that.
-func (r *Report) ended(recorded *cassette.Exit, now proc.Stopped) {
+func (r *Report) compareEnd(recorded *cassette.Exit, now proc.Stopped) {
 	if recorded == nil || now.Pid == 0 || now.Exit.Err != nil {
 		return
 	}

@@ -27,7 +27,7 @@ func TestEnded(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newReport()
-			r.ended(row.was, row.now)
+			r.compareEnd(row.was, row.now)
 			got := ""
 			for _, change := range r.Changes {
 				got += change.Message

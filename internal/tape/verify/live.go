@@ -31,7 +31,7 @@ func Violations(ctx context.Context, c *cassette.Cassette, connect Connect) ([]V
 	}
 	l.replayed = true
 	defer l.abandon()
-	err = l.report.compared(c, calls, l.source(func(s string) string { return s }))
+	err = l.report.compareResponses(c, calls, l.source(func(s string) string { return s }))
 	return l.report.Violations, err
 }
 
@@ -59,10 +59,16 @@ func Run(
 	if err := c.Err(); err != nil {
 		return nil, nil, err
 	}
-	err = r.compared(c, calls, l.source(mask))
+	err = r.compareResponses(c, calls, l.source(mask))
 	l.abandon()
 	if err != nil { // what was not reached is not compared, and its violations are not gone
-		violations = slices.DeleteFunc(slices.Clone(violations), func(v Violation) bool { return !slices.ContainsFunc(r.Violations, v.same) })
+		var seen []Violation
+		for _, v := range violations {
+			if slices.ContainsFunc(r.Violations, v.same) {
+				seen = append(seen, v)
+			}
+		}
+		violations = seen
 		r.Lists = nil
 	}
 	r.Changes = append(r.violations(violations), r.Changes...)
@@ -142,7 +148,7 @@ func (l *live) open(n int) (*session, error) {
 		return s, nil
 	}
 	s := &session{during: map[string]int{}, wanted: map[string]int{}, sent: map[string]*cassette.Call{}}
-	conn, err := l.connect(l.ctx, n, l.clients[n].recorded, l.clients[n].answer, s.violated)
+	conn, err := l.connect(l.ctx, n, l.clients[n].recorded, l.clients[n].answer, s.keepViolations)
 	if err != nil {
 		return nil, err
 	}
@@ -197,12 +203,12 @@ func (l *live) send(call *cassette.Call, _, params jsonv.Value) (outcome, error)
 		return out, context.Cause(l.ctx)
 	}
 	out.result, out.err = s.conn.ResultOf(x)
-	out.crashed = l.failed(s, call.Session, out.err)
+	out.crashed = l.endFailed(s, call.Session, out.err)
 	return out, nil
 }
 
-// failed ends a session whose server does not respond, and reports whether it crashed.
-func (l *live) failed(s *session, n int, err error) (crashed bool) {
+// endFailed ends a session whose server does not respond, and reports whether it crashed.
+func (l *live) endFailed(s *session, n int, err error) (crashed bool) {
 	if err == nil || errors.As(err, new(*protocol.RPCError)) {
 		return false
 	}
@@ -257,7 +263,7 @@ func (l *live) after(call *cassette.Call, last bool) error {
 			for method, n := range l.idle[call.Session] {
 				s.wanted[method] = max(s.wanted[method], s.during[method]) + n
 			}
-			l.report.ended(l.clients[call.Session].recorded.Exit, l.close(call.Session))
+			l.report.compareEnd(l.clients[call.Session].recorded.Exit, l.close(call.Session))
 		}
 	}
 	return nil
@@ -274,7 +280,7 @@ func (l *live) askedBetween(mask func(string) string) []asked {
 	}
 	q.pair(func(was, now asked) bool { return jsonv.Equal(was.params, now.params) })
 	for i := range q.was {
-		q.was[i].params = masked(q.was[i].params, mask)
+		q.was[i].params = maskTexts(q.was[i].params, mask)
 	}
 	return q.was
 }
@@ -298,8 +304,8 @@ func (l *live) list(call *cassette.Call, kind surface.List) error {
 		return nil
 	}
 	l.unread[kind.Kind] = true
-	l.failed(s, call.Session, err)
-	l.report.lost(call, kind, err)
+	l.endFailed(s, call.Session, err)
+	l.report.reportLost(call, kind, err)
 	return nil
 }
 
@@ -347,7 +353,7 @@ func (l *live) close(n int) (stopped proc.Stopped) {
 	}
 	// What the server writes until it has stopped counts as well.
 	stopped = live.Close(l.ctx)
-	l.report.noted(s)
+	l.report.addViolations(s)
 	s.conn.Close()
 	return stopped
 }
@@ -356,20 +362,20 @@ func (l *live) close(n int) (stopped proc.Stopped) {
 func (l *live) abandon() {
 	for n, s := range l.sessions {
 		delete(l.sessions, n)
-		l.report.noted(s)
+		l.report.addViolations(s)
 		s.conn.Close()
 	}
 }
 
-// violated keeps violations of the server until the end of its session.
-func (s *session) violated(list []protocol.Violation) {
+// keepViolations keeps violations of the server until the end of its session.
+func (s *session) keepViolations(list []protocol.Violation) {
 	for _, v := range list {
 		s.violations = append(s.violations, Violation{v, s.current})
 	}
 }
 
-// noted adds the violations of a session to the report, each with the request whose id it has.
-func (r *Report) noted(s *session) {
+// addViolations adds the violations of a session to the report, each with the request whose id it has.
+func (r *Report) addViolations(s *session) {
 	s.current = nil
 	s.conn.ReportRemaining()
 	for _, v := range s.violations {

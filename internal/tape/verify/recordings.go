@@ -1,7 +1,6 @@
 package verify
 
 import (
-	"cmp"
 	"errors"
 
 	"mcptest/internal/base/jsonv"
@@ -58,7 +57,7 @@ func Recordings(a, b *cassette.Cassette) (r, now *Report, unused []string, err e
 	}
 	o := &other{c: b, player: player, clients: map[int]*cassette.Client{}}
 	r = newReport()
-	err = r.compared(a, calls, source{
+	err = r.compareResponses(a, calls, source{
 		mask: func(s string) string { return s },
 		send: o.send,
 		list: func(call *cassette.Call, kind surface.List) error {
@@ -66,7 +65,7 @@ func Recordings(a, b *cassette.Cassette) (r, now *Report, unused []string, err e
 			out, err := o.send(call, request, jsonv.Value{})
 			if refused, ok := errors.AsType[*protocol.RPCError](out.err); ok {
 				r.Sent++
-				r.lost(call, kind, refused)
+				r.reportLost(call, kind, refused)
 			}
 			return err
 		},
@@ -76,7 +75,10 @@ func Recordings(a, b *cassette.Cassette) (r, now *Report, unused []string, err e
 	}
 	was, old := betweenCalls(a, calls)
 	idle, others := betweenCalls(b, player.Calls())
-	if err := cmp.Or(a.Err(), b.Err()); err != nil {
+	if err := a.Err(); err != nil {
+		return nil, nil, nil, err
+	}
+	if err := b.Err(); err != nil {
 		return nil, nil, nil, err
 	}
 	add(idle, was, -1)
@@ -86,8 +88,9 @@ func Recordings(a, b *cassette.Cassette) (r, now *Report, unused []string, err e
 		unused = append(unused, player.Shown(call))
 	}
 	now = newReport()
-	err = now.compared(b, player.Calls(), source{send: func(*cassette.Call, jsonv.Value, jsonv.Value) (outcome, error) {
+	sendNothing := func(*cassette.Call, jsonv.Value, jsonv.Value) (outcome, error) {
 		return outcome{err: absent("")}, nil
-	}})
+	}
+	err = now.compareResponses(b, player.Calls(), source{send: sendNothing})
 	return r, now, unused, err
 }

@@ -169,7 +169,7 @@ func changedError(
 		review("the error message of %s is %q (recorded: %q)", call.Method, is, was)
 	}
 	data, _ := jsonv.Parse(now.Data)
-	data = masked(data, mask)
+	data = maskTexts(data, mask)
 	old := recorded.Lookup("data")
 	switch {
 	case jsonv.Equal(old, data) || hidden(old.String()):

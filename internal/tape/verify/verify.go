@@ -1,7 +1,6 @@
 package verify
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -75,14 +74,17 @@ func (s source) skip(call *cassette.Call, request jsonv.Value) (err error) {
 	return err
 }
 
-// compared compares the response to each recorded request.
-func (r *Report) compared(c *cassette.Cassette, calls []*cassette.Call, from source) error {
+// compareResponses compares the response to each recorded request.
+func (r *Report) compareResponses(c *cassette.Cassette, calls []*cassette.Call, from source) error {
 	last := map[int]*cassette.Call{}
 	for _, call := range calls {
 		last[call.Session] = call
 	}
 	for i, call := range calls {
-		if err := cmp.Or(r.one(c, calls[i:], from), c.Err()); err != nil {
+		if err := r.one(c, calls[i:], from); err != nil {
+			return err
+		}
+		if err := c.Err(); err != nil {
 			return err
 		}
 		if from.after != nil {
@@ -111,9 +113,9 @@ func (r *Report) one(c *cassette.Cassette, calls []*cassette.Call, from source) 
 	}
 	params := request.Lookup("params")
 	if call.ID == "" {
-		return r.notified(call, params, from)
+		return r.notifyAgain(call, params, from)
 	}
-	if is, err := r.listed(call, params, recorded.Lookup("result"), from); is {
+	if is, err := r.recordList(call, params, recorded.Lookup("result"), from); is {
 		return err
 	}
 	if why := unsendable(call, params, from.repeats); why != "" {
@@ -125,7 +127,7 @@ func (r *Report) one(c *cassette.Cassette, calls []*cassette.Call, from source) 
 	}
 	was, _ := recordedWith(c, call)
 	if from.repeats {
-		recorded = r.concluded(c, calls, recorded, &was)
+		recorded = r.concludingResponse(c, calls, recorded, &was)
 	}
 	if err := c.Err(); err != nil {
 		return err
@@ -143,19 +145,19 @@ func (r *Report) one(c *cassette.Cassette, calls []*cassette.Call, from source) 
 	failed := now.err != nil && !errors.As(now.err, &refused)
 	switch {
 	case failed:
-		r.unanswered(call, label, now)
+		r.reportUnanswered(call, label, now)
 	case call.Response == nil:
 		r.Changes = append(r.Changes, changeOf(call, diff.Review, "", "the server no longer crashes"))
 	default:
-		r.compare(call, recorded, masked(now.result, from.mask), refused, from.mask, c.Stable)
+		r.compare(call, recorded, maskTexts(now.result, from.mask), refused, from.mask, c.Stable)
 		r.traffic.during(call, was, now)
 		r.asked.during(call, was.asked, now.asked, from.mask)
 	}
 	return nil
 }
 
-// unanswered reports a request without a response.
-func (r *Report) unanswered(call *cassette.Call, label string, now outcome) {
+// reportUnanswered reports a request without a response.
+func (r *Report) reportUnanswered(call *cassette.Call, label string, now outcome) {
 	switch {
 	case now.crashed && call.Response == nil:
 		r.crashedAgain(call, label, now.err)
@@ -166,8 +168,8 @@ func (r *Report) unanswered(call *cassette.Call, label string, now outcome) {
 	}
 }
 
-// lost reports a list that the server does not return any more.
-func (r *Report) lost(call *cassette.Call, kind surface.List, why error) {
+// reportLost reports a list that the server does not return any more.
+func (r *Report) reportLost(call *cassette.Call, kind surface.List, why error) {
 	r.Changes = append(r.Changes, changeOf(call, diff.Breaking, "", "%s succeeded and has no result now: %v", kind.Method, why))
 }
 
@@ -197,10 +199,10 @@ func (r *Report) handshake(result jsonv.Value) {
 	}
 }
 
-// concluded returns the response that ended the first of calls: if it required input,
+// concludingResponse returns the response that ended the first of calls: if it required input,
 // that to the request with the last input. It adds the notifications and the requests of
 // the server during these requests to those of the first.
-func (r *Report) concluded(c *cassette.Cassette, calls []*cassette.Call, response jsonv.Value, with *outcome) jsonv.Value {
+func (r *Report) concludingResponse(c *cassette.Cassette, calls []*cassette.Call, response jsonv.Value, with *outcome) jsonv.Value {
 	for _, next := range calls[1:] {
 		if response.Lookup("result", "resultType").Text() != "input_required" {
 			break
@@ -214,7 +216,7 @@ func (r *Report) concluded(c *cassette.Cassette, calls []*cassette.Call, respons
 		}
 		request, later := c.Exchange(next)
 		if p := request.Lookup("params"); !p.Lookup("inputResponses").IsAbsent() || !p.Lookup("requestState").IsAbsent() {
-			with.asked = append(with.asked, required(calls[0], response)...)
+			with.asked = append(with.asked, requiredRequests(calls[0], response)...)
 			response, r.followed[next] = later, true
 			more, _ := recordedWith(c, next)
 			add(with.during, more.during, 1)
@@ -224,9 +226,9 @@ func (r *Report) concluded(c *cassette.Cassette, calls []*cassette.Call, respons
 	return response
 }
 
-// notified sends a notification of the recorded client again. The handshake sends its own,
+// notifyAgain sends a notification of the recorded client again. The handshake sends its own,
 // and those about other messages contain their ids.
-func (r *Report) notified(call *cassette.Call, params jsonv.Value, from source) error {
+func (r *Report) notifyAgain(call *cassette.Call, params jsonv.Value, from source) error {
 	switch {
 	case from.notify == nil, slices.Contains([]string{"notifications/initialized", "notifications/cancelled", "notifications/progress"}, call.Method):
 		return nil
@@ -237,9 +239,9 @@ func (r *Report) notified(call *cassette.Call, params jsonv.Value, from source) 
 	return from.notify(call, params)
 }
 
-// listed records the result of a list request. It reports whether the request is one
+// recordList records the result of a list request. It reports whether the request is one
 // that is compared as a list: one that was refused is compared like other requests.
-func (r *Report) listed(call *cassette.Call, params, result jsonv.Value, from source) (is bool, err error) {
+func (r *Report) recordList(call *cassette.Call, params, result jsonv.Value, from source) (is bool, err error) {
 	for _, l := range surface.Lists() {
 		if l.Method != call.Method {
 			continue

@@ -60,7 +60,13 @@ func (r *Report) violations(recorded []Violation) (out []diff.Change) {
 
 // texts returns one text for each kind of the selected violations.
 func texts(list []Violation, selected func(Violation) bool) (out []string) {
-	list = slices.DeleteFunc(slices.Clone(list), func(v Violation) bool { return !selected(v) })
+	var chosen []Violation
+	for _, v := range list {
+		if selected(v) {
+			chosen = append(chosen, v)
+		}
+	}
+	list = chosen
 	for len(list) > 0 {
 		first := list[0]
 		rest := slices.DeleteFunc(slices.Clone(list), func(v Violation) bool { return v.Kind == first.Kind })

@@ -67,14 +67,14 @@ func (r *arrayRules) check(e *evaluation, n *node, v jsonv.Value, seen *evaluate
 	}
 	ok := true
 	if r.least >= 0 && v.Len() < r.least {
-		ok = e.failed(n, "minItems", Failure{Limit: r.least, Count: v.Len()})
+		ok = e.failSchema(n, "minItems", Failure{Limit: r.least, Count: v.Len()})
 	}
 	if r.most >= 0 && v.Len() > r.most {
-		ok = e.failed(n, "maxItems", Failure{Limit: r.most, Count: v.Len()})
+		ok = e.failSchema(n, "maxItems", Failure{Limit: r.most, Count: v.Len()})
 	}
 	if r.unique {
 		if i, j, found := duplicates(v); found {
-			ok = e.failed(n, "uniqueItems", Failure{Pair: [2]int{i, j}})
+			ok = e.failSchema(n, "uniqueItems", Failure{Pair: [2]int{i, j}})
 		}
 	}
 	if e.goesOn(ok) {
@@ -94,7 +94,7 @@ func (r *arrayRules) checkItems(e *evaluation, n *node, v jsonv.Value, seen *eva
 	}
 	more := v.Len() - len(r.first)
 	if r.noMore && more > 0 {
-		ok = e.failed(n, "additionalItems", Failure{Count: more})
+		ok = e.failSchema(n, "additionalItems", Failure{Count: more})
 	}
 	for i, item := range v.Elems() {
 		rule := r.rest
@@ -127,12 +127,12 @@ func (r *arrayRules) checkContains(e *evaluation, n *node, v jsonv.Value, seen *
 	ok := true
 	switch {
 	case r.leastHits >= 0 && hits < r.leastHits:
-		ok = e.failed(n, "minContains", Failure{Limit: r.leastHits, Count: hits})
+		ok = e.failSchema(n, "minContains", Failure{Limit: r.leastHits, Count: hits})
 	case r.leastHits < 0 && hits == 0:
-		ok = e.failed(n, "contains", Failure{})
+		ok = e.failSchema(n, "contains", Failure{})
 	}
 	if r.mostHits >= 0 && hits > r.mostHits {
-		ok = e.failed(n, "maxContains", Failure{Limit: r.mostHits, Count: hits})
+		ok = e.failSchema(n, "maxContains", Failure{Limit: r.mostHits, Count: hits})
 	}
 	return ok
 }

@@ -18,7 +18,7 @@ func (s *Schema) Check(ctx context.Context, v jsonv.Value) ([]Failure, error) {
 }
 
 func (s *Schema) check(v jsonv.Value, e *evaluation) ([]Failure, error) {
-	if !s.bounded(e, func() { e.check(s.root, v, nil) }) {
+	if !s.runBounded(e, func() { e.check(s.root, v, nil) }) {
 		return nil, tookTooLong(e.ctx.Err())
 	}
 	if errors.Is(e.err, errEnough) {
@@ -36,17 +36,17 @@ func (s *Schema) Fits(ctx context.Context, values []jsonv.Value) ([]bool, error)
 			out[i] = e.check(s.root, v, nil)
 		}
 	}
-	if !s.bounded(e, judge) {
+	if !s.runBounded(e, judge) {
 		return nil, tookTooLong(ctx.Err())
 	}
 	return out, e.err
 }
 
-// bounded runs an evaluation and reports whether it ended before its context. Only a
+// runBounded runs an evaluation and reports whether it ended before its context. Only a
 // pattern that backtracks cannot be interrupted: it runs on after that, on a goroutine of
 // its own.
-func (s *Schema) bounded(e *evaluation, run func()) bool {
-	if e.err = ended(e.ctx); e.err != nil {
+func (s *Schema) runBounded(e *evaluation, run func()) bool {
+	if e.err = endError(e.ctx); e.err != nil {
 		return true
 	}
 	if !s.backtracks {

@@ -30,7 +30,7 @@ func tookTooLong(err error) error {
 	return fmt.Errorf("check against the schema: took too long: %w", err)
 }
 
-func ended(ctx context.Context) error {
+func endError(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return tookTooLong(err)
 	}
@@ -46,7 +46,7 @@ func (e *evaluation) step() bool {
 	if e.steps > maxSteps {
 		e.err = fmt.Errorf("check against the schema: took more than %d steps", maxSteps)
 	} else if e.steps&0xFF == 0 {
-		e.err = ended(e.ctx)
+		e.err = endError(e.ctx)
 	}
 	return e.err == nil
 }
@@ -181,8 +181,8 @@ func (e *evaluation) fail(f Failure) bool {
 	return false
 }
 
-// failed is fail for a keyword of a schema.
-func (e *evaluation) failed(n *node, keyword string, f Failure) bool {
+// failSchema is fail for a keyword of a schema.
+func (e *evaluation) failSchema(n *node, keyword string, f Failure) bool {
 	if e.quiet {
 		return false
 	}

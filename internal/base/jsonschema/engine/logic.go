@@ -43,7 +43,7 @@ func (r *logicRules) check(e *evaluation, n *node, v jsonv.Value, seen *evaluate
 
 func (r *logicRules) checkNot(e *evaluation, n *node, v jsonv.Value, seen *evaluated) bool {
 	if r.not != nil && e.fits(r.not, v, seen) {
-		return e.failed(n, "not", Failure{})
+		return e.failSchema(n, "not", Failure{})
 	}
 	return true
 }
@@ -77,7 +77,7 @@ func (r *logicRules) checkAny(e *evaluation, n *node, v jsonv.Value, seen *evalu
 		e.held = held
 		return true
 	}
-	return e.failed(n, "anyOf", Failure{Alternatives: alternatives})
+	return e.failSchema(n, "anyOf", Failure{Alternatives: alternatives})
 }
 
 func (r *logicRules) checkOne(e *evaluation, n *node, v jsonv.Value, seen *evaluated) bool {
@@ -89,7 +89,7 @@ func (r *logicRules) checkOne(e *evaluation, n *node, v jsonv.Value, seen *evalu
 	for i, sub := range r.one {
 		if first >= 0 {
 			if e.fits(sub, v, seen) {
-				return e.failed(n, "oneOf", Failure{Pair: [2]int{first, i}})
+				return e.failSchema(n, "oneOf", Failure{Pair: [2]int{first, i}})
 			}
 			continue
 		}
@@ -103,7 +103,7 @@ func (r *logicRules) checkOne(e *evaluation, n *node, v jsonv.Value, seen *evalu
 		e.held = held
 		return true
 	}
-	return e.failed(n, "oneOf", Failure{Alternatives: alternatives})
+	return e.failSchema(n, "oneOf", Failure{Alternatives: alternatives})
 }
 
 func (r *logicRules) checkCondition(e *evaluation, n *node, v jsonv.Value, seen *evaluated) bool {

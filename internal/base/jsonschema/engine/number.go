@@ -36,7 +36,7 @@ func (r *numberRules) check(e *evaluation, n *node, v jsonv.Value, _ *evaluated)
 	ok := true
 	refuse := func(keyword string, limit jsonv.Value, wrong bool) {
 		if wrong {
-			ok = e.failed(n, keyword, Failure{Rule: limit})
+			ok = e.failSchema(n, keyword, Failure{Rule: limit})
 		}
 	}
 	if order, is := jsonv.Compare(v, r.least); is {

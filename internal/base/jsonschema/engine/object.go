@@ -125,7 +125,7 @@ func (r *objectRules) check(e *evaluation, n *node, v jsonv.Value, seen *evaluat
 		ok = r.checkSize(e, n, v)
 	}
 	if missing := missingFrom(v, r.required); len(missing) > 0 {
-		ok = e.failed(n, "required", Failure{Names: missing})
+		ok = e.failSchema(n, "required", Failure{Names: missing})
 	}
 	if e.goesOn(ok) {
 		ok = r.checkDependencies(e, n, v, seen) && ok
@@ -146,10 +146,10 @@ func (r *objectRules) checkSize(e *evaluation, n *node, v jsonv.Value) bool {
 	}
 	ok := true
 	if r.least >= 0 && size < r.least {
-		ok = e.failed(n, "minProperties", Failure{Limit: r.least, Count: size})
+		ok = e.failSchema(n, "minProperties", Failure{Limit: r.least, Count: size})
 	}
 	if r.most >= 0 && size > r.most {
-		ok = e.failed(n, "maxProperties", Failure{Limit: r.most, Count: size})
+		ok = e.failSchema(n, "maxProperties", Failure{Limit: r.most, Count: size})
 	}
 	return ok
 }
@@ -209,7 +209,7 @@ func (r *objectRules) checkProperties(e *evaluation, n *node, v jsonv.Value, see
 		seen.everything()
 	}
 	if len(refused) > 0 {
-		ok = e.failed(n, "additionalProperties", Failure{Names: refused})
+		ok = e.failSchema(n, "additionalProperties", Failure{Names: refused})
 	}
 	return ok
 }
@@ -255,7 +255,7 @@ func (r *objectRules) checkNames(e *evaluation, n *node, v jsonv.Value) bool {
 	for name := range v.Effective {
 		fits, causes := e.apart(func() bool { return e.onName(rule, name) })
 		if !fits {
-			ok = e.failed(n, "propertyNames", Failure{Name: name, Causes: causes})
+			ok = e.failSchema(n, "propertyNames", Failure{Name: name, Causes: causes})
 		}
 		if e.err != nil || !e.goesOn(ok) {
 			return false

@@ -28,14 +28,14 @@ func (r *textRules) check(e *evaluation, n *node, v jsonv.Value, _ *evaluated) b
 	if r.least >= 0 || r.most >= 0 {
 		length := v.Len()
 		if r.least >= 0 && length < r.least {
-			ok = e.failed(n, "minLength", Failure{Limit: r.least, Count: length})
+			ok = e.failSchema(n, "minLength", Failure{Limit: r.least, Count: length})
 		}
 		if r.most >= 0 && length > r.most {
-			ok = e.failed(n, "maxLength", Failure{Limit: r.most, Count: length})
+			ok = e.failSchema(n, "maxLength", Failure{Limit: r.most, Count: length})
 		}
 	}
 	if r.pattern != nil && !e.matches(r.pattern, v.Text()) {
-		ok = e.failed(n, "pattern", Failure{})
+		ok = e.failSchema(n, "pattern", Failure{})
 	}
 	return ok
 }

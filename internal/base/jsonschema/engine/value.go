@@ -107,23 +107,23 @@ func (c *compiler) addFormat(n *node, rules *valueRules) {
 // check ends at the first keyword that fails.
 func (r *valueRules) check(e *evaluation, n *node, v jsonv.Value, _ *evaluated) bool {
 	if r.types != 0 && !r.types.has(v) {
-		return e.failed(n, "type", Failure{})
+		return e.failSchema(n, "type", Failure{})
 	}
 	if !r.constant.IsAbsent() && !jsonv.Equal(v, r.constant) {
-		return e.failed(n, "const", Failure{})
+		return e.failSchema(n, "const", Failure{})
 	}
 	if r.enum && !slices.ContainsFunc(r.allowed, func(one jsonv.Value) bool { return jsonv.Equal(v, one) }) {
-		return e.failed(n, "enum", Failure{})
+		return e.failSchema(n, "enum", Failure{})
 	}
 	if v.Kind() != jsonv.KindString {
 		return true
 	}
 	if r.isFormat != nil && !r.isFormat(maskSurrogates(v.Text())) {
-		return e.failed(n, "format", Failure{})
+		return e.failSchema(n, "format", Failure{})
 	}
 	if r.regex {
 		if err := e.compiles(maskSurrogates(v.Text())); err != nil {
-			return e.failed(n, "format", Failure{Err: err})
+			return e.failSchema(n, "format", Failure{Err: err})
 		}
 	}
 	return true

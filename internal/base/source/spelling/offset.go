@@ -18,7 +18,7 @@ func Offset(src []byte, at int, form byte, text string, offset int) (int, bool) 
 	case '|':
 		found = t.literal()
 	default:
-		found = t.quoted(form)
+		found = t.skipQuoted(form)
 	}
 	return t.at, found
 }
@@ -62,7 +62,7 @@ func (t *trace) emit(text string, size int) bool {
 	return true
 }
 
-func (t *trace) quoted(quote byte) bool {
+func (t *trace) skipQuoted(quote byte) bool {
 	if t.at >= len(t.src) || t.src[t.at] != quote {
 		return false
 	}

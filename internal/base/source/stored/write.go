@@ -68,7 +68,7 @@ func (w *Writer) text(level int, head, s string) {
 	case w.Compact && ended && w.fitsBlock(body):
 		w.block(level, head+" |", body)
 	case w.Compact && strings.Contains(body, "\n"):
-		w.folded(level, head, s)
+		w.writeFolded(level, head, s)
 	default:
 		w.Line(level, head+" "+Text(s))
 	}
@@ -85,9 +85,9 @@ func (w *Writer) block(level int, head, s string) {
 	}
 }
 
-// folded writes a text in double quotes on several lines: after a backslash at the
+// writeFolded writes a text in double quotes on several lines: after a backslash at the
 // end of a line, the leading blanks of the next one are ignored.
-func (w *Writer) folded(level int, head, s string) {
+func (w *Writer) writeFolded(level int, head, s string) {
 	w.b.WriteString(strings.Repeat("  ", level) + head + ` "`)
 	first := true
 	for line := range strings.Lines(s) {

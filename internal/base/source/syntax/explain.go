@@ -130,9 +130,9 @@ func (s syntaxPlace) explain(msg string) Explanation {
 	case "did not find expected '-' indicator":
 		return s.noItem()
 	case "did not find expected ',' or ']'":
-		return s.unclosed(`"," or "]"`, "the list begins here")
+		return s.explainUnclosed(`"," or "]"`, "the list begins here")
 	case "did not find expected ',' or '}'":
-		return s.unclosed(`"," or "}"`, "the map begins here")
+		return s.explainUnclosed(`"," or "}"`, "the map begins here")
 	case "did not find expected node content":
 		return Explanation{Msg: "expected a value, got " + s.next(), Hint: s.comment()}
 	case "did not find expected <document start>":
@@ -324,12 +324,12 @@ func (s syntaxPlace) noItem() Explanation {
 	return Explanation{Msg: "unexpected " + s.next() + " after the list item", Begin: s.start, BeginMsg: "the list begins here"}
 }
 
-func (s syntaxPlace) unclosed(want, begin string) Explanation {
+func (s syntaxPlace) explainUnclosed(want, begin string) Explanation {
 	return Explanation{
 		Msg:      "expected " + want + ", got " + s.next(),
 		Begin:    s.start,
 		BeginMsg: begin,
-		Hint:     cmp.Or(s.twoKeys("{", "{…}"), s.unquoted(), s.comment()),
+		Hint:     cmp.Or(s.twoKeys("{", "{…}"), s.unquotedHint(), s.comment()),
 	}
 }
 

@@ -55,9 +55,9 @@ func (s syntaxPlace) twoKeys(next, value string) string {
 	return "write " + key + ": {" + word + ": " + value + "}"
 }
 
-// unquoted returns the hint for a bracket that ends a plain text too early: that of a
+// unquotedHint returns the hint for a bracket that ends a plain text too early: that of a
 // placeholder, a path template, or a target.
-func (s syntaxPlace) unquoted() string {
+func (s syntaxPlace) unquotedHint() string {
 	before, after := s.before(), s.after()
 	last, _ := utf8.DecodeLastRuneInString(before)
 	switch {

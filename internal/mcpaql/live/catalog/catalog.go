@@ -43,10 +43,14 @@ func (cat *Catalog) Discriminators(create, remove *Operation) []string {
 	if remove == nil {
 		return nil
 	}
-	return lists.Kept(create.Params, func(p Parameter) (string, bool) {
+	var names []string
+	for _, p := range create.Params {
 		q := remove.Param(p.Name)
-		return p.Name, p.Required && q != nil && q.Required && !remove.IsIdentifier(*q) && len(cat.enumOf(p)) > 0
-	})
+		if p.Required && q != nil && q.Required && !remove.IsIdentifier(*q) && len(cat.enumOf(p)) > 0 {
+			names = append(names, p.Name)
+		}
+	}
+	return names
 }
 
 // enumOf lists the values that a parameter accepts: its own enum, that of its type,
@@ -56,7 +60,7 @@ func (cat *Catalog) enumOf(p Parameter) []jsonv.Value {
 	if list.Len() == 0 && p.linked != nil {
 		list = p.linked.Detail.Lookup("values")
 	}
-	return evidence.Each(list.List(), enumValue)
+	return lists.Map(list.List(), enumValue)
 }
 
 // documentedEnum returns the list of values that a parameter or its type documents.
@@ -166,7 +170,7 @@ func (cat *Catalog) ItemKeys(op *Operation) []string {
 	if create := cat.Creator(op); create != nil {
 		op = create
 	}
-	keys := append(cat.IDKeys(op), evidence.Each(singulars(op.Resource)[1:], func(one string) string {
+	keys := append(cat.IDKeys(op), lists.Map(singulars(op.Resource)[1:], func(one string) string {
 		return one + "_id"
 	})...)
 	return append(keys, "name", "key", "slug", "uuid")
@@ -191,7 +195,7 @@ type typeExpr struct {
 func ParseType(s string) typeExpr {
 	s = strings.TrimSpace(s)
 	if parts := splitTop(s, '|'); len(parts) > 1 {
-		return typeExpr{union: evidence.Each(parts, ParseType)}
+		return typeExpr{union: lists.Map(parts, ParseType)}
 	}
 	if strings.HasPrefix(s, "(") && strings.HasSuffix(s, ")") {
 		return ParseType(s[1 : len(s)-1])

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/lists"
 	"mcptest/internal/mcpaql/evidence"
 )
 
@@ -62,7 +63,7 @@ func Names(data jsonv.Value, depth int) (out []jsonv.Value) {
 		}
 	}
 	if len(out) == 0 && keyed {
-		out = evidence.Each(data.Keys(), jsonv.String)
+		out = lists.Map(data.Keys(), jsonv.String)
 	}
 	other := func(e jsonv.Value) bool { return e.Kind() != jsonv.KindString && e.Kind() != jsonv.KindNumber }
 	return append(out, slices.DeleteFunc(data.List(), other)...)
@@ -114,7 +115,7 @@ func (mk *Maker) Kinds(create, remove *Operation) []jsonv.Value {
 		}
 	}
 	list := mk.catalog.enumOf(*create.Param(names[0]))
-	return evidence.Each(list[:min(len(list), maxKinds)], func(v jsonv.Value) jsonv.Value {
+	return lists.Map(list[:min(len(list), maxKinds)], func(v jsonv.Value) jsonv.Value {
 		return rest.With(names[0], v)
 	})
 }

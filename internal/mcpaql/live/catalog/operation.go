@@ -8,7 +8,6 @@ import (
 	"unicode"
 
 	"mcptest/internal/base/jsonv"
-	"mcptest/internal/base/lists"
 	"mcptest/internal/mcpaql/evidence"
 	"mcptest/internal/mcpaql/rule"
 )
@@ -225,16 +224,20 @@ func SameResource(a, b string) bool {
 }
 
 func singulars(s string) []string {
-	return append([]string{s}, lists.Kept([][2]string{
+	endings := [][2]string{
 		{"ies", "y"},
 		{"ves", "f"},
 		{"ves", "fe"},
 		{"es", ""},
 		{"s", ""},
-	}, func(p [2]string) (string, bool) {
-		stem, ok := strings.CutSuffix(s, p[0])
-		return stem + p[1], ok && stem != ""
-	})...)
+	}
+	out := []string{s}
+	for _, e := range endings {
+		if stem, ok := strings.CutSuffix(s, e[0]); ok && stem != "" {
+			out = append(out, stem+e[1])
+		}
+	}
+	return out
 }
 
 // Names that suggest an action. An adapter's declaration is only a claim, and a run

@@ -214,11 +214,12 @@ func (mk *Maker) makeText(typ string, p Parameter, tag string) (jsonv.Value, err
 		mk.keys++
 		tag += strconv.Itoa(mk.keys)
 	}
-	switch s, ok := formatted[format]; {
+	known, ok := formatted[format]
+	switch {
 	case ok && once && format == "uuid":
 		return jsonv.String(fmt.Sprintf("00000000-0000-4000-8000-%012d", mk.keys)), nil
 	case ok:
-		return jsonv.String(s), nil
+		return jsonv.String(known), nil
 	}
 	s := Marker(mk.runID) + tag
 	if pattern := p.Schema.Lookup("pattern").Text(); pattern != "" {
@@ -338,17 +339,17 @@ func (mk *Maker) Completed(op *Operation, params jsonv.Value) jsonv.Value {
 
 // Values that the documentation forbids.
 
-// wrongValue is a value that a parameter does not accept.
-type wrongValue struct {
+// WrongValue is a value that a parameter does not accept.
+type WrongValue struct {
 	Rule, Wants string
 	Value       jsonv.Value
 	Mention     []string
 }
 
 // Wrong lists values that a parameter does not accept.
-func (cat *Catalog) Wrong(p Parameter) (out []wrongValue) {
+func (cat *Catalog) Wrong(p Parameter) (out []WrongValue) {
 	add := func(rule, wants string, v jsonv.Value, mention ...string) {
-		out = append(out, wrongValue{rule, wants, v, mention})
+		out = append(out, WrongValue{rule, wants, v, mention})
 	}
 	other := map[string]jsonv.Value{
 		"string": jsonv.Int(42), "integer": jsonv.String("zz_not_a_number"), "number": jsonv.String("zz_not_a_number"),

@@ -142,7 +142,7 @@ func (s *Census) Compare(after *Census, keys func(*catalog.Operation) []string) 
 			changed := l.Changed(l.Items[key], item)
 			switch {
 			case there && len(changed) > 0:
-				paths := evidence.Several(evidence.Each(changed, func(ch jsonv.Change) string { return ch.Path }))
+				paths := evidence.Several(lists.Map(changed, func(ch jsonv.Change) string { return ch.Path }))
 				out = append(out, Difference{
 					List:   l,
 					ID:     id,

@@ -301,9 +301,9 @@ func TokenParameters() []string { return []string{"confirmation_token", "_confir
 // ConfirmationRequired is the error code of an operation that has to be confirmed.
 const ConfirmationRequired = "CONFIRMATION_REQUIRED"
 
-// confirmed repeats a refused call with the token of the refusal if the run may: when
+// repeatConfirmed repeats a refused call with the token of the refusal if the run may: when
 // the user allowed it, and always to remove the run's own items.
-func (a *caller) confirmed(ctx context.Context, r Reply) Reply {
+func (a *caller) repeatConfirmed(ctx context.Context, r Reply) Reply {
 	if r.Code() != ConfirmationRequired {
 		return r
 	}
@@ -371,10 +371,10 @@ const (
 
 var errLimited = errors.New("the adapter limits the rate of calls")
 
-// unlimited repeats a call once that was refused by the rate limit, after the time
+// repeatUnlimited repeats a call once that was refused by the rate limit, after the time
 // that the refusal names. If it is refused again, it counts as not sent: nothing is
 // known about the operation.
-func (a *caller) unlimited(ctx context.Context, r Reply) Reply {
+func (a *caller) repeatUnlimited(ctx context.Context, r Reply) Reply {
 	d := r.retryAfter()
 	if r.rateLimited() && d <= maxRateWait && a.waited+d <= maxRateWaits && a.Tape.Pause(ctx, d) {
 		a.waited += d
@@ -406,7 +406,7 @@ func (a *caller) Send(tool string, args jsonv.Value) Reply {
 // adapter limits the rate, and confirms where the run may. The clean-up uses it too,
 // with a context of its own.
 func (a *caller) exchange(ctx context.Context, r Reply) Reply {
-	return a.confirmed(ctx, a.unlimited(ctx, a.SendNow(ctx, r)))
+	return a.repeatConfirmed(ctx, a.repeatUnlimited(ctx, a.SendNow(ctx, r)))
 }
 
 // Introspect sends an introspection request.

@@ -136,7 +136,7 @@ func (cr *cleaner) checkOthers() {
 			cr.stillListed(d, "the run made it, and the list still shows it")
 		case d.Before.IsAbsent() && cr.belongs(d.Item):
 			cr.stillListed(d, "it belongs to something that the run made, and the list still shows it")
-		case d.Before.IsAbsent() && cr.unfound(d.List.Op):
+		case d.Before.IsAbsent() && cr.leftUnfound(d.List.Op):
 			cr.stillListed(d, "a create of the run may have made it, and it does not carry the run's mark")
 		case cr.maybeCounts(d, gone[d.List]):
 			cr.Unchecked = append(cr.Unchecked, d.Says+", which may count what this run did")
@@ -178,7 +178,7 @@ func (cr *cleaner) maybeCounts(d change.Difference, gone int) bool {
 // belongs reports whether a member of an item names something that the run made.
 func (cr *cleaner) belongs(item jsonv.Value) bool {
 	for name, v := range item.Members() {
-		if of := catalog.Stem(name); of != "" && cr.Ledger.made(of, v) {
+		if of := catalog.Stem(name); of != "" && cr.Ledger.hasMade(of, v) {
 			return true
 		}
 	}
@@ -195,9 +195,9 @@ func (cr *cleaner) stillListed(d change.Difference, reason string) {
 	}
 }
 
-// unfound reports whether the run left something of a list's resource behind that it
+// leftUnfound reports whether the run left something of a list's resource behind that it
 // could not identify.
-func (cr *cleaner) unfound(list *catalog.Operation) bool {
+func (cr *cleaner) leftUnfound(list *catalog.Operation) bool {
 	return slices.ContainsFunc(cr.Ledger.Leftovers, func(v jsonv.Value) bool {
 		op := cr.Catalog.Op(v.Lookup("operation").Text())
 		return op != nil && catalog.SameResource(op.Resource, list.Resource) && !v.Lookup("call").IsAbsent()

@@ -105,17 +105,17 @@ func (g *gate) change(op *catalog.Operation, params jsonv.Value) string {
 // belongs reports whether a value names something of the run, or what the item of the
 // run with the given identifier was created in.
 func (g *gate) belongs(op *catalog.Operation, param string, id, v jsonv.Value) bool {
-	if len(g.ledger.named(catalog.Stem(param), v)) > 0 {
+	if len(g.ledger.thingsNamed(catalog.Stem(param), v)) > 0 {
 		return true
 	}
-	return slices.ContainsFunc(g.ledger.named(op.Resource, id), func(t CreatedThing) bool {
+	return slices.ContainsFunc(g.ledger.thingsNamed(op.Resource, id), func(t CreatedThing) bool {
 		return jsonv.Equal(t.With.Lookup(param), v)
 	})
 }
 
 // owns reports whether parameters name an item of the run, of the right kind.
 func (g *gate) owns(op *catalog.Operation, id, params jsonv.Value) bool {
-	return slices.ContainsFunc(g.ledger.named(op.Resource, id), func(t CreatedThing) bool {
+	return slices.ContainsFunc(g.ledger.thingsNamed(op.Resource, id), func(t CreatedThing) bool {
 		for name, v := range t.With.Members() {
 			if op.Param(name) != nil && !jsonv.Equal(params.Lookup(name), v) {
 				return false
@@ -155,7 +155,7 @@ func (g *gate) create(op *catalog.Operation, params jsonv.Value) string {
 		case !slices.Contains(keys, name):
 			of := catalog.Stem(name)
 			namesItem := of != "" && (v.Kind() == jsonv.KindNumber || g.Census.Knows(of, v))
-			if namesItem && len(g.ledger.named(of, v)) == 0 {
+			if namesItem && len(g.ledger.thingsNamed(of, v)) == 0 {
 				return whyForeign
 			}
 		case !listed || g.Census.Knows(op.Resource, v):
@@ -195,7 +195,7 @@ func (g *gate) execute(op *catalog.Operation, params jsonv.Value) string {
 // names reports whether a parameter's value is an item of the run: of the operation's
 // resource, or of the one that the parameter's name refers to.
 func (g *gate) names(op *catalog.Operation, param string, v jsonv.Value) bool {
-	return len(g.ledger.named(op.Resource, v))+len(g.ledger.named(catalog.Stem(param), v)) > 0
+	return len(g.ledger.thingsNamed(op.Resource, v))+len(g.ledger.thingsNamed(catalog.Stem(param), v)) > 0
 }
 
 // userNamed reports whether the user provided a value.
@@ -340,7 +340,7 @@ type Cycle struct {
 
 // Place returns where an answer holds a resource.
 func (y *Cycle) Place(r Reply) (prefix string, thing jsonv.Value) {
-	data, at := unwrapped(r.Envelope)
+	data, at := unwrapData(r.Envelope)
 	if y.Get == nil {
 		return locate(data, at, 2*catalog.ListDepth, func(v jsonv.Value) bool {
 			keys := []string{"id", y.Create.Resource + "_id", "name", "key", "slug"}

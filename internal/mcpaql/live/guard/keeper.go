@@ -175,7 +175,7 @@ func (kp *keeper) ownership(op *catalog.Operation, t CreatedThing) ownership {
 		}
 	}
 	// A success is trusted no more than a failure: the list must show the item.
-	item, _ := kp.lister.listed(op, t)
+	item, _ := kp.lister.findListed(op, t)
 	if !item.IsAbsent() && (catalog.Carries(item, mine) || catalog.Carries(t.ID, mine)) {
 		return owned
 	}
@@ -223,9 +223,9 @@ func (kp *keeper) NamedIDs(op *catalog.Operation, params jsonv.Value, r Reply) (
 	return ids
 }
 
-// occupied returns why the run cannot create the single item of a resource, or "". An
+// whyOccupied returns why the run cannot create the single item of a resource, or "". An
 // existing item is left alone.
-func (kp *keeper) occupied(op *catalog.Operation) string {
+func (kp *keeper) whyOccupied(op *catalog.Operation) string {
 	if !kp.Catalog.AtMostOne(op) || len(kp.Ledger.Things(op.Resource)) > 0 {
 		return ""
 	}
@@ -249,7 +249,7 @@ func (kp *keeper) Attempt(op *catalog.Operation, params jsonv.Value) Reply {
 // AttemptOn is like Attempt but calls the given tool with complete arguments.
 func (kp *keeper) AttemptOn(tool string, op *catalog.Operation, args jsonv.Value) Reply {
 	if op.Creates() && kp.Gate.Forbidden(args) == "" {
-		if reason := kp.occupied(op); reason != "" {
+		if reason := kp.whyOccupied(op); reason != "" {
 			return Reply{Barred: true, Cause: errors.New(reason)}
 		}
 		if err := kp.Options.Journal(JournalEntry{Intend: op.Name, Marker: catalog.Marker(kp.Options.RunID)}); err != nil {
@@ -267,7 +267,7 @@ func (kp *keeper) AttemptOn(tool string, op *catalog.Operation, args jsonv.Value
 	if op.Creates() && r.Number > 0 && r.Cause != nil {
 		kp.Ledger.lost = append(kp.Ledger.lost, op)
 	}
-	if op.Category == "DELETE" && r.denied() {
+	if op.Category == "DELETE" && r.isDenied() {
 		kp.Ledger.RefusedDelete(op, r)
 	}
 	if r.OK() && op.Category == "DELETE" {

@@ -25,7 +25,13 @@ type ledger struct {
 
 // Things returns the items of a resource with exactly this name.
 func (l *ledger) Things(resource string) []CreatedThing {
-	return slices.DeleteFunc(slices.Clone(l.things), func(t CreatedThing) bool { return t.resource != resource })
+	var things []CreatedThing
+	for _, t := range l.things {
+		if t.resource == resource {
+			things = append(things, t)
+		}
+	}
+	return things
 }
 
 // Add adds an item; it returns false if the item is already present.
@@ -44,15 +50,21 @@ func (t CreatedThing) is(resource string, id jsonv.Value) bool {
 	return catalog.SameResource(t.resource, resource) && jsonv.Equal(t.ID, id)
 }
 
-// made reports whether the run created an item with this identifier, even if it has
+// hasMade reports whether the run created an item with this identifier, even if it has
 // been removed since.
-func (l *ledger) made(resource string, id jsonv.Value) bool {
+func (l *ledger) hasMade(resource string, id jsonv.Value) bool {
 	return !id.IsAbsent() && slices.ContainsFunc(l.ever, func(t CreatedThing) bool { return t.is(resource, id) })
 }
 
-// named lists the items of a resource that have an identifier.
-func (l *ledger) named(resource string, id jsonv.Value) []CreatedThing {
-	return slices.DeleteFunc(slices.Clone(l.things), func(t CreatedThing) bool { return id.IsAbsent() || !t.is(resource, id) })
+// thingsNamed lists the items of a resource that have an identifier.
+func (l *ledger) thingsNamed(resource string, id jsonv.Value) []CreatedThing {
+	var named []CreatedThing
+	for _, t := range l.things {
+		if !id.IsAbsent() && t.is(resource, id) {
+			named = append(named, t)
+		}
+	}
+	return named
 }
 
 // remove drops an item that a delete removed.

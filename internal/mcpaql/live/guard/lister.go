@@ -28,13 +28,13 @@ func (l *lister) Fate(create *catalog.Operation, t CreatedThing, runs []string) 
 		ours = r.OK() && (catalog.Carries(r.Data(), runs) || catalog.Carries(t.ID, runs))
 		return ours, strings.HasPrefix(r.Code(), "NOT_FOUND")
 	}
-	item, whole := l.listed(create, t)
+	item, whole := l.findListed(create, t)
 	return catalog.Carries(item, runs), whole && item.IsAbsent()
 }
 
-// listed returns an item from its resource's list, absent if it is not there. whole
+// findListed returns an item from its resource's list, absent if it is not there. whole
 // reports whether the complete list was read.
-func (l *lister) listed(create *catalog.Operation, t CreatedThing) (found jsonv.Value, whole bool) {
+func (l *lister) findListed(create *catalog.Operation, t CreatedThing) (found jsonv.Value, whole bool) {
 	remove, keys := l.Gate.Remover(create), l.Catalog.IDKeys(create)
 	whole = l.everyItem(create, t.With, keys, func(_, item jsonv.Value) {
 		if remove != nil && jsonv.Equal(change.ItemID(keys, item), t.ID) {
@@ -83,7 +83,7 @@ func (l *lister) newOnes(op *catalog.Operation) (ids []jsonv.Value, certain bool
 		id := change.ItemID(keys, item)
 		if id.IsAbsent() {
 			unnamed++
-		} else if named++; !l.Gate.Census.Knows(op.Resource, id) && !l.Ledger.made(op.Resource, id) {
+		} else if named++; !l.Gate.Census.Knows(op.Resource, id) && !l.Ledger.hasMade(op.Resource, id) {
 			ids = append(ids, id)
 		}
 	})
@@ -251,4 +251,9 @@ func (l *lister) readList(into *change.Listing, kind, params jsonv.Value) {
 const maxCensusPages = 50
 
 // firstKey returns the first key of an object, "" if it has none.
-func firstKey(v jsonv.Value) string { return append(v.Keys(), "")[0] }
+func firstKey(v jsonv.Value) string {
+	for key := range v.Members() {
+		return key
+	}
+	return ""
+}

@@ -51,14 +51,14 @@ func (r Reply) Code() string { return r.Envelope.Lookup("error", "code").Text() 
 
 // Data returns the data of a success, see unwrapped.
 func (r Reply) Data() jsonv.Value {
-	data, _ := unwrapped(r.Envelope)
+	data, _ := unwrapData(r.Envelope)
 	return data
 }
 
-// unwrapped returns the data of a success, and its path. An adapter in front of
+// unwrapData returns the data of a success, and its path. An adapter in front of
 // another MCP server may return that server's whole result as data: what counts is
 // then its structured content, or else the JSON in its first text.
-func unwrapped(env jsonv.Value) (data jsonv.Value, path string) {
+func unwrapData(env jsonv.Value) (data jsonv.Value, path string) {
 	if parsed := env.Lookup(evidence.Additions, "data"); !parsed.IsAbsent() {
 		return parsed, evidence.Additions + ".data"
 	}
@@ -74,7 +74,7 @@ func unwrapped(env jsonv.Value) (data jsonv.Value, path string) {
 // parseWrapped adds the JSON in the first text of a wrapped result to an envelope.
 func parseWrapped(env jsonv.Value) jsonv.Value {
 	first := env.Lookup("data", "content").At(0)
-	if _, path := unwrapped(env); path != "data" || first.Lookup("type").Text() != "text" {
+	if _, path := unwrapData(env); path != "data" || first.Lookup("type").Text() != "text" {
 		return env
 	}
 	v, err := jsonv.Parse([]byte(first.Lookup("text").Text()))
@@ -159,8 +159,8 @@ func (r Reply) Brief() string {
 	return "no result envelope"
 }
 
-// denied reports whether a call was refused because of its caller's permissions.
-func (r Reply) denied() bool {
+// isDenied reports whether a call was refused because of its caller's permissions.
+func (r Reply) isDenied() bool {
 	return slices.ContainsFunc([]string{"PERMISSION", "FORBIDDEN", "DENIED", "UNAUTHORIZED"}, func(word string) bool {
 		return strings.Contains(strings.ToUpper(r.Code()), word)
 	})

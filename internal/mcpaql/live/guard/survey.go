@@ -48,12 +48,18 @@ func (s *survey) HarvestLists(lists bool) {
 			if item.Lookup("type").Text() == "text" && item.Lookup("text").Kind() == jsonv.KindString {
 				continue // content of MCP, which names nothing
 			}
-			for k, v := range item.Members() {
-				at := [2]string{op.Resource, k}
-				if kind := v.Kind(); (kind == jsonv.KindString || kind == jsonv.KindNumber) && s.builder.harvest[at].IsAbsent() {
-					s.builder.harvest[at] = v
-				}
-			}
+			s.builder.keep(op.Resource, item)
+		}
+	}
+}
+
+// keep keeps the first texts and numbers that an item of a resource has for each of its keys.
+func (b *builder) keep(resource string, item jsonv.Value) {
+	for k, v := range item.Members() {
+		at := [2]string{resource, k}
+		isScalar := v.Kind() == jsonv.KindString || v.Kind() == jsonv.KindNumber
+		if isScalar && b.harvest[at].IsAbsent() {
+			b.harvest[at] = v
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/lists"
 	"mcptest/internal/mcpaql/evidence"
 	"mcptest/internal/mcpaql/live/catalog"
 	"mcptest/internal/mcpaql/live/change"
@@ -54,7 +55,7 @@ const maxShownState = 300
 // states describes the changed members of an item before and after.
 func (w *watcher) states(d change.Difference) string {
 	changed := d.List.Changed(w.Caller.Redact(d.Before), w.Caller.Redact(d.Item))
-	return evidence.Several(evidence.Each(changed, func(ch jsonv.Change) string {
+	return evidence.Several(lists.Map(changed, func(ch jsonv.Change) string {
 		return fmt.Sprintf("%s was %s, and is %s", ch.Path, display.Truncate(ch.Want.String(), maxShownState), evidence.Brief(ch.Got))
 	}))
 }
@@ -74,7 +75,7 @@ func (w *watcher) Begin() {
 
 // recount reads the lists of the census once more, and calls nothing else.
 func (w *watcher) recount() *change.Census {
-	s := &change.Census{Lists: evidence.Each(w.Gate.Census.Lists, func(l *change.Listing) *change.Listing {
+	s := &change.Census{Lists: lists.Map(w.Gate.Census.Lists, func(l *change.Listing) *change.Listing {
 		return w.lister.read(l.Op)
 	})}
 	w.latest, w.calls = s, w.Caller.Calls
@@ -113,7 +114,7 @@ func (w *watcher) Reads() *change.Census {
 func (w *watcher) effects(before, after *change.Census) {
 	var again *change.Census
 	for _, d := range before.Compare(after, w.Catalog.ItemKeys) {
-		if d.Before.IsAbsent() || d.Item.IsAbsent() || !w.Ledger.made(d.List.Op.Resource, d.ID) {
+		if d.Before.IsAbsent() || d.Item.IsAbsent() || !w.Ledger.hasMade(d.List.Op.Resource, d.ID) {
 			continue
 		}
 		if again == nil {
@@ -158,13 +159,13 @@ func (w *watcher) change(op *catalog.Operation) {
 		w.harm(d)
 	}
 	if deletes && len(found) == 0 {
-		w.vanished(op, now)
+		w.checkVanished(op, now)
 	}
 }
 
-// vanished ends the run if an item of the run is gone that it did not delete: the next
+// checkVanished ends the run if an item of the run is gone that it did not delete: the next
 // delete could take something of others.
-func (w *watcher) vanished(remove *catalog.Operation, now *change.Census) {
+func (w *watcher) checkVanished(remove *catalog.Operation, now *change.Census) {
 	create := w.Catalog.Creator(remove)
 	list := w.Catalog.Partner("list", "READ", remove.Resource)
 	l := now.Of(list)
@@ -196,15 +197,15 @@ func (w *watcher) vanished(remove *catalog.Operation, now *change.Census) {
 func (w *watcher) certain(found []change.Difference) []change.Difference {
 	lost := change.Balance(found, w.ours)
 	return slices.DeleteFunc(found, func(d change.Difference) bool {
-		gone := d.Item.IsAbsent() && (lost[d.List] > 0 || w.removed(d))
+		gone := d.Item.IsAbsent() && (lost[d.List] > 0 || w.isRemoved(d))
 		hit := catalog.Carries(d.Item, w.Maker.RunIDs()) && !w.ours(d)
 		return d.ID.IsAbsent() || !gone && !hit
 	})
 }
 
-// removed reports whether an item that a list no longer shows does not exist any more,
+// isRemoved reports whether an item that a list no longer shows does not exist any more,
 // while another one that it shows can be read.
-func (w *watcher) removed(d change.Difference) bool {
+func (w *watcher) isRemoved(d change.Difference) bool {
 	get := w.Catalog.Partner("get", "READ", d.List.Op.Resource)
 	needsMore := func(p catalog.Parameter) bool {
 		return p.Required && !get.IsIdentifier(p)
@@ -236,7 +237,7 @@ func (w *watcher) ours(d change.Difference) bool {
 	switch {
 	case d.Item.IsAbsent():
 		return false
-	case w.Ledger.made(resource, d.ID):
+	case w.Ledger.hasMade(resource, d.ID):
 		return true
 	}
 	return catalog.Carries(d.Item, w.Maker.RunIDs()) && !w.Gate.Census.Knows(resource, d.ID)
@@ -251,7 +252,7 @@ func (w *watcher) adopt(found []change.Difference) bool {
 		if create == nil || d.Item.IsAbsent() || !catalog.Carries(d.Item, w.Maker.RunIDs()) {
 			continue
 		}
-		if !w.Ledger.made(create.Resource, d.ID) {
+		if !w.Ledger.hasMade(create.Resource, d.ID) {
 			n += w.addMarked(create)
 		}
 	}

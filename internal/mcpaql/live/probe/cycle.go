@@ -146,7 +146,7 @@ func (pr cycleProbe) readAfter(y *guard.Cycle, shows func(r guard.Reply) bool) g
 
 func (pr cycleProbe) compareCreated(y *guard.Cycle, made guard.Reply) {
 	prefix, thing := y.Place(y.Read)
-	if rendered(thing, y.Params) {
+	if isRendered(thing, y.Params) {
 		pr.run.Rows.Skip("create-read", y.Create.Name, "", y.Reader()+" responds with a text, whose fields cannot be compared")
 		return
 	}
@@ -175,14 +175,14 @@ func (pr cycleProbe) compareCreated(y *guard.Cycle, made guard.Reply) {
 			pr.run.Rows.Fail("consistency.unshown", y.Read, "%s accepts %s, and no response and no type shows it", y.Create.Name, evidence.Quoted(name))
 			continue
 		}
-		f.Fields = append(f.Fields, stored(y.Read, f.ReadResponse, prefix+"."+name, v))
+		f.Fields = append(f.Fields, expectStored(y.Read, f.ReadResponse, prefix+"."+name, v))
 	}
 	pr.run.Evidence.RoundTrips = append(pr.run.Evidence.RoundTrips, f)
 }
 
-// rendered reports whether a thing is a text for people, as content of MCP, instead of
+// isRendered reports whether a thing is a text for people, as content of MCP, instead of
 // the fields that were sent.
-func rendered(thing, fields jsonv.Value) bool {
+func isRendered(thing, fields jsonv.Value) bool {
 	return thing.Lookup("content").At(0).Lookup("type").Text() == "text" &&
 		!slices.ContainsFunc(fields.Keys(), func(name string) bool { return name != "content" && !thing.Lookup(name).IsAbsent() })
 }
@@ -211,10 +211,10 @@ func (pr cycleProbe) known(y *guard.Cycle, made guard.Reply, name string) bool {
 	return slices.ContainsFunc(shown, func(v jsonv.Value) bool { return !v.Lookup(name).IsAbsent() })
 }
 
-// stored returns the expectation that an answer has a value. Where the masked answer
+// expectStored returns the expectation that an answer has a value. Where the masked answer
 // has a mask instead of that value, so has the expectation: the evidence is judged
 // before it is masked.
-func stored(r guard.Reply, masked jsonv.Value, path string, v jsonv.Value) evidence.Field {
+func expectStored(r guard.Reply, masked jsonv.Value, path string, v jsonv.Value) evidence.Field {
 	if shown := reference.Walk(masked, path); !shown.IsAbsent() && jsonv.Equal(reference.Walk(r.Envelope, path), v) {
 		v = shown
 	}

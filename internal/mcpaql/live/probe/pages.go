@@ -211,10 +211,11 @@ func (pr featureProbe) inOrder(op *catalog.Operation, large guard.Reply, ask fun
 					n++
 					continue
 				case slices.EqualFunc(all, catalog.Items(ask("first", 100).Data(), catalog.ListDepth), same):
-					pr.run.Rows.Fail("pagination.order", page, "%s with pages of %d %s an item", op.Name, size, map[bool]string{
-						true:  "skips",
-						false: "repeats",
-					}[at > n])
+					does := "repeats"
+					if at > n {
+						does = "skips"
+					}
+					pr.run.Rows.Fail("pagination.order", page, "%s with pages of %d %s an item", op.Name, size, does)
 				}
 				return
 			}

@@ -133,7 +133,7 @@ func (pr operationProbe) probeAnswering(op *catalog.Operation, params jsonv.Valu
 		pr.createdDefaults(op)
 	}
 	if op.Category == "READ" {
-		pr.undocumented(op, base)
+		pr.findUndocumented(op, base)
 		pr.defaults(op, base)
 		if base.OK() || strings.HasPrefix(base.Code(), "NOT_FOUND") { // otherwise it is refused for another reason
 			pr.notFound(op)

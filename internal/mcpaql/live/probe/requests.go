@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/lists"
 	"mcptest/internal/mcpaql/evidence"
 	"mcptest/internal/mcpaql/live/catalog"
 	"mcptest/internal/mcpaql/live/change"
@@ -303,7 +304,7 @@ func (p requestProbe) probeSession() {
 // sortedOperations returns the list in sorted order, because consistency checks the
 // order separately.
 func sortedOperations(answer jsonv.Value) []string {
-	list := evidence.Each(answer.Lookup("data", "operations").List(), jsonv.Value.String)
+	list := lists.Map(answer.Lookup("data", "operations").List(), jsonv.Value.String)
 	slices.Sort(list)
 	return slices.Compact(list)
 }

@@ -32,7 +32,7 @@ func (pr semanticProbe) semantics() {
 	if pr.run.Options.Asking.Model == nil {
 		return
 	}
-	tools := evidence.Each(pr.run.Catalog.Tools, func(t catalog.Tool) llm.Tool {
+	tools := lists.Map(pr.run.Catalog.Tools, func(t catalog.Tool) llm.Tool {
 		return llm.Tool{Name: t.Name, Description: t.Description, Schema: t.Schema}
 	})
 	var p semantic.Patience
@@ -95,10 +95,10 @@ func (pr semanticProbe) askModel(s *evidence.SemanticCase, tools []llm.Tool) err
 // any other call is recorded and not carried out, in every mode.
 func (pr semanticProbe) rehearse(call llm.Call) string {
 	if pr.run.Catalog.ToolNamed(call.Name).Name == "" {
-		return rehearsed("NOT_FOUND_OPERATION", "There is no such tool.")
+		return rehearsedAnswer("NOT_FOUND_OPERATION", "There is no such tool.")
 	}
 	if call.Arguments.Kind() != jsonv.KindObject {
-		return rehearsed("VALIDATION_INVALID_TYPE", "The arguments of the call have to be one JSON object, and they are none, or too long.")
+		return rehearsedAnswer("VALIDATION_INVALID_TYPE", "The arguments of the call have to be one JSON object, and they are none, or too long.")
 	}
 	parts := []jsonv.Value{call.Arguments}
 	if batch := call.Arguments.Lookup("operations"); !batch.IsAbsent() {
@@ -112,12 +112,12 @@ func (pr semanticProbe) rehearse(call llm.Call) string {
 		op := pr.run.Catalog.Op(name.Text())
 		switch {
 		case name.Kind() != jsonv.KindString:
-			return rehearsed("VALIDATION_MISSING_PARAM", "The arguments of the call have to name an operation, a text.")
+			return rehearsedAnswer("VALIDATION_MISSING_PARAM", "The arguments of the call have to name an operation, a text.")
 		case op == nil && name.Text() != "introspect":
-			return rehearsed("NOT_FOUND_OPERATION", "The introspection lists no such operation.")
+			return rehearsedAnswer("NOT_FOUND_OPERATION", "The introspection lists no such operation.")
 		case op != nil && (op.Risk != catalog.RiskRead || pr.run.Gate.Barred(op) != ""),
-			smuggled(op, part.Lookup("params")):
-			return rehearsed("PERMISSION_DENIED", "This is a rehearsal: the call was noted and not carried out.")
+			smugglesOperation(op, part.Lookup("params")):
+			return rehearsedAnswer("PERMISSION_DENIED", "This is a rehearsal: the call was noted and not carried out.")
 		}
 	}
 	r := pr.run.Caller.Send(call.Name, call.Arguments)
@@ -127,16 +127,16 @@ func (pr semanticProbe) rehearse(call llm.Call) string {
 	return display.Truncate(pr.run.Caller.Noted(r).String(), 20_000)
 }
 
-// rehearsed returns the answer to a model's call that was not sent.
-func rehearsed(code, message string) string {
+// rehearsedAnswer returns the answer to a model's call that was not sent.
+func rehearsedAnswer(code, message string) string {
 	return jsonv.ObjectOf(
 		"success", false, "error", jsonv.ObjectOf("code", code, "message", message),
 	).String()
 }
 
-// smuggled reports whether parameters name an operation of their own, which a
+// smugglesOperation reports whether parameters name an operation of their own, which a
 // careless adapter may confuse with the requested one.
-func smuggled(op *catalog.Operation, params jsonv.Value) bool {
+func smugglesOperation(op *catalog.Operation, params jsonv.Value) bool {
 	return slices.ContainsFunc([]string{"operation", "operations"}, func(key string) bool {
 		return !params.Lookup(key).IsAbsent() && (op == nil || op.Param(key) == nil)
 	})
@@ -149,12 +149,15 @@ func (pr semanticProbe) scenarios() (out []evidence.SemanticCase) {
 		out = append(out, evidence.SemanticCase{Name: name, Question: question, Facts: facts, RequiredPatterns: patterns, PhraseGroups: groups})
 		return &out[len(out)-1]
 	}
-	creates := lists.Kept(pr.run.Catalog.Operations, func(op *catalog.Operation) (string, bool) {
-		return op.Name, op.Category == "CREATE"
-	})
+	var creates []string
+	for _, op := range pr.run.Catalog.Operations {
+		if op.Category == "CREATE" {
+			creates = append(creates, op.Name)
+		}
+	}
 	if len(creates) > 0 {
 		ask("Discovery: what can be created", "Which operations of this adapter create something? Name all of them.", "The CREATE operations are "+strings.Join(creates, ", ")+".",
-			creates[:1], evidence.Each(creates[:min(len(creates), 3)], func(name string) []string {
+			creates[:1], lists.Map(creates[:min(len(creates), 3)], func(name string) []string {
 				return []string{name}
 			})...).ExpectedOperations = []string{"introspect"}
 	}

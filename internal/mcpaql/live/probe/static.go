@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"mcptest/internal/base/jsonv"
-	"mcptest/internal/base/lists"
 	"mcptest/internal/mcpaql/evidence"
 	"mcptest/internal/mcpaql/live/catalog"
 	"mcptest/internal/mcpaql/live/change"
@@ -39,7 +38,7 @@ func (pr Description) CheckTools() {
 			pr.Run.Rows.Fail("tools.schema", none, "the inputSchema of %s does not ask for operation (a required string) and params (an object)", t.Name)
 		}
 		pr.checkHints(t)
-		pr.hidden(t)
+		pr.findHidden(t)
 	}
 	pr.crossCutting()
 }
@@ -67,13 +66,16 @@ func (pr Description) checkHints(t catalog.Tool) {
 	}
 }
 
-// hidden finds operations that a tool names but the list omits (MCP 2.1).
-func (pr Description) hidden(t catalog.Tool) {
+// findHidden finds operations that a tool names but the list omits (MCP 2.1).
+func (pr Description) findHidden(t catalog.Tool) {
 	list := append(supported().FindStringSubmatch(t.Description), "", "")[1] // "" if there is none
-	mentioned := lists.Kept(strings.Split(list, ","), func(name string) (string, bool) {
+	var mentioned []string
+	for _, name := range strings.Split(list, ",") {
 		name = strings.TrimSpace(name)
-		return name, evidence.SnakeCase().MatchString(name)
-	})
+		if evidence.SnakeCase().MatchString(name) {
+			mentioned = append(mentioned, name)
+		}
+	}
 	for _, name := range append(mentioned, t.Schema.Lookup("properties", "operation", "enum").Texts()...) {
 		if len(pr.Run.Catalog.Operations) > 0 && pr.Run.Catalog.Op(name) == nil {
 			pr.Run.Rows.Fail("consistency.hidden", guard.Reply{}, "%s names the operation %s, which is not listed", t.Name, evidence.Excerpt(name, 60))
@@ -218,9 +220,12 @@ func isRead(op *catalog.Operation) bool { return op.Category == "READ" }
 // lacksParameters says that details do not say which parameters there are, so that a row
 // without a case may still apply; "" if all of the operations it is about do.
 func (pr UnseenRows) lacksParameters(about func(*catalog.Operation) bool) string {
-	silent := lists.Kept(pr.Run.Catalog.Operations, func(op *catalog.Operation) (string, bool) {
-		return op.Name, op.Silent() && about(op)
-	})
+	var silent []string
+	for _, op := range pr.Run.Catalog.Operations {
+		if op.Silent() && about(op) {
+			silent = append(silent, op.Name)
+		}
+	}
 	if len(silent) == 0 {
 		return ""
 	}

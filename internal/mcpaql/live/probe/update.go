@@ -60,13 +60,13 @@ func (pr cycleProbe) updates(y *guard.Cycle) {
 	prefix, now := y.Place(after)
 	unsteady := pr.unsteady(y, thing, now, value)
 	f := evidence.FieldsCase{Name: y.Update.Name + " of " + target, ReadResponse: pr.run.Caller.Noted(after), Call: after.Number}
-	f.Fields = append(f.Fields, stored(after, f.ReadResponse, prefix+"."+target, value))
+	f.Fields = append(f.Fields, expectStored(after, f.ReadResponse, prefix+"."+target, value))
 	for k, v := range thing.Members() {
 		if k == target || unsteady[k] || strings.Contains(k, ".") || evidence.SecretKey(k) {
 			continue
 		}
 		if !bookkeeping().MatchString(k) && !change.VolatileKey().MatchString(k) {
-			f.Fields = append(f.Fields, stored(after, f.ReadResponse, prefix+"."+k, v))
+			f.Fields = append(f.Fields, expectStored(after, f.ReadResponse, prefix+"."+k, v))
 		}
 	}
 	pr.run.Evidence.Updates = append(pr.run.Evidence.Updates, f)
@@ -207,14 +207,14 @@ func (pr cycleProbe) readOnly(y *guard.Cycle) {
 		if n, err := strconv.Atoi(v.Text()); err == nil {
 			other = jsonv.String(strconv.Itoa(n + 1))
 		}
-		pr.forbidden(y, "read-only", name, pr.saidOf(y, name, readOnlyWords), v, other)
+		pr.changeForbidden(y, "read-only", name, pr.saidOf(y, name, readOnlyWords), v, other)
 	}
 }
 
-// forbidden tries to change a field that must not change, and records the case. kept
+// changeForbidden tries to change a field that must not change, and records the case. kept
 // reports whether the update succeeded and changed nothing; heard is false if the outcome
 // is not known.
-func (pr cycleProbe) forbidden(
+func (pr cycleProbe) changeForbidden(
 	y *guard.Cycle, kind, name string, documented bool, v, other jsonv.Value,
 ) (r guard.Reply, kept, heard bool) {
 	if r = pr.change(y, jsonv.ObjectOf(name, other)); !r.Sent() {
@@ -265,7 +265,7 @@ func (pr cycleProbe) appendOnly(y *guard.Cycle) {
 		if v.Kind() != jsonv.KindString {
 			other = jsonv.Array()
 		}
-		r, kept, heard := pr.forbidden(y, "append-only", name, documented, v, other)
+		r, kept, heard := pr.changeForbidden(y, "append-only", name, documented, v, other)
 		if !heard {
 			continue
 		}

@@ -30,27 +30,31 @@ func (pr operationProbe) wrongValues(op *catalog.Operation) {
 				continue
 			}
 			pr.run.Rows.Count("values")
-			if r.OK() && w.Rule == "values.range" && clamped(op, p, w.Value, r) {
-				continue
-			}
-			if r.OK() {
-				pr.run.Rows.Fail(w.Rule, r, "%s accepts %s for %s, which must be %s", op.Name, evidence.Brief(w.Value), evidence.Quoted(p.Name), w.Wants)
-				continue
-			}
-			if strings.HasPrefix(r.Code(), "NOT_FOUND") {
-				continue // the adapter searched before it validated the value
-			}
-			if r.UnknownParameter(p.Name) || r.Code() == "VALIDATION_MISSING_PARAM" && !evidence.NamesInWords(r.Message(), p.Name) {
-				continue // refused for another reason, which accuracy reports
-			}
-			pr.run.Failed(fmt.Sprintf("%s with a wrong %s (%s)", op.Name, p.Name, strings.TrimPrefix(w.Rule, "values.")), r, w.Mention...)
+			pr.judgeWrong(op, p, w, r)
 		}
 	}
 }
 
-// clamped reports whether a request for too large a page was answered with the
+// judgeWrong judges the answer to a call with a value that is not allowed.
+func (pr operationProbe) judgeWrong(op *catalog.Operation, p catalog.Parameter, w catalog.WrongValue, r guard.Reply) {
+	isOtherRefusal := r.UnknownParameter(p.Name) ||
+		r.Code() == "VALIDATION_MISSING_PARAM" && !evidence.NamesInWords(r.Message(), p.Name)
+	switch {
+	case r.OK() && w.Rule == "values.range" && isClamped(op, p, w.Value, r):
+	case r.OK():
+		pr.run.Rows.Fail(w.Rule, r, "%s accepts %s for %s, which must be %s",
+			op.Name, evidence.Brief(w.Value), evidence.Quoted(p.Name), w.Wants)
+	case strings.HasPrefix(r.Code(), "NOT_FOUND"): // the adapter searched before it validated the value
+	case isOtherRefusal: // accuracy reports it
+	default:
+		what := fmt.Sprintf("%s with a wrong %s (%s)", op.Name, p.Name, strings.TrimPrefix(w.Rule, "values."))
+		pr.run.Failed(what, r, w.Mention...)
+	}
+}
+
+// isClamped reports whether a request for too large a page was answered with the
 // largest page, as PG 5.3 requires.
-func clamped(op *catalog.Operation, p catalog.Parameter, v jsonv.Value, r guard.Reply) bool {
+func isClamped(op *catalog.Operation, p catalog.Parameter, v jsonv.Value, r guard.Reply) bool {
 	_, high := catalog.Bounds(p)
 	return op.Category == "READ" && slices.Contains([]string{"first", "last", "limit", "page_size", "per_page"}, p.Name) &&
 		v.Float64() > high && float64(len(catalog.Items(r.Data(), catalog.ListDepth))) <= high
@@ -194,8 +198,8 @@ func (pr operationProbe) createdDefaults(op *catalog.Operation) {
 
 const matchesNothing = "zz_conf_matches_nothing"
 
-// undocumented searches for parameters that work without being documented.
-func (pr operationProbe) undocumented(op *catalog.Operation, base guard.Reply) {
+// findUndocumented searches for parameters that work without being documented.
+func (pr operationProbe) findUndocumented(op *catalog.Operation, base guard.Reply) {
 	if !base.OK() || op.Name == "introspect" {
 		return
 	}

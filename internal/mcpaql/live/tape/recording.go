@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/lists"
 	"mcptest/internal/base/secret"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
-	"mcptest/internal/mcpaql/evidence"
 	"mcptest/internal/tape/cassette"
 )
 
@@ -66,7 +66,7 @@ type violation struct {
 }
 
 func violations(list []violation) []protocol.Violation {
-	return evidence.Each(list, func(v violation) protocol.Violation { return protocol.Violation{Kind: v.Kind, Msg: v.Says} })
+	return lists.Map(list, func(v violation) protocol.Violation { return protocol.Violation{Kind: v.Kind, Msg: v.Says} })
 }
 
 // failure is the reason why there is no session, or no response.
@@ -175,7 +175,7 @@ func (s *Session) Do(ctx context.Context, call mcp.Call) (x *mcp.Exchange) {
 	t, e := s.t, &event{Event: calling, Method: call.Method, session: s.e.session}
 	if t.o.Replay != nil {
 		var err error
-		if e, err = s.recorded(call); err == nil {
+		if e, err = s.recordedEvent(call); err == nil {
 			t.replay(e.Ends, false)
 			x, err = t.exchange(e)
 		}
@@ -200,7 +200,7 @@ func (s *Session) Do(ctx context.Context, call mcp.Call) (x *mcp.Exchange) {
 // note fills in the data that the messages do not contain.
 func (s *Session) note(e *event, x *mcp.Exchange) {
 	note := func(list []protocol.Violation) []violation {
-		return evidence.Each(list, func(v protocol.Violation) violation {
+		return lists.Map(list, func(v protocol.Violation) violation {
 			return violation{v.Kind, s.t.veil.mask.String(v.Msg)}
 		})
 	}
@@ -213,8 +213,8 @@ func (s *Session) note(e *event, x *mcp.Exchange) {
 	}
 }
 
-// recorded returns the recording of a call.
-func (s *Session) recorded(call mcp.Call) (*event, error) {
+// recordedEvent returns the recording of a call.
+func (s *Session) recordedEvent(call mcp.Call) (*event, error) {
 	t := s.t
 	if t.err != nil {
 		return nil, t.err

@@ -186,7 +186,7 @@ func (t *Tape) Dial(ctx context.Context, variant string) (*Session, error) {
 		t.live(s.e, func() time.Duration {
 			begin := time.Now()
 			s.s, err = t.o.Dial(ctx, variant)
-			t.opened(s, err)
+			t.noteOpened(s, err)
 			return time.Since(begin)
 		})
 		if err != nil {
@@ -202,8 +202,8 @@ func (t *Tape) Dial(ctx context.Context, variant string) (*Session, error) {
 	return s, nil
 }
 
-// opened fills in the data of a live session.
-func (t *Tape) opened(s *Session, err error) {
+// noteOpened fills in the data of a live session.
+func (t *Tape) noteOpened(s *Session, err error) {
 	e := s.e
 	switch {
 	case err != nil:

@@ -27,7 +27,7 @@ func Complete(tool jsonv.Value) jsonv.Value {
 func Hostile(valid jsonv.Value, local bool) (out []Unusual) {
 	each := func(what string, change func(jsonv.Value) jsonv.Value) {
 		if valid.Len() > 0 {
-			out = append(out, Unusual{what, mapped(valid, change)})
+			out = append(out, Unusual{what, mapArguments(valid, change)})
 		}
 	}
 	each("arguments of another type", func(e jsonv.Value) jsonv.Value {
@@ -44,8 +44,8 @@ func Hostile(valid jsonv.Value, local bool) (out []Unusual) {
 	return append(out, Unusual{"no arguments member", jsonv.Value{}}, Unusual{"a list as arguments", jsonv.Array()}, Unusual{"text as arguments", jsonv.String("{}")})
 }
 
-// mapped are arguments, each of which is changed.
-func mapped(args jsonv.Value, change func(jsonv.Value) jsonv.Value) jsonv.Value {
+// mapArguments are arguments, each of which is changed.
+func mapArguments(args jsonv.Value, change func(jsonv.Value) jsonv.Value) jsonv.Value {
 	return args.Map(func(key string, e jsonv.Value) (string, jsonv.Value) { return key, change(e) })
 }
 
@@ -63,7 +63,7 @@ func texts(by string) func(jsonv.Value) jsonv.Value {
 func Textual(tool jsonv.Value) (out []Unusual) {
 	valid := Valid(tool)
 	asText := func(what string, kinds ...jsonv.Kind) {
-		changed := mapped(valid, func(e jsonv.Value) jsonv.Value {
+		changed := mapArguments(valid, func(e jsonv.Value) jsonv.Value {
 			if slices.Contains(kinds, e.Kind()) {
 				return jsonv.String(e.String())
 			}
@@ -89,7 +89,7 @@ func Textual(tool jsonv.Value) (out []Unusual) {
 
 // Marked are arguments with a mark in each free text; absent without any.
 func Marked(args jsonv.Value, mark string) jsonv.Value {
-	if out := mapped(args, texts(mark)); !jsonv.Equal(out, args) {
+	if out := mapArguments(args, texts(mark)); !jsonv.Equal(out, args) {
 		return out
 	}
 	return jsonv.Value{}
@@ -108,31 +108,47 @@ func Reductions(v jsonv.Value) (out []jsonv.Value) {
 			}
 		}
 	case jsonv.KindArray:
-		for i := range v.Elems() {
-			out = append(out, jsonv.Array(slices.Delete(v.List(), i, i+1)...))
-		}
-		for i, e := range v.Elems() {
-			for _, smaller := range Reductions(e) {
-				list := v.List()
-				list[i] = smaller
-				out = append(out, jsonv.Array(list...))
-			}
-		}
+		return smallerLists(v)
 	case jsonv.KindString:
-		if r := []rune(v.Text()); len(r) > 0 {
-			out = append(out, jsonv.String(""))
-			if half := len(r) / 2; half > 0 {
-				for _, part := range [][]rune{r[:half], r[half:], r[1:], r[:len(r)-1]} {
-					out = append(out, jsonv.String(string(part)))
-				}
-			}
-		}
+		return shorterTexts([]rune(v.Text()))
 	case jsonv.KindNumber:
 		for _, n := range []int64{0, 1, -1} {
 			if i, ok := v.Int64(); !ok || i != n && i != 0 {
 				out = append(out, jsonv.Int(n))
 			}
 		}
+	}
+	return out
+}
+
+// smallerLists are lists without an element, and with a simpler one.
+func smallerLists(v jsonv.Value) (out []jsonv.Value) {
+	for i := range v.Elems() {
+		out = append(out, jsonv.Array(slices.Delete(v.List(), i, i+1)...))
+	}
+	for i, e := range v.Elems() {
+		for _, smaller := range Reductions(e) {
+			list := v.List()
+			list[i] = smaller
+			out = append(out, jsonv.Array(list...))
+		}
+	}
+	return out
+}
+
+// shorterTexts are the empty text, both halves, and the text without its first or last
+// character.
+func shorterTexts(r []rune) (out []jsonv.Value) {
+	if len(r) == 0 {
+		return nil
+	}
+	out = append(out, jsonv.String(""))
+	half := len(r) / 2
+	if half == 0 {
+		return out
+	}
+	for _, part := range [][]rune{r[:half], r[half:], r[1:], r[:len(r)-1]} {
+		out = append(out, jsonv.String(string(part)))
 	}
 	return out
 }

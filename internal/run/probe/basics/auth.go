@@ -67,7 +67,7 @@ func Authorization(ctx context.Context, v *exam.Visit) {
 		v.Enter(exam.Unverified("the metadata is on another host: %s", u.Host), "auth-metadata")
 	}
 	if document != nil {
-		published(ctx, v, document, place)
+		checkPublished(ctx, v, document, place)
 	}
 	v.State(ctx, "auth-query-token", "", exam.Unverified("it would put the token into an address, which logs keep"))
 }
@@ -132,8 +132,8 @@ func metadataAt(ctx context.Context, v *exam.Visit, places ...string) (found *mc
 	return nil, ""
 }
 
-// published examines the metadata of the resource.
-func published(ctx context.Context, v *exam.Visit, document *mcp.Exchange, place string) {
+// checkPublished examines the metadata of the resource.
+func checkPublished(ctx context.Context, v *exam.Visit, document *mcp.Exchange, place string) {
 	body, _ := jsonv.Parse(document.Response)
 	servers := body.Lookup("authorization_servers")
 	v.State(ctx, "auth-metadata", "", exam.BrokenIf(servers.Len() == 0, document, "the metadata names no authorization_servers"))

@@ -151,7 +151,7 @@ func streaming(ctx context.Context, v *exam.Visit) {
 	rules := []string{"get-no-response", "no-broadcast", "event-id-unique", "replay-own-stream", "http-stream-response"}
 	lasts := false
 	exam.Each(ctx, v, rules, func(ctx context.Context) streams.Session {
-		h := introduced(ctx, v)
+		h := beginSession(ctx, v)
 		requests := []jsonv.Value{v.Frame(7301, v.FirstList(), jsonv.Value{})}
 		for _, tool := range v.Tools {
 			args := argument.Valid(tool)
@@ -178,9 +178,9 @@ func streaming(ctx context.Context, v *exam.Visit) {
 	})
 }
 
-// introduced begins a session without a stream of GET, because a second one may be refused,
+// beginSession begins a session without a stream of GET, because a second one may be refused,
 // and returns its headers.
-func introduced(ctx context.Context, v *exam.Visit) http.Header {
+func beginSession(ctx context.Context, v *exam.Visit) http.Header {
 	h := http.Header{"Mcp-Protocol-Version": {v.Version.Name}}
 	if id, _ := begin(ctx, v, ""); id != "" {
 		h.Set(exam.SessionID, id)
@@ -190,7 +190,7 @@ func introduced(ctx context.Context, v *exam.Visit) http.Header {
 
 // openStream opens the stream of a session of its own, as a page of an origin does; "" is no page.
 func openStream(ctx context.Context, v *exam.Visit, origin string) *mcp.Exchange {
-	h := introduced(ctx, v)
+	h := beginSession(ctx, v)
 	defer v.Post(ctx, suite.Request{Method: http.MethodDelete}, h.Clone())
 	h.Set("Accept", "text/event-stream")
 	if origin != "" {

@@ -33,7 +33,7 @@ func issuers(ctx context.Context, v *exam.Visit, names []string) {
 	v.Check(ctx, rule, "", func(ctx context.Context) exam.Outcome {
 		var o exam.Outcome
 		for i, issuer := range near {
-			judged := issued(ctx, v, issuer)
+			judged := judgeIssuer(ctx, v, issuer)
 			if i == 0 || !slices.Contains([]string{"fail", "not verified"}, string(judged.Verdict)) {
 				o = judged
 			}
@@ -42,9 +42,9 @@ func issuers(ctx context.Context, v *exam.Visit, names []string) {
 	})
 }
 
-// issued judges the metadata of one authorization server. It may be at the place of RFC 8414
+// judgeIssuer judges the metadata of one authorization server. It may be at the place of RFC 8414
 // or at those of OpenID Connect Discovery.
-func issued(ctx context.Context, v *exam.Visit, issuer *url.URL) exam.Outcome {
+func judgeIssuer(ctx context.Context, v *exam.Visit, issuer *url.URL) exam.Outcome {
 	path := strings.TrimSuffix(issuer.Path, "/")
 	places := []string{"/.well-known/oauth-authorization-server" + path, "/.well-known/openid-configuration" + path, path + "/.well-known/openid-configuration"}
 	var last *mcp.Exchange

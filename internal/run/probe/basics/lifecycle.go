@@ -36,17 +36,17 @@ func introduction(v *exam.Visit, version string) func(context.Context, *conn.Con
 	}
 }
 
-// confirmed is the version that a server answers initialize with.
-func confirmed(x *mcp.Exchange) string { return exam.Result(x).Lookup("protocolVersion").Text() }
+// confirmedVersion is the version that a server answers initialize with.
+func confirmedVersion(x *mcp.Exchange) string { return exam.Result(x).Lookup("protocolVersion").Text() }
 
 // Lifecycle examines the handshake.
 func Lifecycle(ctx context.Context, v *exam.Visit) {
 	if v.Modern() {
-		v.State(ctx, "discover-present", "", discovered(v))
+		v.State(ctx, "discover-present", "", judgeDiscover(v))
 		v.Check(ctx, "lifecycle-modern-initialize", "", func(ctx context.Context) exam.Outcome {
 			older := dual(ctx, v)
 			switch {
-			case undecided(v.Greeted):
+			case isUndecided(v.Greeted):
 				return exam.Unverified("initialize got %s", exam.Answer(v.Greeted))
 			case older:
 				return exam.Inapplicable("the server speaks versions with initialize, too")
@@ -58,10 +58,10 @@ func Lifecycle(ctx context.Context, v *exam.Visit) {
 		})
 		return
 	}
-	v.State(ctx, "lifecycle-result", "", initialized(v.Hello))
+	v.State(ctx, "lifecycle-result", "", judgeInitialize(v.Hello))
 	// This comes first: a server that has one session for all times refuses the others later.
 	v.Check(ctx, "lifecycle-second", "", func(ctx context.Context) exam.Outcome { return second(ctx, v) })
-	offer := offered(ctx, v)
+	offer := offerVersion(ctx, v)
 	v.Check(ctx, "lifecycle-early-request", "", func(ctx context.Context) exam.Outcome { return early(ctx, v, offer) })
 	echoes(ctx, v, offer)
 }
@@ -69,8 +69,8 @@ func Lifecycle(ctx context.Context, v *exam.Visit) {
 // madeUp is a version that no server supports.
 const madeUp = "1999-01-01"
 
-// offered offers a made-up version, and returns the exchange; nil if the rule is not examined.
-func offered(ctx context.Context, v *exam.Visit) (offer *mcp.Exchange) {
+// offerVersion offers a made-up version, and returns the exchange; nil if the rule is not examined.
+func offerVersion(ctx context.Context, v *exam.Visit) (offer *mcp.Exchange) {
 	once := "" // why the server is not there a second time
 	v.Check(ctx, "lifecycle-version-offer", "", func(ctx context.Context) exam.Outcome {
 		offer = introduce(ctx, v, madeUp)
@@ -79,7 +79,7 @@ func offered(ctx context.Context, v *exam.Visit) (offer *mcp.Exchange) {
 			offer = introduce(ctx, v, madeUp)
 		}
 		if offer.Result != nil {
-			return exam.BrokenIf(confirmed(offer) == madeUp, offer, "the made-up version %s was confirmed", madeUp)
+			return exam.BrokenIf(confirmedVersion(offer) == madeUp, offer, "the made-up version %s was confirmed", madeUp)
 		}
 		if once = onlyOnce(ctx, v); once != "" {
 			return exam.Unverified("%s", once)
@@ -146,8 +146,8 @@ func echoes(ctx context.Context, v *exam.Visit, offer *mcp.Exchange) {
 					return exam.Unverified("%s", once)
 				}
 			}
-			got := cmp.Or(confirmed(x), exam.Answer(x))
-			return exam.BrokenIf(confirmed(x) != version, x, "the server supports %s, but answered it with %s", version, got)
+			got := cmp.Or(confirmedVersion(x), exam.Answer(x))
+			return exam.BrokenIf(confirmedVersion(x) != version, x, "the server supports %s, but answered it with %s", version, got)
 		})
 	}
 	if len(stated) == 0 {
@@ -155,9 +155,9 @@ func echoes(ctx context.Context, v *exam.Visit, offer *mcp.Exchange) {
 	}
 }
 
-// initialized examines the result of initialize: its members, and those of the capabilities
+// judgeInitialize examines the result of initialize: its members, and those of the capabilities
 // that make a client refuse it.
-func initialized(x *mcp.Exchange) exam.Outcome {
+func judgeInitialize(x *mcp.Exchange) exam.Outcome {
 	for _, path := range []string{"protocolVersion", "capabilities", "serverInfo", "serverInfo.name", "serverInfo.version"} {
 		kind := jsonv.KindString
 		if path == "capabilities" || path == "serverInfo" {
@@ -175,8 +175,8 @@ func initialized(x *mcp.Exchange) exam.Outcome {
 	return exam.Held()
 }
 
-// discovered examines the result of server/discover.
-func discovered(v *exam.Visit) exam.Outcome {
+// judgeDiscover examines the result of server/discover.
+func judgeDiscover(v *exam.Visit) exam.Outcome {
 	x, res := v.Hello, exam.Result(v.Hello)
 	if x.Result == nil {
 		return exam.Broken(x, "server/discover got %s, but other requests of 2026-07-28 are served", exam.Answer(x))
@@ -200,11 +200,11 @@ func dual(ctx context.Context, v *exam.Visit) bool {
 			v.Greeted = introduce(ctx, v, protocol.Newest(protocol.EraSession).Name)
 		}
 	}
-	return v.Greeted.Result != nil || undecided(v.Greeted) || slices.ContainsFunc(v.Stated, withSessions)
+	return v.Greeted.Result != nil || isUndecided(v.Greeted) || slices.ContainsFunc(v.Stated, withSessions)
 }
 
-// undecided reports whether a response to initialize does not show if the method is served.
-func undecided(x *mcp.Exchange) bool { return exam.Silent(x) || exam.RefusesAll(exam.Status(x)) }
+// isUndecided reports whether a response to initialize does not show if the method is served.
+func isUndecided(x *mcp.Exchange) bool { return exam.Silent(x) || exam.RefusesAll(exam.Status(x)) }
 
 // withSessions reports whether a version is one with sessions.
 func withSessions(name string) bool {
@@ -224,7 +224,9 @@ func Diagnose(ctx context.Context, v *exam.Visit) bool {
 		if res := exam.Result(x); res.Kind() != jsonv.KindObject || res.Lookup("protocolVersion").Kind() == jsonv.KindString {
 			return false
 		}
-		v.Check(ctx, "lifecycle-result", "", func(ctx context.Context) exam.Outcome { return initialized(introduce(ctx, v, v.Version.Name)) })
+		v.Check(ctx, "lifecycle-result", "", func(ctx context.Context) exam.Outcome {
+			return judgeInitialize(introduce(ctx, v, v.Version.Name))
+		})
 		return true
 	}
 	c, err := v.Bare(ctx)
@@ -250,7 +252,7 @@ func Diagnose(ctx context.Context, v *exam.Visit) bool {
 	if served {
 		v.Check(ctx, "discover-present", "", func(ctx context.Context) exam.Outcome {
 			v.Hello = send(ctx, protocol.MethodDiscover)
-			return discovered(v)
+			return judgeDiscover(v)
 		})
 	}
 	return served

@@ -53,10 +53,10 @@ func endedSession(ctx context.Context, v *exam.Visit, served []kind) {
 		if id == "" {
 			return exam.Unverified("no further session was opened")
 		}
-		if gone := v.Post(ctx, suite.Request{Method: http.MethodDelete}, named(v, id)); !exam.Served(gone) {
+		if gone := v.Post(ctx, suite.Request{Method: http.MethodDelete}, sessionHeaders(v, id)); !exam.Served(gone) {
 			return exam.Unverified("DELETE got %s", exam.Answer(gone))
 		}
-		x := v.Post(ctx, suite.Request{Body: k.frame(v, 7201).Append(nil)}, named(v, id))
+		x := v.Post(ctx, suite.Request{Body: k.frame(v, 7201).Append(nil)}, sessionHeaders(v, id))
 		return exam.ExpectStatus(x, http.StatusNotFound, k.method+" in a session that was ended")
 	})
 }
@@ -70,13 +70,13 @@ func madeUpID(ctx context.Context, v *exam.Visit, served []kind) {
 		return exam.BrokenIf(id == made, x, "initialize with a made-up session id got a session with this id")
 	})
 	eachKind(ctx, v, rule, served, func(ctx context.Context, k kind) exam.Outcome {
-		x := v.Post(ctx, suite.Request{Body: k.frame(v, 7201).Append(nil)}, named(v, made))
+		x := v.Post(ctx, suite.Request{Body: k.frame(v, 7201).Append(nil)}, sessionHeaders(v, made))
 		return exam.BrokenIf(fulfills(x), x, "%s with a made-up session id was served", k.method)
 	})
 }
 
-// named are the headers of a session with an id.
-func named(v *exam.Visit, id string) http.Header {
+// sessionHeaders are the headers of a session with an id.
+func sessionHeaders(v *exam.Visit, id string) http.Header {
 	return http.Header{"Mcp-Protocol-Version": {v.Version.Name}, exam.SessionID: {id}}
 }
 
@@ -89,7 +89,7 @@ func randomIDs(ctx context.Context, v *exam.Visit) exam.Outcome {
 		if id == "" {
 			return exam.Unverified("no further session was opened")
 		}
-		defer v.Post(ctx, suite.Request{Method: http.MethodDelete}, named(v, id))
+		defer v.Post(ctx, suite.Request{Method: http.MethodDelete}, sessionHeaders(v, id))
 		n, err := strconv.ParseInt(id, 10, 64)
 		if err == nil && last != 0 && n-last > 0 && n-last < 1000 {
 			steps++

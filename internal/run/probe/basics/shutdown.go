@@ -30,7 +30,7 @@ func Shutdown(ctx context.Context, v *exam.Visit) {
 	}
 	v.Close()
 	rules := []string{"shutdown-eof", "shutdown-sigterm", "shutdown-children"}
-	exam.Each(ctx, v, rules, func(ctx context.Context) ending { return endAfterCall(ctx, v) }, ended)
+	exam.Each(ctx, v, rules, func(ctx context.Context) ending { return endAfterCall(ctx, v) }, judgeEnd)
 }
 
 // endAfterCall opens a session, calls a tool, and ends the process.
@@ -52,8 +52,8 @@ func endAfterCall(ctx context.Context, v *exam.Visit) ending {
 	return ending{Stopped: v.End(sess)}
 }
 
-// ended judges the end of a process by a rule.
-func ended(rule string, end ending) exam.Outcome {
+// judgeEnd judges the end of a process by a rule.
+func judgeEnd(rule string, end ending) exam.Outcome {
 	evidence := verdict.Evidence{Sent: "the end of standard input", Received: fmt.Sprintf("ended after %.1f s (%s, %s)", end.Took.Seconds(), end.How, end.Exit)}
 	switch {
 	case end.err != nil:

@@ -66,39 +66,65 @@ func (e Env) Run(
 	o.DurationMS, o.Result = float64(time.Since(began).Microseconds())/1000, jsonv.Object()
 	rep.Accept(keys.Accepted())
 	c.Probe = &result.Probe{Server: strings.TrimSpace(rep.Server), Summary: rep.Summary(), Families: rep.Families(rules)}
-	var broken []string
+	a := adder{env: e, rules: rules, failOn: keys.FailOn, to: c}
 	for _, x := range rep.Results {
-		switch {
-		case x.Verdict == verdict.Fail && x.Open() && x.Rule != "retry-once" && !x.Counts(keys.FailOn): // a repeated call is a claim of the author
-			if len(c.Warnings) < mostWarnings {
-				c.Warnings = append(c.Warnings, fmt.Sprintf("%s (%s, %s): %s", x.Rule, x.Level, x.Revision, message(x)))
-			}
-		case x.Verdict == verdict.Fail && x.Open():
-			broken = append(broken, x.Rule+" ("+x.Revision+"): "+message(x))
-			c.Assertions = append(c.Assertions, e.assertion(x, rules))
-			for _, f := range x.Failures {
-				for _, sent := range f.Evidence {
-					c.Exchanges = append(c.Exchanges, result.Exchange{Step: x.Rule, Method: "probe", Request: sent.Sent, Response: sent.Received})
-				}
-			}
-		case x.Verdict == verdict.NotVerified && x.Rule == "retry-once" && strings.HasPrefix(x.Reason, verdict.TimeReason):
-			end.Undecided = "retry-once was not examined: " + x.Reason
-		case x.Verdict == verdict.NotVerified && x.Rule == "retry-once": // the author says that the call may be repeated
-			x.Failures = []verdict.Failure{{Message: "not verified: " + x.Reason}}
-			broken = append(broken, x.Rule+" ("+x.Revision+"): "+message(x))
-			c.Assertions = append(c.Assertions, e.assertion(x, rules))
-		case x.Verdict == verdict.Pass || x.Verdict == verdict.Fail:
-			c.Assertions = append(c.Assertions, result.Assertion{Target: x.Revision, Matcher: x.Rule, Pass: true})
-		}
+		a.add(x)
 	}
-	end.Undecided = cmp.Or(rep.Undecided(), end.Undecided)
-	if len(broken) == 1 {
-		end.Failed = broken[0]
-	}
-	if len(broken) > 1 {
-		end.Failed = fmt.Sprintf("%d rules failed, the first: %s", len(broken), broken[0])
+	end.Undecided = cmp.Or(rep.Undecided(), a.undecided)
+	switch len(a.broken) {
+	case 0:
+	case 1:
+		end.Failed = a.broken[0]
+	default:
+		end.Failed = fmt.Sprintf("%d rules failed, the first: %s", len(a.broken), a.broken[0])
 	}
 	return o, end, nil
+}
+
+// adder adds the results of rules to a case.
+type adder struct {
+	env       Env
+	rules     ruleset.Rules
+	failOn    ruleset.Level
+	to        *result.Case
+	broken    []string // a sentence for each rule that fails the test
+	undecided string
+}
+
+func (a *adder) add(x verdict.Result) {
+	const retry = "retry-once" // a call that may be repeated is a claim of the author
+	c := a.to
+	switch {
+	case x.Verdict == verdict.Fail && x.Open() && x.Rule != retry && !x.Counts(a.failOn):
+		if len(c.Warnings) < mostWarnings {
+			c.Warnings = append(c.Warnings, fmt.Sprintf("%s (%s, %s): %s", x.Rule, x.Level, x.Revision, message(x)))
+		}
+	case x.Verdict == verdict.Fail && x.Open():
+		a.fail(x)
+		for _, f := range x.Failures {
+			for _, sent := range f.Evidence {
+				c.Exchanges = append(c.Exchanges, result.Exchange{
+					Step:     x.Rule,
+					Method:   "probe",
+					Request:  sent.Sent,
+					Response: sent.Received,
+				})
+			}
+		}
+	case x.Verdict == verdict.NotVerified && x.Rule == retry && strings.HasPrefix(x.Reason, verdict.TimeReason):
+		a.undecided = retry + " was not examined: " + x.Reason
+	case x.Verdict == verdict.NotVerified && x.Rule == retry:
+		x.Failures = []verdict.Failure{{Message: "not verified: " + x.Reason}}
+		a.fail(x)
+	case x.Verdict == verdict.Pass || x.Verdict == verdict.Fail:
+		c.Assertions = append(c.Assertions, result.Assertion{Target: x.Revision, Matcher: x.Rule, Pass: true})
+	}
+}
+
+// fail adds a rule that fails the test.
+func (a *adder) fail(x verdict.Result) {
+	a.broken = append(a.broken, x.Rule+" ("+x.Revision+"): "+message(x))
+	a.to.Assertions = append(a.to.Assertions, a.env.assertion(x, a.rules))
 }
 
 // message describes the open failures of a rule.

@@ -19,7 +19,7 @@ func (v *Visit) examineContents(x *mcp.Exchange, res jsonv.Value) {
 	if Another(x) {
 		return
 	}
-	request := parsed(x.Request)
+	request := parseValue(x.Request)
 	params := request.Lookup("params")
 	switch request.Lookup("method").Text() {
 	case "tools/call":

@@ -52,7 +52,7 @@ func (v *Visit) examineEnd(sess *mcp.Session, stopped proc.Stopped) {
 
 // finish notes that a call whose progress was asked for has its response.
 func (v *Visit) finish(x *mcp.Exchange, sess *mcp.Session) {
-	token := parsed(x.Request).Lookup("params", "_meta", "progressToken")
+	token := parseValue(x.Request).Lookup("params", "_meta", "progressToken")
 	if token.IsAbsent() || x.Response == nil {
 		return
 	}
@@ -72,7 +72,7 @@ func (v *Visit) lateProgress(out findings, sess *mcp.Session) {
 		if m.Method != "notifications/progress" || m.Kind != mcp.KindNotification {
 			continue
 		}
-		over, known := v.finished[sess][parsed(m.Params).Lookup("progressToken").String()]
+		over, known := v.finished[sess][parseValue(m.Params).Lookup("progressToken").String()]
 		if known && m.At.After(over) {
 			e := verdict.Evidence{Received: verdict.Excerpt(string(m.Raw), 1000)}
 			out.addBy("progress-after", e, "progress of a call came %.1f s after its response", m.At.Sub(over).Seconds())
@@ -131,7 +131,7 @@ func (v *Visit) examineRaw(x *mcp.Exchange) {
 
 // examine examines one exchange of a session.
 func (v *Visit) examine(x *mcp.Exchange, sess *mcp.Session) {
-	v.exercised(x)
+	v.enterExercised(x)
 	v.finish(x, sess)
 	found := findings{}
 	v.addViolations(found, x, x.Violations)
@@ -149,9 +149,9 @@ func (v *Visit) enterFindings(x *mcp.Exchange, found findings) {
 	}
 }
 
-// exercised enters the rules that an exchange could have broken as held; a failure of the
+// enterExercised enters the rules that an exchange could have broken as held; a failure of the
 // same rule decides.
-func (v *Visit) exercised(x *mcp.Exchange) {
+func (v *Visit) enterExercised(x *mcp.Exchange) {
 	held := func(could bool, rules ...string) {
 		if could && x.Response != nil {
 			v.Enter(Held(), rules...)
@@ -161,15 +161,15 @@ func (v *Visit) exercised(x *mcp.Exchange) {
 		"meta-key", "undeclared-request", "server-request", "cancel-by-server")
 	held(x.Error != nil, "message-error")
 	held(x.Result != nil, "result-type", "input-content", "input-kind", "input-declared", "input-method")
-	held(x.Result != nil && cached(x.Method), "cache-hints")
+	held(x.Result != nil && isCached(x.Method), "cache-hints")
 	held(x.Method == "tools/call", "logging-unasked")
 	held(x.HTTP != nil, "session-ascii", "http-content-type")
 	held(x.HTTP != nil && protocol.IsEventStream(x.HTTP.ContentType), "stream-related")
 }
 
-// violated is the rule that a kind of violation breaks, "" for a kind that forbids
+// violatedRule is the rule that a kind of violation breaks, "" for a kind that forbids
 // nothing or is a limit of mcptest.
-func violated(kind string) string {
+func violatedRule(kind string) string {
 	switch kind {
 	case protocol.StrayOutput, protocol.BadJSON, protocol.PrettyJSON, protocol.BOM, protocol.NULByte:
 		return "message-stdout"
@@ -195,8 +195,8 @@ func violated(kind string) string {
 	return ""
 }
 
-// cached reports whether results of a method have hints for caches.
-func cached(method string) bool {
+// isCached reports whether results of a method have hints for caches.
+func isCached(method string) bool {
 	return slices.Contains([]string{protocol.MethodDiscover, "tools/list", "resources/list", "resources/templates/list", "prompts/list", "resources/read"}, method)
 }
 
@@ -248,7 +248,7 @@ var MetaKey = lazy.Regexp(`^([A-Za-z]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z]([A-Z
 // form of messages.
 func (v *Visit) addViolations(out findings, x *mcp.Exchange, all []protocol.Violation) {
 	for _, found := range all {
-		rule := violated(found.Kind)
+		rule := violatedRule(found.Kind)
 		switch {
 		case found.Kind == protocol.IDType && otherID(x): // 3.0 is the number 3
 			rule = "message-id"
@@ -297,7 +297,7 @@ func (v *Visit) examineResult(x *mcp.Exchange) {
 	if !v.Version.Known() || res.IsAbsent() {
 		return
 	}
-	found, method := findings{}, parsed(x.Request).Lookup("method").Text()
+	found, method := findings{}, parseValue(x.Request).Lookup("method").Text()
 	v.addViolations(found, x, check.Response(v.Version.Name, method, x, res).Violations)
 	v.metaKeys(found, x, res)
 	if v.Modern() && res.Kind() == jsonv.KindObject && method != "initialize" {
@@ -367,7 +367,7 @@ func isInput(x *mcp.Exchange, m mcp.Message) bool {
 
 // asksLogs reports whether a request asked for log messages.
 func asksLogs(x *mcp.Exchange) bool {
-	return !parsed(x.Request).Lookup("params", "_meta", protocol.MetaLogLevel).IsAbsent()
+	return !parseValue(x.Request).Lookup("params", "_meta", protocol.MetaLogLevel).IsAbsent()
 }
 
 // modernResult examines what 2026-07-28 requires of every result.
@@ -384,7 +384,7 @@ func (v *Visit) modernResult(out findings, x *mcp.Exchange, res jsonv.Value, met
 		v.Unsigned = x
 	}
 	ttl, scope := res.Lookup("ttlMs"), res.Lookup("cacheScope")
-	if cached(method) && !asks {
+	if isCached(method) && !asks {
 		switch {
 		case ttl.Kind() != jsonv.KindNumber || ttl.Float64() < 0:
 			out.add("cache-hints", x, "ttlMs of %s is %s, expected a number of 0 or more", method, ttl.OrNull().Short(40))
@@ -403,7 +403,7 @@ func (v *Visit) modernResult(out findings, x *mcp.Exchange, res jsonv.Value, met
 		out.add("input-content", x, "the result asks for input, but has neither inputRequests nor requestState")
 	}
 	for _, request := range asked.Members() {
-		declared := parsed(x.Request).Lookup("params", "_meta", protocol.MetaCapabilities)
+		declared := parseValue(x.Request).Lookup("params", "_meta", protocol.MetaCapabilities)
 		if method := request.Lookup("method"); protocol.CapabilityOf(method.Text()) == "" {
 			out.add("input-kind", x, "inputRequests has the method %s", method.OrNull().Short(60))
 		} else if declared.Lookup(protocol.CapabilityOf(method.Text())).IsAbsent() {

@@ -151,7 +151,7 @@ func (l *link) Revive(ctx context.Context) {
 	if l.Sess == nil {
 		return
 	}
-	if !l.restless && (l.launched() || !l.Sess.AwaitIdle(ctx)) { // an end that is in progress is noticed
+	if !l.restless && (l.hasLaunched() || !l.Sess.AwaitIdle(ctx)) { // an end that is in progress is noticed
 		l.restless = ctx.Err() == nil
 	}
 	err := l.Sess.Err()
@@ -167,8 +167,8 @@ func (l *link) Revive(ctx context.Context) {
 	l.Close()
 }
 
-// launched reports whether the process has ended and another one, which it started, answers.
-func (l *link) launched() bool {
+// hasLaunched reports whether the process has ended and another one, which it started, answers.
+func (l *link) hasLaunched() bool {
 	p := l.Sess.Facts().Process
 	if p == nil || !l.Sess.Alive() {
 		return false

@@ -179,15 +179,15 @@ func (r *watchedReceiver) OnFrame(f wire.Frame) bool {
 	if message, err := jsonv.Parse(f.Raw); err == nil {
 		r.t.of.mu.Lock()
 		for _, m := range append(message.List(), message) { // a batch, or one message
-			r.t.answered(m)
+			r.t.forgetAnswered(m)
 		}
 		r.t.of.mu.Unlock()
 	}
 	return r.Receiver.OnFrame(f)
 }
 
-// answered removes the request that a response belongs to. The caller holds the lock.
-func (t *life) answered(m jsonv.Value) {
+// forgetAnswered removes the request that a response belongs to. The caller holds the lock.
+func (t *life) forgetAnswered(m jsonv.Value) {
 	if m.Kind() != jsonv.KindObject || !m.Lookup("method").IsAbsent() {
 		return
 	}

@@ -68,7 +68,7 @@ func toolOf(call mcp.Call) string {
 	if call.Method != "tools/call" {
 		return ""
 	}
-	return "tool " + parsed(call.Params).Lookup("name").Text()
+	return "tool " + parseValue(call.Params).Lookup("name").Text()
 }
 
 // keyOf identifies a request: of a call, the same tool and arguments.
@@ -240,7 +240,7 @@ func (v *Visit) afterReset(
 	return again
 }
 
-func parsed(raw []byte) jsonv.Value {
+func parseValue(raw []byte) jsonv.Value {
 	value, _ := jsonv.Parse(raw)
 	return value
 }
@@ -342,7 +342,7 @@ func (v *Visit) rest(ctx context.Context) {
 
 // mustNotRepeat reports whether a call must not be made again.
 func (v *Visit) mustNotRepeat(call mcp.Call) bool {
-	return v.refusesReplay(jsonv.ObjectOf("method", call.Method, "params", parsed(call.Params)))
+	return v.refusesReplay(jsonv.ObjectOf("method", call.Method, "params", parseValue(call.Params)))
 }
 
 // answersAgain repeats a request that was answered before.
@@ -364,5 +364,5 @@ func (v *Visit) answersAgain(ctx context.Context, call mcp.Call) Outcome {
 
 // nameOfCall names a call as nameOf does its message.
 func nameOfCall(call mcp.Call) string {
-	return nameOf(jsonv.ObjectOf("method", call.Method, "params", parsed(call.Params)).Append(nil))
+	return nameOf(jsonv.ObjectOf("method", call.Method, "params", parseValue(call.Params)).Append(nil))
 }

@@ -13,7 +13,7 @@ import (
 // with one request and nothing else: its method, with the name of what the server lists.
 // Names that a probe made up are left out, and so are methods that it made up.
 func (v *Visit) requestOf(x *mcp.Exchange) string {
-	request := parsed(x.Request)
+	request := parseValue(x.Request)
 	method := request.Lookup("method").Text()
 	if strings.HasPrefix(method, "mcptest/") {
 		return ""

@@ -179,7 +179,7 @@ func (v *Visit) refusedAlive(ctx context.Context, x *mcp.Exchange) bool {
 	if x == nil || v.Stdio() {
 		return true
 	}
-	message := parsed(x.Request)
+	message := parseValue(x.Request)
 	method := message.Lookup("method").Text()
 	if method == "" { // a stream, or the end of a session: nothing else is like it
 		return true

@@ -48,7 +48,7 @@ func Arguments(ctx context.Context, v *exam.Visit) {
 				if answered == nil {
 					return o
 				}
-				return traced(answered, a.control, u)
+				return judgeRefusal(answered, a.control, u)
 			})
 		}
 		var accepts, refuses []string
@@ -124,7 +124,7 @@ func (a attacker) attack(ctx context.Context, u argument.Unusual) (*mcp.Exchange
 		// Whether the tool still answers what it answered before: the examiner judges it.
 		_, _ = a.Call(ctx, a.tool, argument.Valid(a.tool))
 	}
-	o := a.survived(ctx, x, u)
+	o := a.judgeSurvival(ctx, x, u)
 	if o.Verdict == verdict.Fail {
 		a.Revive(ctx)
 	}
@@ -132,9 +132,9 @@ func (a attacker) attack(ctx context.Context, u argument.Unusual) (*mcp.Exchange
 	return x, o
 }
 
-// survived judges whether a server responded to unusual arguments. A limit of mcptest, a
+// judgeSurvival judges whether a server responded to unusual arguments. A limit of mcptest, a
 // session that could not be opened and a tool that is slow anyway fail no rule.
-func (a attacker) survived(ctx context.Context, x *mcp.Exchange, u argument.Unusual) exam.Outcome {
+func (a attacker) judgeSurvival(ctx context.Context, x *mcp.Exchange, u argument.Unusual) exam.Outcome {
 	closed, ended := errors.AsType[*wire.ClosedError](x.Cause)
 	switch {
 	case !exam.Silent(x):
@@ -163,8 +163,8 @@ func remote() exam.Outcome {
 // frames are lines of stack traces: JavaScript, Python, Go, Java, .NET, Rust.
 var frames = lazy.Regexp(`(?m)\bat .*[/\\][^\s()]+\.[cm]?[jt]sx?:\d+:\d+|Traceback \(most recent call last\)|File "[^"\n]+", line \d+|goroutine \d+ \[|\bat [\w.$<>]+\(\w+\.(?:java|kt):\d+\)|\bat .+ in \S+\.cs:line \d+|panicked at \S+\.rs:\d+`)
 
-// traced judges the refusal of unusual arguments.
-func traced(x, control *mcp.Exchange, u argument.Unusual) exam.Outcome {
+// judgeRefusal judges the refusal of unusual arguments.
+func judgeRefusal(x, control *mcp.Exchange, u argument.Unusual) exam.Outcome {
 	if exam.Silent(x) {
 		return exam.Unverified("there was %s", exam.Answer(x))
 	}

@@ -73,7 +73,7 @@ func changes(ctx context.Context, v *exam.Visit, lists []exam.Listing) exam.Outc
 			continue
 		}
 		for i, l := range lists {
-			if slices.Equal(before[i], after[i]) || announced(ctx, sess, mark, l.Capability) {
+			if slices.Equal(before[i], after[i]) || isAnnounced(ctx, sess, mark, l.Capability) {
 				continue
 			}
 			o := exam.Broken(x, "after a call of %s, %s has other entries, but the change was not announced", tool.Lookup("name").Text(), l.Method)
@@ -98,14 +98,14 @@ func allSets(ctx context.Context, v *exam.Visit, lists []exam.Listing) (sets [][
 		if read.Pages[len(read.Pages)-1].Result == nil {
 			return nil, false
 		}
-		sets = append(sets, sorted(read))
+		sets = append(sets, sortedKeys(read))
 	}
 	return sets, true
 }
 
-// announced reports whether the change of a list was announced since a mark, or is within a
+// isAnnounced reports whether the change of a list was announced since a mark, or is within a
 // moment.
-func announced(ctx context.Context, sess *mcp.Session, mark mcp.Mark, kind string) bool {
+func isAnnounced(ctx context.Context, sess *mcp.Session, mark mcp.Mark, kind string) bool {
 	method := "notifications/" + kind + "/list_changed"
 	ctx, cancel := context.WithTimeout(ctx, announcement)
 	defer cancel()

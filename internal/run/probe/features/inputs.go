@@ -55,8 +55,8 @@ func converse(ctx context.Context, v *exam.Visit) (out sent) {
 		if i >= callable || v.Slow(tool) {
 			continue
 		}
-		x := counted(ctx, v, do, tool, jsonv.Object())
-		asked := requested(x)
+		x := callCounted(ctx, v, do, tool, jsonv.Object())
+		asked := requestsIn(x)
 		out.all = append(out.all, asked...)
 		if x.Request != nil && x.Response == nil {
 			break // the server may be gone
@@ -64,7 +64,7 @@ func converse(ctx context.Context, v *exam.Visit) (out sent) {
 		if len(asked) > 0 && len(asking) < mostControls && v.Modern() {
 			asking = append(asking, tool)
 			nothing := jsonv.ObjectOf(protocol.MetaCapabilities, jsonv.Object())
-			remembered[exam.Subject(tool)] = requested(counted(ctx, v, do, tool, nothing))
+			remembered[exam.Subject(tool)] = requestsIn(callCounted(ctx, v, do, tool, nothing))
 		}
 	}
 	time.Sleep(time.Second / 5) // what the server announces may come after the response
@@ -93,12 +93,12 @@ func asksNothing(ctx context.Context, v *exam.Visit, tool jsonv.Value) bool {
 		return false
 	}
 	defer v.End(fresh)
-	x := counted(ctx, v, v.Within(v.Reply, fresh), tool, jsonv.Object())
-	return x.Response != nil && len(requested(x)) == 0
+	x := callCounted(ctx, v, v.Within(v.Reply, fresh), tool, jsonv.Object())
+	return x.Response != nil && len(requestsIn(x)) == 0
 }
 
-// counted calls a tool if it is read-only, with members of _meta.
-func counted(
+// callCounted calls a tool if it is read-only, with members of _meta.
+func callCounted(
 	ctx context.Context, v *exam.Visit, do func(context.Context, mcp.Call) *mcp.Exchange, tool, meta jsonv.Value,
 ) *mcp.Exchange {
 	args := argument.Valid(tool)
@@ -108,9 +108,15 @@ func counted(
 	return do(ctx, mcp.Call{Method: "tools/call", Params: exam.Text(exam.Params(tool, args, "_meta", meta))})
 }
 
-// requested are the requests that came with a call.
-func requested(x *mcp.Exchange) []mcp.Message {
-	return slices.DeleteFunc(slices.Clone(x.During), func(m mcp.Message) bool { return m.Kind != mcp.KindRequest })
+// requestsIn are the requests that came with a call.
+func requestsIn(x *mcp.Exchange) []mcp.Message {
+	var requests []mcp.Message
+	for _, m := range x.During {
+		if m.Kind == mcp.KindRequest {
+			requests = append(requests, m)
+		}
+	}
+	return requests
 }
 
 func judge(v *exam.Visit, rule string, seen sent) exam.Outcome {

@@ -28,7 +28,7 @@ func Isolation(ctx context.Context, v *exam.Visit) {
 	n := 0
 	v.Check(ctx, rule, "", func(ctx context.Context) exam.Outcome {
 		n++
-		return leaked(ctx, v, markOf(v, n))
+		return checkLeak(ctx, v, markOf(v, n))
 	})
 	v.Check(ctx, rule, "equal ids at the same time", func(ctx context.Context) exam.Outcome {
 		n++
@@ -41,8 +41,8 @@ func markOf(v *exam.Visit, n int) string {
 	return fmt.Sprintf("mcptest-mark-%d-%d-%s", v.Seed, n, v.Era)
 }
 
-// leaked sends a mark in one session, and reads everything in another one.
-func leaked(ctx context.Context, v *exam.Visit, mark string) exam.Outcome {
+// checkLeak sends a mark in one session, and reads everything in another one.
+func checkLeak(ctx context.Context, v *exam.Visit, mark string) exam.Outcome {
 	var sent *mcp.Exchange
 	why := "the server offers no tool that takes text"
 	var takers, others []jsonv.Value

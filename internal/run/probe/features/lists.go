@@ -21,12 +21,12 @@ func keys(l exam.Listing) (out []string) {
 	return out
 }
 
-// sorted are the keys in an order of their own.
-func sorted(l exam.Listing) []string { return slices.Sorted(slices.Values(keys(l))) }
+// sortedKeys are the keys in an order of their own.
+func sortedKeys(l exam.Listing) []string { return slices.Sorted(slices.Values(keys(l))) }
 
-// repeated is a key that comes more than once, "" without any.
-func repeated(l exam.Listing) string {
-	keys := sorted(l)
+// repeatedKey is a key that comes more than once, "" without any.
+func repeatedKey(l exam.Listing) string {
+	keys := sortedKeys(l)
 	for i := 1; i < len(keys); i++ {
 		if keys[i] == keys[i-1] && keys[i] != "" {
 			return keys[i]
@@ -61,17 +61,17 @@ func Lists(ctx context.Context, v *exam.Visit) {
 			rule = "list-unique"
 		}
 		v.Check(ctx, rule, l.Method, func(ctx context.Context) exam.Outcome {
-			if repeated(l) == "" {
+			if repeatedKey(l) == "" {
 				return exam.Held()
 			}
 			again := exam.Read(ctx, l.List, v.Send)
-			if name := repeated(again); name != "" {
+			if name := repeatedKey(again); name != "" {
 				return exam.Broken(again.Pages[0], "%s has %q twice", l.Method, name)
 			}
 			return exam.Unverified("an entry was listed twice, and once when the list was requested again")
 		})
 		if v.Modern() && l.Kind == surface.Tool {
-			ordered(ctx, v, l)
+			compareOrder(ctx, v, l)
 		}
 	}
 }
@@ -89,12 +89,12 @@ func quiet(ctx context.Context, v *exam.Visit) exam.Outcome {
 	return exam.Held()
 }
 
-// ordered compares the order of the tools in two responses.
-func ordered(ctx context.Context, v *exam.Visit, l exam.Listing) {
+// compareOrder compares the order of the tools in two responses.
+func compareOrder(ctx context.Context, v *exam.Visit, l exam.Listing) {
 	v.Check(ctx, "list-order", l.Method, func(ctx context.Context) exam.Outcome {
 		first := exam.Read(ctx, l.List, v.Send)
 		again := exam.Read(ctx, l.List, v.Send)
-		turned := slices.Equal(sorted(first), sorted(again)) && !slices.Equal(keys(first), keys(again))
+		turned := slices.Equal(sortedKeys(first), sortedKeys(again)) && !slices.Equal(keys(first), keys(again))
 		return exam.BrokenIf(turned, again.Pages[0], "%s lists the same tools in another order each time", l.Method)
 	})
 }
@@ -162,7 +162,7 @@ func comparedLists(ctx context.Context, v *exam.Visit, l exam.Listing, other *mc
 		if page := last.Pages[0]; page.Result == nil {
 			return exam.Unverified("only one at a time: %s got %s", l.Method, exam.Answer(page))
 		}
-		sets[i] = strings.Join(sorted(last), "\n")
+		sets[i] = strings.Join(sortedKeys(last), "\n")
 		if i == 1 && sets[0] == sets[1] {
 			return exam.Held()
 		}

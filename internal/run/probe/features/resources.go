@@ -27,7 +27,7 @@ func Resources(ctx context.Context, v *exam.Visit) {
 	for i, def := range v.Resources {
 		uri := def.Lookup("uri").Text()
 		u, err := url.Parse(uri)
-		v.State(ctx, "resource-uri-syntax", "resource "+uri, exam.BrokenIf(err != nil || u.Scheme == "", listed("resources/list", def), "the URI is not an absolute URI"))
+		v.State(ctx, "resource-uri-syntax", "resource "+uri, exam.BrokenIf(err != nil || u.Scheme == "", placeOf("resources/list", def), "the URI is not an absolute URI"))
 		if i < maxReads && ctx.Err() == nil {
 			content(ctx, v, uri)
 		}
@@ -63,7 +63,7 @@ func missing(ctx context.Context, v *exam.Visit) {
 		v.Enter(exam.Unverified("%s was not read to its end: what exists is not known", unread), "resource-missing", "resource-missing-empty")
 		return
 	}
-	uri := unlisted(v)
+	uri := unlistedURI(v)
 	if uri == "" {
 		v.Enter(exam.Unverified("no URI is known that certainly does not exist"), "resource-missing", "resource-missing-empty")
 		return
@@ -123,9 +123,9 @@ func unreadList(v *exam.Visit) string {
 	return ""
 }
 
-// unlisted is a URI with the scheme of one that the server knows, which is not listed and
+// unlistedURI is a URI with the scheme of one that the server knows, which is not listed and
 // which no template matches; "" if there is none.
-func unlisted(v *exam.Visit) string {
+func unlistedURI(v *exam.Visit) string {
 	var known []string
 	for _, def := range v.Resources {
 		known = append(known, def.Lookup("uri").Text())
@@ -139,7 +139,7 @@ func unlisted(v *exam.Visit) string {
 			continue // anything may exist there
 		}
 		for _, candidate := range []string{uri + "-" + noSuchName, uri + "/a/b/" + noSuchName, scheme + ":///" + noSuchName, scheme + "://" + noSuchName + "/a/b"} {
-			if !slices.Contains(known, candidate) && !matched(v, candidate) {
+			if !slices.Contains(known, candidate) && !isMatched(v, candidate) {
 				return candidate
 			}
 		}
@@ -147,8 +147,8 @@ func unlisted(v *exam.Visit) string {
 	return ""
 }
 
-// matched reports whether a template may expand to a URI.
-func matched(v *exam.Visit, uri string) bool {
+// isMatched reports whether a template may expand to a URI.
+func isMatched(v *exam.Visit, uri string) bool {
 	return slices.ContainsFunc(v.Templates, func(t jsonv.Value) bool {
 		return surface.TemplatePattern(t.Lookup("uriTemplate").Text()).MatchString(uri)
 	})

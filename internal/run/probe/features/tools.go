@@ -47,14 +47,14 @@ func Tools(ctx context.Context, v *exam.Visit) {
 	}
 }
 
-// listed is the place of a definition, as evidence.
-func listed(method string, def jsonv.Value) *mcp.Exchange {
+// placeOf is the place of a definition, as evidence.
+func placeOf(method string, def jsonv.Value) *mcp.Exchange {
 	return &mcp.Exchange{Request: []byte(method), Response: []byte(def.String())}
 }
 
 // definition examines what a tool declares.
 func definition(ctx context.Context, v *exam.Visit, tool jsonv.Value) {
-	x, name := listed("tools/list", tool), tool.Lookup("name").Text()
+	x, name := placeOf("tools/list", tool), tool.Lookup("name").Text()
 	isOdd := len(name) > 128 || !toolName().MatchString(name)
 	o := exam.BrokenIf(isOdd, x, "the name has characters other than A-Z a-z 0-9 _ - . or more than 128")
 	v.State(ctx, "tool-name", exam.Subject(tool), o)
@@ -111,7 +111,7 @@ func calling(ctx context.Context, v *exam.Visit, tool jsonv.Value) {
 		return
 	}
 	progress(ctx, v, x, mark)
-	required(ctx, v, tool)
+	callIncomplete(ctx, v, tool)
 	taskIgnored(ctx, v, tool, args, x)
 	switch {
 	case x.Elapsed > exam.Long:
@@ -153,8 +153,8 @@ func failure(x *mcp.Exchange) string {
 	return exam.Answer(x)
 }
 
-// required calls a tool without one of its required arguments.
-func required(ctx context.Context, v *exam.Visit, tool jsonv.Value) {
+// callIncomplete calls a tool without one of its required arguments.
+func callIncomplete(ctx context.Context, v *exam.Visit, tool jsonv.Value) {
 	names := requiredOf(tool)
 	if len(names) == 0 {
 		return

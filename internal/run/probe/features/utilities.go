@@ -178,7 +178,7 @@ func callWithLogs(ctx context.Context, v *exam.Visit) {
 		if v.Slow(tool) || !allow.ReadOnly(tool) || ctx.Err() != nil {
 			continue
 		}
-		counted(ctx, v, v.Once, tool, jsonv.ObjectOf(protocol.MetaLogLevel, "debug"))
+		callCounted(ctx, v, v.Once, tool, jsonv.ObjectOf(protocol.MetaLogLevel, "debug"))
 		v.Enter(exam.Held(), "listen-only")
 	}
 }

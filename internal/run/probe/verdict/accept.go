@@ -32,7 +32,7 @@ func (r *Report) Accept(b *gate.Baseline) {
 			for _, f := range only {
 				f.Accepted = "baseline"
 			}
-		} else if r.examined(entry) {
+		} else if r.hasExamined(entry) {
 			r.Results = append(r.Results, staleResult(entry))
 		}
 	}
@@ -81,9 +81,9 @@ func ofExchange(subject string) bool {
 	return strings.Contains(method, "/") || method == "initialize" || method == "ping"
 }
 
-// examined reports whether the rule of an entry was examined, in its revision if it has
+// hasExamined reports whether the rule of an entry was examined, in its revision if it has
 // one. Of a rule that was not selected or not verified nothing is known.
-func (r *Report) examined(e gate.Accepted) bool {
+func (r *Report) hasExamined(e gate.Accepted) bool {
 	about := func(x Result) bool { return x.Rule == e.Rule && (e.Revision == "" || e.Revision == x.Revision) }
 	unknown := func(x Result) bool { return about(x) && x.Verdict == NotVerified }
 	return slices.ContainsFunc(r.Results, about) && !slices.ContainsFunc(r.Results, unknown)

@@ -36,17 +36,21 @@ func (r Report) Document(rules ruleset.Rules, on ruleset.Level, p term.Palette, 
 	return d
 }
 
-// failed are the results that failed, the worst level first.
-func (r Report) failed() (out []Result) {
+// failedResults are the results that failed, the worst level first.
+func (r Report) failedResults() (out []Result) {
 	levels := []ruleset.Level{ruleset.Must, ruleset.Should, ruleset.Practice}
-	out = slices.DeleteFunc(slices.Clone(r.Results), func(x Result) bool { return x.Verdict != Fail })
+	for _, x := range r.Results {
+		if x.Verdict == Fail {
+			out = append(out, x)
+		}
+	}
 	slices.SortStableFunc(out, func(a, b Result) int { return slices.Index(levels, a.Level) - slices.Index(levels, b.Level) })
 	return out
 }
 
 // findings are the failures that no baseline accepts.
 func (r Report) findings(on ruleset.Level) (out []gate.Finding) {
-	for _, x := range r.failed() {
+	for _, x := range r.failedResults() {
 		level := "warning"
 		switch {
 		case x.Counts(on):
@@ -123,7 +127,7 @@ func (r Report) text(b *strings.Builder, rules ruleset.Rules, p term.Palette) {
 	for _, absent := range r.Absent {
 		fmt.Fprintf(b, "\n%s\n", p.Paint(term.Faint, term.Escape(absent)))
 	}
-	for _, x := range r.failed() {
+	for _, x := range r.failedResults() {
 		rule, _ := rules.Rule(x.Rule)
 		writeFailure(b, x, rule, p)
 	}
@@ -201,7 +205,7 @@ func (r Report) markdown(b *strings.Builder, rules ruleset.Rules) {
 	for _, revision := range r.Revisions {
 		fmt.Fprintf(b, "| %s | %s |\n", revision, r.Tally(revision).line())
 	}
-	if failed := r.failed(); len(failed) > 0 {
+	if failed := r.failedResults(); len(failed) > 0 {
 		b.WriteString("\n| Rule | Level | Revision | Failure |\n|---|---|---|---|\n")
 		for _, x := range failed {
 			for _, f := range x.Failures {

@@ -83,7 +83,7 @@ func (p *parser) entry() (Var, bool) {
 	}
 	p.text = strings.TrimLeft(p.text[strings.IndexByte(p.text, '=')+1:], " \t")
 	if p.text != "" && (p.text[0] == '\'' || p.text[0] == '"') {
-		value, ok := p.quoted(p.text[0])
+		value, ok := p.parseQuoted(p.text[0])
 		if !ok {
 			p.fail(at, "the quoted value of %s does not end", name)
 			p.text = ""
@@ -124,7 +124,7 @@ func (p *parser) nextLine() string {
 // escapes of a double-quoted value; a backslash before anything else stays.
 var escapes = map[byte]string{'n': "\n", 'r': "\r", 't': "\t", '"': `"`, '\\': `\`, '$': "$", '`': "`"}
 
-func (p *parser) quoted(quote byte) (string, bool) {
+func (p *parser) parseQuoted(quote byte) (string, bool) {
 	var b strings.Builder
 	for i := 1; i < len(p.text); i++ {
 		c := p.text[i]

@@ -66,7 +66,7 @@ var name = lazy.Regexp(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
 // so: $case.NAME, $NAME of one of the variables, and typographic quotation marks in place of
 // those of YAML.
 func Test(d *source.Decoder, test *source.Node, path string, variables []string) {
-	(&reader{d, test, variables}).written(test, path, false)
+	(&reader{d, test, variables}).checkWritten(test, path, false)
 }
 
 // reader reads what is written in a test.
@@ -76,10 +76,10 @@ type reader struct {
 	variables []string
 }
 
-// written warns about a value and all that it contains; args says that it is an argument.
-func (r *reader) written(n *source.Node, path string, args bool) {
+// checkWritten warns about a value and all that it contains; args says that it is an argument.
+func (r *reader) checkWritten(n *source.Node, path string, args bool) {
 	for i, item := range n.Items {
-		r.written(item, source.PathIndex(path, i), args)
+		r.checkWritten(item, source.PathIndex(path, i), args)
 	}
 	r.readFields(n, path, args)
 	r.dollar(n, path)
@@ -108,7 +108,7 @@ func (r *reader) readFields(n *source.Node, path string, args bool) {
 		}
 		describes := key == "cases" || key == "name" || key == "description"
 		if n != r.test || !describes {
-			r.written(f.Value, at, args || key == "args")
+			r.checkWritten(f.Value, at, args || key == "args")
 		}
 	}
 }

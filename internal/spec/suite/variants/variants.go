@@ -46,7 +46,7 @@ func Expand(
 		programs = append(programs, Program{argv, dir})
 		var fields []source.Field
 		if len(argv) > 0 && run != nil {
-			fields = printed(argv, dir, run, from, path, d)
+			fields = runPrinting(argv, dir, run, from, path, d)
 		}
 		if fields == nil {
 			unknown = append(unknown, server.Key.Text)
@@ -57,8 +57,8 @@ func Expand(
 	return programs, unknown
 }
 
-// printed runs the program and returns the variants that it prints.
-func printed(argv []string, dir string, run Programs, from *source.Node, path string, d *source.Decoder) []source.Field {
+// runPrinting runs the program and returns the variants that it prints.
+func runPrinting(argv []string, dir string, run Programs, from *source.Node, path string, d *source.Decoder) []source.Field {
 	text, err := run(argv, dir)
 	if err != nil {
 		d.Errorf(from, path, "can't get the variants: %v", err)

@@ -1,0 +1,69 @@
+package orders
+
+import "strings"
+
+// Reader finds orders in texts.
+type Reader struct{ reading }
+
+// NewReader returns a Reader.
+func NewReader() *Reader { return &Reader{reading{lexicon(), respelled()}} }
+
+// Hides returns what a text orders to hide, in one word for its form, or "".
+func (r *Reader) Hides(text string) string {
+	for _, sentence := range sentences(unquoted(text)) {
+		if why := r.sentence(sentence); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+// unquoted returns a text without what it quotes, which is no order.
+func unquoted(text string) string {
+	parts := strings.Split(strings.NewReplacer("“", "\"", "”", "\"", "`", "\"").Replace(text), "\"")
+	var b strings.Builder
+	for i := 0; i < len(parts); i += 2 {
+		b.WriteString(parts[i] + " ")
+	}
+	return b.String()
+}
+
+// sentences divides a text.
+func sentences(text string) []string {
+	return strings.FieldsFunc(text, func(c rune) bool { return strings.ContainsRune(".!?\n。！？", c) })
+}
+
+// sentence returns the form in which a sentence orders to hide something, or "".
+func (r *Reader) sentence(text string) string {
+	if why := foreign(strings.ToLower(text)); why != "" {
+		return why
+	}
+	all := r.clauses(text)
+	if deceivesWhenAsked(all) {
+		return "deceit when asked"
+	}
+	orders := false
+	for _, c := range all {
+		orders = orders || c.order() >= 0 || c.addressed() > 0
+	}
+	for _, c := range all {
+		switch {
+		case c.forbidsTelling():
+			return "not to tell"
+		case c.keepsUnaware(orders):
+			return "not to know"
+		case c.hides():
+			return "to hide"
+		case c.inSecret(orders):
+			return "in secret"
+		case c.staysSecret():
+			return "a secret"
+		case c.leavesOut():
+			return "no trace"
+		}
+	}
+	if deceives(all) {
+		return "deceit"
+	}
+	return ""
+}

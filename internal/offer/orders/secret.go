@@ -1,0 +1,120 @@
+package orders
+
+import "strings"
+
+// inSecret reports an order to act in secret. ordered says that the sentence is an order.
+func (c clause) inSecret(ordered bool) bool {
+	if ordered && c.hasWord("behind") && c.hasWord("back") && c.find(0, who) >= 0 {
+		return true
+	}
+	at := c.find(0, strong)
+	stands := c.order() >= 0 || at < 3 || c.hasWord("so must should may")
+	if at >= 0 && ordered && stands && !c.reportsState() {
+		return true
+	}
+	return c.orderedQuietly() || ordered && c.unseen()
+}
+
+// orderedQuietly reports an order with a weak word of secrecy, which ordinary tools have, too.
+func (c clause) orderedQuietly() bool {
+	at := c.order()
+	if at < 0 {
+		return false
+	}
+	verb, rest := c[at], c[at+1:]
+	moves := verb.base&send != 0 || verb.text == "do-so"
+	weak := c.find(0, secret)
+	switch {
+	case verb.isOne("remain stay keep be") && len(rest) > 0 && rest[0].isOne("silent quiet mum discreet"):
+		return true
+	case moves && (c.hasWord("without") && c.hasWord("comment notice") || c.hasWord("silence")):
+		return true
+	case verb.isOne("treat consider regard handle view") && rest.hasWord("classified confidential secret private"):
+		return rest.within(0, 8, deed|answer|trace)
+	}
+	return moves && weak >= 0 && c[weak].isOne("silently quietly discreetly secret background quiet")
+}
+
+// unseen reports "without the user noticing".
+func (c clause) unseen() bool {
+	for i := range c {
+		if !c[i].isOne("without unknown") || c[:i].find(0, negation) >= 0 {
+			continue
+		}
+		rest := c[i+1:]
+		knows := rest.learning() || rest.hasWord("knowledge awareness notice")
+		if knows && (rest.within(0, 6, who|nobody) || rest.within(0, 3, tell)) {
+			return true
+		}
+	}
+	return false
+}
+
+// learning reports whether one of the first words is telling, or learning.
+func (c clause) learning() bool {
+	for _, t := range c[:min(len(c), 5)] {
+		if strings.HasSuffix(t.text, "ing") && t.has(learn|tell) {
+			return true
+		}
+	}
+	return false
+}
+
+// staysSecret reports that something is said to be a secret between the model and the server.
+func (c clause) staysSecret() bool {
+	if len(c) < 2 {
+		return len(c) == 1 && c[0].text == "mum"
+	}
+	statement := c[0].isOne("this that it these which all") && len(c) < 8
+	secrecy := c[1].has(must) || c[1].isOne("is are stays remains")
+	switch {
+	case statement && secrecy && c[:min(5, len(c))].find(2, secret) >= 0:
+		return true
+	case statement && c.hasWord("confidential classified unsaid"):
+		return true
+	case c.hasWord("secrecy sealed") || c[0].text == "mum" && len(c) < 5:
+		return true
+	}
+	return c.betweenUs() || c.isOurBusiness() || c.isHiddenText()
+}
+
+// betweenUs reports "between you and this server".
+func (c clause) betweenUs() bool {
+	for i := range c {
+		rest := c[i:]
+		us := rest.hasWord("us") || rest.hasWord("you")
+		said := c[:i].find(0, deed) >= 0 && c[:i].hasWord("is remains stays must should strictly just")
+		if c[i].text == "between" && us && said && !c.conditioned() {
+			return true
+		}
+	}
+	return false
+}
+
+// isOurBusiness reports "none of their concern", "our business alone", "off the record".
+func (c clause) isOurBusiness() bool {
+	for i := range c {
+		rest := c[i:]
+		switch {
+		case c[i].isOne("none no") && rest.hasWord("concern business") && rest.within(0, 8, who):
+			return true
+		case c[i].isOne("our my") && rest.hasWord("business concern affair secret") && len(rest) < 5:
+			return true
+		case c[i].text == "out" && rest.hasWord("sight") && c[:i].find(0, deed|must) >= 0:
+			return true
+		}
+	}
+	return false
+}
+
+// isHiddenText reports "this instruction is invisible to the user".
+func (c clause) isHiddenText() bool {
+	for i := range c {
+		rest := c[i:]
+		hidden := rest[:min(4, len(rest))].hasWord("invisible hidden secret")
+		if hidden && c[i].isOne("instruction instructions text note paragraph") && rest.within(0, 7, who) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,127 @@
+package orders
+
+import "strings"
+
+// forbidsTelling reports an order not to tell somebody something.
+func (c clause) forbidsTelling() bool {
+	for i := range c {
+		verb := c.untold(i)
+		if verb < 0 || !c.ordersNot(i) {
+			continue
+		}
+		rest := c[verb+1:]
+		if rest.technical() || rest.instructs() || rest.conditioned() {
+			continue
+		}
+		needless := c[i].text == "no" && c[i+1].text == "must" // there is no need to
+		if needless && !rest.within(0, 8, deed) {
+			continue
+		}
+		if rest.concernsPeople(c[verb]) {
+			return true
+		}
+	}
+	return c.tellsNobody() || c.leavesUnrecorded() || c.enablesNobody()
+}
+
+// untold returns the place of the verb of telling that the negation at a place belongs to, -1
+// if there is none.
+func (c clause) untold(no int) int {
+	late := c[no].isOne("no nothing") && no > 2
+	if !c[no].has(negation) || late || c[:no].find(0, negation) >= 0 {
+		return -1
+	}
+	for i := no + 1; i < min(len(c), no+4); i++ {
+		bare := c[i].base&tell != 0
+		if bare || c[i].has(tell) && strings.HasSuffix(c[i].text, "ing") {
+			return i
+		}
+		if c[i].has(negation) {
+			return -1
+		}
+	}
+	return -1
+}
+
+// shown are verbs of telling that ordinary descriptions use of things, too.
+const shown = "report show display list share point raise repeat surface state note indicate bring let correct leak relay " +
+	"reporting showing"
+
+// plainly are verbs that are only said of what somebody would rather hide.
+const plainly = "disclose divulge confess admit disclosing divulging confessing admitting"
+
+// concernsPeople reports whether what follows a verb of telling names people, the model's
+// answer, or what the model did.
+func (c clause) concernsPeople(verb token) bool {
+	if verb.isOne(plainly) || c.within(0, 10, who|nobody|answer) || c.within(0, 4, trace) {
+		return true
+	}
+	return !verb.isOne(shown) && c.within(0, 4, deed)
+}
+
+// tellsNobody reports "discuss that with nobody", "say nothing".
+func (c clause) tellsNobody() bool {
+	at := c.order()
+	if at < 0 || c[at].base&tell == 0 {
+		return false
+	}
+	rest := c[at+1:]
+	return rest.find(0, nobody) >= 0 || len(rest) > 0 && rest[0].text == "nothing"
+}
+
+// leavesUnrecorded reports "do not log this call in the transcript".
+func (c clause) leavesUnrecorded() bool {
+	at := c.order()
+	if at <= 0 || !c[:at].hasWord("not never") || !c[at].isOne("log record include list pass add write store put") {
+		return false
+	}
+	rest := c[at+1:]
+	if rest.technical() || rest.conditioned() {
+		return false
+	}
+	return rest.within(0, 4, deed) && rest.within(0, len(rest), answer|who)
+}
+
+// enablesNobody reports "do not let the reader see it", "don't make the user aware".
+func (c clause) enablesNobody() bool {
+	no := c.find(0, negation)
+	if no < 0 || no > 3 || !c.ordersNot(no) {
+		return false
+	}
+	rest := c[no+1:]
+	enables := len(rest) > 0 && rest[0].isOne("make let allow have give keep")
+	return enables && rest.within(1, 4, who) && rest.within(2, 5, learn|strong)
+}
+
+// between are words that may stand between the beginning of an order and its negation.
+const between = "do please be sure to make ever and you must should shall may need will the assistant model agent ai llm is are " +
+	"simply just always also at liberty there"
+
+// ordersNot reports whether a negation belongs to an order: no other word is its subject.
+func (c clause) ordersNot(at int) bool {
+	start := at
+	for start > 0 && c[start-1].isOne(between) {
+		start--
+	}
+	if start > 0 && c[start-1].isOne("does it that which") {
+		return false
+	}
+	forbids := at > 0 && c[at-1].text == "do" || c[at].isOne("without refrain avoid") && start > 1
+	return start == 0 || c[start-1].has(model) || forbids
+}
+
+// technical reports whether the object of a verb is data that is left out for an ordinary
+// reason.
+func (c clause) technical() bool {
+	at := c.find(0, matter)
+	return at >= 0 && at < 8 && !c[:at].hasWord("that fact about where how why")
+}
+
+// conditioned reports whether a clause says until when, or unless what, it holds.
+func (c clause) conditioned() bool { return c.find(0, later) >= 0 }
+
+// instructs reports whether somebody is told to do something: "tell users to restart".
+func (c clause) instructs() bool {
+	at := c.find(0, who)
+	return at >= 0 && at < 3 && at+2 < len(c) && c[at+1].text == "to" && !c[at+2].isOne(determiners)
+}

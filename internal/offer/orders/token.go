@@ -1,0 +1,203 @@
+package orders
+
+import (
+	"strings"
+	"unicode"
+)
+
+// token is a word of a clause.
+type token struct {
+	text string
+	entry
+}
+
+func (t token) has(c class) bool { return t.is&c != 0 }
+
+// clause is a part of a sentence with a verb of its own, as far as that can be seen.
+type clause []token
+
+// spellings has words that stand for several words with the same meaning: obligations, the
+// beginnings of orders, and idioms of secrecy.
+const spellings = `
+cannot: can not
+nobody: no one, no-one
+never: under no circumstances, at no point, in no way, by no means
+notice: heads-up
+must: have to, has to, had to, needs to, need to, ought to, is to, are to, supposed to, meant to, allowed to
+must not: is not to, are not to, need not, needs not, do not must, does not must
+must never: is never to, are never to, need never
+please: make sure to, be careful to, ensure that, ensure, it is important that, it is essential that
+please: it is vital that, it is crucial that, it is important to, it is essential to, it is vital to
+please: it is crucial to, make sure that, be sure to, take care to, see to it that, take care that, remember to
+please: feel free to, try to
+please not: be careful not to
+do-so: do so, do this, do it, do that, do all this
+covertly: on the quiet, on the sly, under the radar, in secret, off the books, off the record, behind the curtain
+covertly: below the radar, under the table
+secret: under wraps
+quietly: behind the scenes
+unaware: in the dark, out of the loop
+suspect: get wise, gets wise
+be told: come to light, comes to light
+reveal: let slip, let on, draw attention, draw any attention, raise suspicion, give away, spill the beans
+tell: tip off, make aware
+never tell anyone: breathe not a word
+never tell: not a word, no word to
+admit: own up
+mention: bring up, point out
+mentioned: brought up, pointed out
+told: made aware
+know: be aware
+learn: become aware, find out
+telling anyone: drawing attention, drawing any attention
+not know: no idea
+deceived: led to believe, made to believe
+`
+
+// respelled returns what replaces the words of the table, and contractions.
+func respelled() *strings.Replacer {
+	pairs := []string{"’", "'", "n't ", " not ", "'ll ", " will ", "'re ", " are "}
+	for line := range strings.Lines(strings.TrimSpace(spellings)) {
+		word, list, _ := strings.Cut(strings.TrimSpace(line), ":")
+		for part := range strings.SplitSeq(list, ",") {
+			pairs = append(pairs, " "+strings.TrimSpace(part)+" ", " "+word+" ")
+		}
+	}
+	return strings.NewReplacer(pairs...)
+}
+
+// reading is what is needed to divide texts into words.
+type reading struct {
+	words    map[string]entry
+	spelling *strings.Replacer
+}
+
+// spaced returns a text with blanks around its punctuation.
+func spaced(text string) string {
+	var b strings.Builder
+	for _, c := range text {
+		if strings.ContainsRune(",:;—().", c) {
+			b.WriteString(" " + string(c) + " ")
+			continue
+		}
+		b.WriteRune(c)
+	}
+	return b.String()
+}
+
+// clauses divides a sentence at commas, colons, dashes, and words that begin a clause.
+func (r *reading) clauses(sentence string) (out []clause) {
+	// Twice, because two neighbors share a blank.
+	text := r.spelling.Replace(r.spelling.Replace(" " + spaced(strings.ToLower(sentence)) + " "))
+	for _, part := range strings.FieldsFunc(text, func(c rune) bool { return strings.ContainsRune(",:;—()\"“”", c) }) {
+		var one clause
+		for _, word := range strings.FieldsFunc(part, func(c rune) bool {
+			return !unicode.IsLetter(c) && !unicode.IsDigit(c) && c != '-' && c != '_' && c != '\''
+		}) {
+			word = strings.TrimSuffix(strings.Trim(word, "'-"), "'s")
+			if word == "but" && len(one) > 0 && one[len(one)-1].has(nobody) { // nobody but you
+				continue
+			}
+			begins := word == "and" || word == "but" || word == "then"
+			if begins && len(one) > 0 {
+				out, one = append(out, one), nil
+			}
+			if !begins && word != "" {
+				one = append(one, token{word, r.words[word]})
+			}
+		}
+		if len(one) > 0 {
+			out = append(out, one)
+		}
+	}
+	return out
+}
+
+// find returns the place of the first word of a class from a place on, -1 if there is none.
+func (c clause) find(from int, of class) int {
+	for i := max(from, 0); i < len(c); i++ {
+		if c[i].has(of) {
+			return i
+		}
+	}
+	return -1
+}
+
+// within reports whether a class occurs among the next words.
+func (c clause) within(from, n int, of class) bool {
+	at := c.find(from, of)
+	return at >= 0 && at < from+n
+}
+
+// hasWord reports whether a clause has one of some words.
+func (c clause) hasWord(words string) bool {
+	for _, t := range c {
+		if t.isOne(words) {
+			return true
+		}
+	}
+	return false
+}
+
+// isOne reports whether a word is one of some.
+func (t token) isOne(words string) bool { return strings.Contains(" "+words+" ", " "+t.text+" ") }
+
+// openers are words before the verb of an order.
+const openers = "shall must should please always also simply just never do not ever afterwards first instead so quietly silently secretly to " +
+	"discreetly covertly it is important that therefore otherwise only strictly then you are expected"
+
+// orderers are openers after which an unknown word is a verb.
+const orderers = "shall must should please not never always"
+
+// order returns the place of the verb with which a clause orders something: the base form at
+// its beginning, or after "you must"; -1 if it orders nothing.
+func (c clause) order() int {
+	i := 0
+	if len(c) > 1 && c.addressed() > 0 {
+		i = c.addressed()
+	}
+	for i < len(c) && (c[i].isOne(openers) || strings.HasSuffix(c[i].text, "ly")) {
+		i++
+	}
+	switch {
+	case i >= len(c):
+		return -1
+	case c[i].base != 0 || c[i].text == "do-so" || c.isBare(i):
+		return i
+	case i > 0 && c[i-1].isOne(orderers) && c[i].is == 0 && !strings.HasSuffix(c[i].text, "s"):
+		return i
+	}
+	return -1
+}
+
+// determiners begin the object of a verb.
+const determiners = "the a an it them this that these those your all every any each his her their its one both what whatever"
+
+// isBare reports whether a word that the lexicon lacks is the base form of a verb: it stands
+// before an object, and has the ending of no other form.
+func (c clause) isBare(i int) bool {
+	word := c[i].text
+	for _, ending := range []string{"s", "ing", "ed", "ly"} {
+		if strings.HasSuffix(word, ending) {
+			return false
+		}
+	}
+	function := c[i].isOne(determiners + " if when in on at for with to of by from as is are was were there here he she we they i you " +
+		"because since while where which who not no or than also only unless until before after during per via")
+	return !function && c[i].is&(who|nobody|model|must|negation) == 0 && i+1 < len(c) && c[i+1].isOne(determiners)
+}
+
+// addressed returns the place after "you must", "the assistant shall", 0 if a clause does not
+// begin so.
+func (c clause) addressed() int {
+	for i := range min(len(c), 4) {
+		if !c[i].has(model) || i+1 >= len(c) {
+			continue
+		}
+		next := c[i+1]
+		if next.has(must) || next.isOne("will may can could are") {
+			return i + 2
+		}
+	}
+	return 0
+}
