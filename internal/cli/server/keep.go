@@ -55,11 +55,7 @@ func target(k *keeping.Keeper, f *keeping.Flags, l *option.Viewer, argv []string
 
 // keptCall returns the test of a call of a tool, without its answer.
 func keptCall(ctx context.Context, l *option.Viewer, tool string, args jsonv.Value, x *mcp.Exchange, warnings []string) draft.Test {
-<<<<<<< HEAD
 	t := draft.Test{Block: "tools", Subject: tool, Args: args, Respond: keeping.Responses(x)}
-=======
-	t := draft.Test{Block: "tools", Subject: tool, Args: args, Respond: answersOf(x)}
->>>>>>> main
 	misfit := func(warning string) bool { return strings.HasPrefix(warning, "argument ") }
 	t.InvalidArgs = slices.ContainsFunc(warnings, misfit) || !isListed(ctx, l, "tools", "name", tool)
 	return t
@@ -74,28 +70,3 @@ func isListed(ctx context.Context, l *option.Viewer, list, key, name string) boo
 	items, err := l.Conn.List(ctx, list+"/list", list)
 	return err != nil || slices.Contains(inspect.Names(items, key), name)
 }
-<<<<<<< HEAD
-=======
-
-// answersOf returns what a test needs to answer the questions to the user as this command did;
-// absent if there was none.
-func answersOf(x *mcp.Exchange) jsonv.Value {
-	var answers []jsonv.Value
-	for _, m := range x.During {
-		if m.Kind != mcp.KindResponse || m.Method != "elicitation/create" {
-			continue
-		}
-		if answer, err := jsonv.Parse(m.Params); err == nil && !answer.Lookup("action").IsAbsent() {
-			answers = append(answers, answer)
-		}
-	}
-	if len(answers) == 0 {
-		return jsonv.Value{}
-	}
-	same := func(a jsonv.Value) bool { return jsonv.Equal(a, answers[0]) }
-	if !slices.ContainsFunc(answers, func(a jsonv.Value) bool { return !same(a) }) {
-		return jsonv.ObjectOf("elicitation", answers[0])
-	}
-	return jsonv.ObjectOf("elicitation", jsonv.Array(answers...))
-}
->>>>>>> main

@@ -117,7 +117,7 @@ func (r *receiver) emit(in *incoming, found []finding) {
 	e := Event{At: in.At, ID: in.id}
 	for _, f := range found {
 		v := f.Violation
-		v.ID, v.Tolerated = in.id, s.log.tolerated(v.Kind)
+		v.ID, v.Tolerated = in.id, s.log.isTolerated(v.Kind)
 		e.Violations = append(e.Violations, v)
 	}
 	if in.shape == adopted { // it was passed on when it arrived

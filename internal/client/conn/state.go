@@ -163,7 +163,7 @@ func (s *state) emitSent(out wire.Outgoing) {
 // report records a violation that is not one of a frame. The caller holds mu.
 func (s *state) report(v protocol.Violation, id string, k *call) {
 	s.record(v, id, k)
-	v.ID, v.Tolerated = id, s.log.tolerated(v.Kind)
+	v.ID, v.Tolerated = id, s.log.isTolerated(v.Kind)
 	s.emit(Event{ID: id, Violations: []protocol.Violation{v}})
 }
 

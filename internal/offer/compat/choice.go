@@ -120,22 +120,14 @@ func (c *Choice) Run(
 			return nil, nil, err
 		}
 	}
-<<<<<<< HEAD
 	main := Offered(offer)
-=======
-	main := listOffered(offer)
->>>>>>> main
 	main.Installed = c.InstalledAs
 	main.Server = cmp.Or(c.InstalledAs, offer.Lookup("server", "serverInfo", "name").Text())
 	lists := []List{main}
 	for _, name := range c.clientNames() {
 		own := main
 		if other, asked := others[name]; asked {
-<<<<<<< HEAD
 			own = Offered(other)
-=======
-			own = listOffered(other)
->>>>>>> main
 		}
 		own.Server, own.Installed, own.Profiles = main.Server, main.Installed, c.profilesOf(name)
 		lists = append(lists, own)
@@ -144,11 +136,7 @@ func (c *Choice) Run(
 		lists[0].Profiles = c.profilesOf("")
 	}
 	for _, name := range c.InstalledWith {
-<<<<<<< HEAD
 		other := Offered(others[name])
-=======
-		other := listOffered(others[name])
->>>>>>> main
 		other.Server = name
 		if name == main.Server {
 			other.Server += " (of the suite)"
@@ -175,13 +163,8 @@ func (c *Choice) Run(
 	return failing, notices, nil
 }
 
-<<<<<<< HEAD
 // Offered returns the list of a surface.
 func Offered(offer jsonv.Value) List {
-=======
-// listOffered returns the list of a surface.
-func listOffered(offer jsonv.Value) List {
->>>>>>> main
 	l := List{Tools: offer.Lookup("tools").List()}
 	for _, kind := range []struct{ member, subject, key string }{
 		{"resources", "resource ", "uri"}, {"resourceTemplates", "resource template ", "uriTemplate"}, {"prompts", "prompt ", "name"},

@@ -2,10 +2,10 @@ package live
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"mcptest/internal/base/jsonv"
-	"mcptest/internal/base/lists"
 	"mcptest/internal/offer/compat"
 	"mcptest/internal/offer/surface"
 )
@@ -59,9 +59,8 @@ func examine(ctx context.Context, read *surface.Offer) map[string][]compat.Findi
 	short := *read
 	short.Lists = map[surface.Kind][]jsonv.Value{}
 	for kind, defs := range read.Lists {
-		short.Lists[kind] = lists.Kept(defs, func(def jsonv.Value) (jsonv.Value, bool) {
-			return def, len(def.Append(nil)) <= examinedBytes
-		})
+		isLong := func(def jsonv.Value) bool { return len(def.Append(nil)) > examinedBytes }
+		short.Lists[kind] = slices.DeleteFunc(slices.Clone(defs), isLong)
 	}
 	list := compat.Offered(short.Value())
 	list.Handshake = read.Handshake

@@ -126,7 +126,8 @@ func whyVersion(sess *mcp.Session, chosen string) string {
 		era = "stateless"
 	}
 	text := "protocol " + sess.Protocol() + ", " + era
-	switch how := sess.Detection(); {
+	how := sess.Detection()
+	switch {
 	case chosen != "" && chosen != mcp.Auto:
 		return text + ": it was chosen"
 	case how != "":
