@@ -140,10 +140,10 @@ $(JUDGE)/node_modules/.installed: $(JUDGE)/package.json $(JUDGE)/package-lock.js
 	@cd $(JUDGE) && $(NPM_CI)
 	@touch $@
 
-## browser: the HTML report in a real Chromium (needs one installed)
+## browser: the HTML report and the page of mcptest ui in a real Chromium (needs one installed)
 .PHONY: browser
 browser: servers
-	MCPTEST_REQUIRE_SERVERS=1 MCPTEST_REQUIRE_BROWSER=1 $(GO) test -count=1 -run HTMLInABrowser -v ./internal/report
+	MCPTEST_REQUIRE_SERVERS=1 MCPTEST_REQUIRE_BROWSER=1 $(GO) test -count=1 -run 'InABrowser$$' -v ./internal/report ./internal/cli
 
 ## pictures: write the pictures of the README from what the program prints (needs Chromium)
 .PHONY: pictures

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"mcptest/internal/cli/explore"
 	"mcptest/internal/cli/option"
 	"mcptest/internal/cli/server"
 	"mcptest/internal/cli/skill"
@@ -96,6 +97,7 @@ It reports what clients hide: raw messages, stray output, wrong ids, leaked proc
 		server.NewCheckCmd(s),
 		server.NewLockCmd(s),
 		server.NewDiffCmd(s),
+		explore.NewCmd(s),
 		stress.NewLeakCmd(s),
 		stress.NewLoadCmd(s),
 		newVersionCmd(s),

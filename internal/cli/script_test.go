@@ -41,6 +41,7 @@ func TestMain(m *testing.M) {
 		"statuses":    statusesMain,
 		"leaky":       leakyMain,
 		"greenserver": greenMain,
+		"counting":    countingMain,
 	})
 }
 

@@ -8,11 +8,13 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/secret"
+	"mcptest/internal/base/shellwords"
 	"mcptest/internal/base/source"
 	"mcptest/internal/base/term"
 	"mcptest/internal/cli/cmdutil"
@@ -100,6 +102,7 @@ func (k *Keeper) read(text []byte) (target, error) {
 // insertion is a test with its place.
 type insertion struct {
 	entry draft.Entry
+	all   []draft.Expectation // also those that the test does not get
 	text  func(string) string
 	edit  keep.Edit
 	after []byte
@@ -133,10 +136,19 @@ func (k *Keeper) Keep(ctx context.Context, r Request) error {
 	if err := k.file.Write(ctx, !k.flags.yes, write); err != nil {
 		return refusal(err)
 	}
-	place := fmt.Sprintf("%s:%d", k.flags.Suite, in.edit.Line(k.before(in)))
-	fmt.Fprintf(k.streams.Err, "mcptest: kept as %q in %s; mcptest run %s runs it\n", term.Escape(in.entry.Name), term.Escape(place), term.Escape(place))
+	line, alone := in.edit.Line(k.before(in), in.entry.Block)
+	place := fmt.Sprintf("%s:%d", k.flags.Suite, line)
+	again := place
+	if !alone {
+		again = shellwords.QuoteAll([]string{k.flags.Suite, "--filter", ExactName(in.entry.Name)})
+	}
+	fmt.Fprintf(k.streams.Err, "mcptest: kept as %q in %s; mcptest run %s runs it\n",
+		term.Escape(in.entry.Name), term.Escape(place), term.Escape(again))
 	return nil
 }
+
+// ExactName returns the value of --filter that selects the test of a name.
+func ExactName(name string) string { return "re:^" + regexp.QuoteMeta(name) + "$" }
 
 // CheckServer returns the error of Keep for a request to a server that the suite lacks.
 func (k *Keeper) CheckServer(r Request) error {
@@ -180,6 +192,13 @@ func (k *Keeper) insert(now *source.File, r Request) (insertion, error) {
 		return insertion{}, err
 	}
 	in := insertion{entry: su.Entry(&r.Test, name), text: words.text}
+	in.all = in.entry.Expect
+	in.entry.Expect = slices.Clone(in.all)
+	for _, i := range slices.Backward(slices.Sorted(slices.Values(r.Leave))) {
+		if i >= 0 && i < len(in.entry.Expect) {
+			in.entry.Expect = slices.Delete(in.entry.Expect, i, i+1)
+		}
+	}
 	server, note, err := serverOf(to.file, r)
 	if err != nil {
 		return insertion{}, err

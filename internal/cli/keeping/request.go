@@ -19,6 +19,8 @@ type Request struct {
 	URL    string
 	// Redactor knows the secrets of the session.
 	Redactor *secret.Redactor
+	// Leave are the numbers of the assertions that the test does not get.
+	Leave []int
 }
 
 // target is the suite that gets a test, as read from a text.

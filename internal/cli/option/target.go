@@ -193,6 +193,14 @@ func (f *TargetFlags) resolve(s cmdutil.Streams, argv []string, redactor *secret
 	return f.OfSuite(s, redactor)
 }
 
+// EnvNames returns the variables of the environment that the command after -- gets.
+func (f *TargetFlags) EnvNames() []string { return f.env }
+
+// Resolve is how a command gets the definition of its only server; it declares the secrets.
+func (f *TargetFlags) Resolve(s cmdutil.Streams, argv []string, redactor *secret.Redactor) (*plan.Server, error) {
+	return f.resolve(s, argv, redactor)
+}
+
 // Given counts what is given.
 func Given(what ...bool) (n int) {
 	for _, given := range what {

@@ -64,38 +64,70 @@ func (f *TargetFlags) Prepare(
 	if l.Server, err = f.resolve(s, argv, l.Redactor); err != nil {
 		return nil, nil, nil, err
 	}
-	log, closeLog, err := OpenLog(s.Err, "error", l.Redactor)
+	shared, err := f.Share(cmd, s, l.Redactor)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	l.World = cmdutil.NewWorld(s, log)
+	l.World = shared.World
+	o := shared.Options(l.Server)
+	o.Violations, o.Doing = l.violations, l.doing
+	for _, change := range opts {
+		change(&o)
+	}
+	l.Conn, l.o = inspect.New(o), o
+	return shared.Context, l, func() {
+		l.Conn.Close()
+		shared.Close()
+	}, nil
+}
+
+// Shared is what the sessions of a command have in common.
+type Shared struct {
+	Context context.Context // canceled by a signal
+	World   *cmdutil.World
+	Close   func() // ends all processes
+	options inspect.Options
+}
+
+// Options returns how to connect to a server.
+func (c *Shared) Options(sv *plan.Server) inspect.Options {
+	o := c.options
+	o.Server, o.Client = sv, connect.ClientOf(sv, ownName())
+	return o
+}
+
+// Share prepares connections. The caller must close what it returns.
+func (f *TargetFlags) Share(
+	cmd *cobra.Command, s cmdutil.Streams, redactor *secret.Redactor,
+) (*Shared, error) {
+	f.tokenFile, f.lost = TokenPath(f.tokenFile, s)
+	log, closeLog, err := OpenLog(s.Err, "error", redactor)
+	if err != nil {
+		return nil, err
+	}
+	world := cmdutil.NewWorld(s, log)
 	o := inspect.Options{
-		Server: l.Server, Client: connect.ClientOf(l.Server, ownName()), WaitForReady: f.waitForReady,
+		WaitForReady: f.waitForReady,
 		Connect: connect.Options{
-			Registry:  l.World.Registry,
+			Registry:  world.Registry,
 			UserAgent: "mcptest/" + cmdutil.Version(),
-			Secret:    l.Redactor.Add,
+			Secret:    redactor.Add,
 			Tokens:    f.tokenFile,
 			Limits:    f.limits.Wire(),
 			Logins:    connect.NewLogins(),
 			Sessions:  f.sessions,
 		},
-		Eras: history.Eras("."), Violations: l.violations, Doing: l.doing,
+		Eras: history.Eras("."),
 	}
-	for _, change := range opts {
-		change(&o)
-	}
-	l.Conn, l.o = inspect.New(o), o
-	ctx, stop := cmdutil.WatchSignals(cmd.Context(), s.Err, l.World.Kill)
-	return ctx, l, func() {
-		l.Conn.Close()
+	ctx, stop := cmdutil.WatchSignals(cmd.Context(), s.Err, world.Kill)
+	return &Shared{ctx, world, func() {
 		if !cmdutil.InCI(s.Env) {
 			_ = history.KeepEras(".", o.Eras) // only a hint for the next command
 		}
-		l.World.Close()
+		world.Close()
 		stop()
 		closeLog()
-	}, nil
+	}, o}, nil
 }
 
 // ownName is what mcptest calls itself.
@@ -226,7 +258,8 @@ func (l *Viewer) loginHint(err error) string {
 	if !connect.RefusedAnonymous(l.Server, err) {
 		return ""
 	}
-	return l.Redactor.String("mcptest login "+shellwords.Quote(auth.ServerKey(l.Server.URL))) + " logs in; --bearer-token-env NAME sends a token you have"
+	login := "mcptest login " + shellwords.Quote(auth.ServerKey(l.Server.URL)) + " logs in"
+	return l.Redactor.String(login) + "; --bearer-token-env NAME sends a token you have"
 }
 
 // maxShown limits the printed violations.

@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,7 +10,6 @@ import (
 	"mcptest/internal/cli/keeping"
 	"mcptest/internal/cli/option"
 	"mcptest/internal/client/mcp"
-	"mcptest/internal/client/protocol"
 	"mcptest/internal/run/inspect"
 	"mcptest/internal/spec/draft"
 )
@@ -21,7 +19,7 @@ import (
 func keep(
 	ctx context.Context, k *keeping.Keeper, l *option.Viewer, r keeping.Request, t draft.Test, x *mcp.Exchange, failed error,
 ) error {
-	answer, ok := answerOf(x)
+	answer, ok := keeping.AnswerOf(x)
 	if !ok {
 		fmt.Fprintln(l.Streams.Err, "mcptest: not kept: there is no result")
 		if failed != nil {
@@ -55,26 +53,9 @@ func target(k *keeping.Keeper, f *keeping.Flags, l *option.Viewer, argv []string
 	return r, k.CheckServer(r)
 }
 
-// answerOf returns the answer to a request; ok is false if it got no response that a test can
-// expect.
-func answerOf(x *mcp.Exchange) (a draft.Answer, ok bool) {
-	if rpc, refused := errors.AsType[*protocol.RPCError](inspect.ExchangeError(x)); refused {
-		return draft.Answer{Code: jsonv.Int(rpc.Code), Reason: rpc.Message}, true
-	}
-	result, err := jsonv.Parse(x.Result)
-	if x.Cause != nil || err != nil || result.Kind() != jsonv.KindObject {
-		return draft.Answer{}, false
-	}
-	a.Result = result
-	if result.Lookup("isError").Bool() {
-		a.Reason = result.Lookup("content").At(0).Lookup("text").Text()
-	}
-	return a, true
-}
-
 // keptCall returns the test of a call of a tool, without its answer.
 func keptCall(ctx context.Context, l *option.Viewer, tool string, args jsonv.Value, x *mcp.Exchange, warnings []string) draft.Test {
-	t := draft.Test{Block: "tools", Subject: tool, Args: args, Respond: answersOf(x)}
+	t := draft.Test{Block: "tools", Subject: tool, Args: args, Respond: keeping.Responses(x)}
 	misfit := func(warning string) bool { return strings.HasPrefix(warning, "argument ") }
 	t.InvalidArgs = slices.ContainsFunc(warnings, misfit) || !isListed(ctx, l, "tools", "name", tool)
 	return t
@@ -88,26 +69,4 @@ func isListed(ctx context.Context, l *option.Viewer, list, key, name string) boo
 	}
 	items, err := l.Conn.List(ctx, list+"/list", list)
 	return err != nil || slices.Contains(inspect.Names(items, key), name)
-}
-
-// answersOf returns what a test needs to answer the questions to the user as this command did;
-// absent if there was none.
-func answersOf(x *mcp.Exchange) jsonv.Value {
-	var answers []jsonv.Value
-	for _, m := range x.During {
-		if m.Kind != mcp.KindResponse || m.Method != "elicitation/create" {
-			continue
-		}
-		if answer, err := jsonv.Parse(m.Params); err == nil && !answer.Lookup("action").IsAbsent() {
-			answers = append(answers, answer)
-		}
-	}
-	if len(answers) == 0 {
-		return jsonv.Value{}
-	}
-	same := func(a jsonv.Value) bool { return jsonv.Equal(a, answers[0]) }
-	if !slices.ContainsFunc(answers, func(a jsonv.Value) bool { return !same(a) }) {
-		return jsonv.ObjectOf("elicitation", answers[0])
-	}
-	return jsonv.ObjectOf("elicitation", jsonv.Array(answers...))
 }

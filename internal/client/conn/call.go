@@ -179,7 +179,7 @@ func (c *Conn) write(ctx context.Context, k *call, out wire.Outgoing) error {
 	}
 	c.sending.RLock()
 	defer c.sending.RUnlock()
-	err := c.t.Send(ctx, out)
+	err := c.send(ctx, out)
 	var broken *wire.BrokenError
 	k.written = !errors.As(err, &broken) || broken.Partly
 	return err

@@ -38,7 +38,7 @@ func New(t wire.Transport, o Options) *Conn {
 	c.in = newReceiver(c.state, &responder{
 		ctx:   c.ctx,
 		wg:    &c.wg,
-		send:  t.Send,
+		send:  c.send,
 		state: c.state,
 		byID:  map[string]context.CancelFunc{},
 	}, o.Answer)
@@ -47,7 +47,10 @@ func New(t wire.Transport, o Options) *Conn {
 }
 
 // Start begins delivery.
-func (c *Conn) Start() error { return c.t.Start(c.in) }
+func (c *Conn) Start() error {
+	c.watchStderr()
+	return c.t.Start(c.in)
+}
 
 // SetVersion sets the protocol version of the following messages.
 func (c *Conn) SetVersion(d protocol.Version) { c.state.version.Store(&d) }
@@ -64,11 +67,35 @@ func (c *Conn) Notify(ctx context.Context, method string, params []byte) error {
 		return err
 	}
 	out := wire.Outgoing{Raw: protocol.AppendNotification(nil, method, params), Method: method, Params: params, Protocol: c.Version().Name}
-	if err := c.t.Send(ctx, out); err != nil {
+	if err := c.send(ctx, out); err != nil {
 		c.state.side.Add(wire.SideSent, method+" was not accepted: "+strings.TrimPrefix(err.Error(), method+": "))
 		return &SendError{Method: method, Err: err}
 	}
 	return nil
+}
+
+// send sends a message.
+func (c *Conn) send(ctx context.Context, out wire.Outgoing) error {
+	c.state.emitSent(out)
+	return c.t.Send(ctx, out)
+}
+
+// watchStderr passes on what the process writes to standard error.
+func (c *Conn) watchStderr() {
+	out := c.Facts().Stderr
+	if c.state.watch == nil || out == nil {
+		return
+	}
+	c.wg.Go(func() {
+		out.Each(c.ctx.Done(), func(text string) { c.state.emit(Event{Stderr: text}) })
+	})
+}
+
+// Report passes violations to the watcher that were found in a message after its call.
+func (c *Conn) Report(list []protocol.Violation) {
+	for _, v := range list {
+		c.state.emit(Event{ID: v.ID, Violations: []protocol.Violation{v}})
+	}
 }
 
 // Note adds a side event.

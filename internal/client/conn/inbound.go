@@ -90,6 +90,7 @@ func (r *receiver) handle(in incoming) {
 	for i := range found {
 		cause = cmp.Or(cause, found[i].cause)
 	}
+	r.emit(&in, found)
 	r.out.deliver(&in, cause)
 	for i := range found {
 		r.state.record(found[i].Violation, in.id, in.call)
@@ -98,11 +99,43 @@ func (r *receiver) handle(in incoming) {
 	case in.shape == batch && !in.ends:
 		for _, part := range in.parts {
 			in.Raw = part
-			r.handle(r.parser.object(in.Frame))
+			one := r.parser.object(in.Frame)
+			one.part = true
+			r.handle(one)
 		}
 	case in.orphan:
 		r.adoptLater(in.Frame)
 	}
+}
+
+// emit passes a frame with its findings to the watcher.
+func (r *receiver) emit(in *incoming, found []finding) {
+	s := r.state
+	if s.watch == nil || in.shape == blank && len(found) == 0 {
+		return
+	}
+	e := Event{At: in.At, ID: in.id}
+	for _, f := range found {
+		v := f.Violation
+		v.ID, v.Tolerated = in.id, s.log.isTolerated(v.Kind)
+		e.Violations = append(e.Violations, v)
+	}
+	if in.shape == adopted { // it was passed on when it arrived
+		s.emit(e)
+		return
+	}
+	f := FrameEvent{Dir: wire.FromServer, Raw: in.Raw, Size: int64(len(in.Raw)), Part: in.part}
+	if in.line != nil {
+		f.Raw, f.Size = in.line, int64(len(in.line))
+	}
+	if in.over != nil {
+		f.Size = in.over.Size
+	}
+	if env := in.envelope; env != nil {
+		f.Method, f.ID = protocol.TextOf(env.Method), string(env.ID)
+	}
+	e.Frame = &f
+	s.emit(e)
 }
 
 // selfContained reports whether a line is a JSON-RPC message on its own.
@@ -231,6 +264,7 @@ func (r *receiver) InFlight() (calls, answered int) {
 func (r *receiver) OnHTTP(id string, info *wire.HTTPInfo) {
 	r.state.mu.Lock()
 	defer r.state.mu.Unlock()
+	r.state.emit(Event{HTTP: info, ID: id})
 	if k := r.state.calls.callOf(id); k != nil {
 		k.x.HTTP = info
 	}
@@ -240,6 +274,9 @@ func (r *receiver) OnHTTP(id string, info *wire.HTTPInfo) {
 func (r *receiver) OnFailure(id string, err error, info *wire.HTTPInfo) {
 	r.state.mu.Lock()
 	defer r.state.mu.Unlock()
+	if info != nil {
+		r.state.emit(Event{HTTP: info, ID: id})
+	}
 	if k := r.state.calls.callOf(id); k != nil {
 		k.x.HTTP = info
 		k.x.Cause = err
@@ -261,10 +298,10 @@ func (r *receiver) OnViolation(id string, v protocol.Violation) {
 	defer r.state.mu.Unlock()
 	v.At = time.Now()
 	if k := r.state.calls.callOf(id); k != nil {
-		r.state.record(v, k.x.ID, k)
+		r.state.report(v, k.x.ID, k)
 		return
 	}
-	r.state.record(v, "", nil)
+	r.state.report(v, "", nil)
 }
 
 // OnEnd implements [wire.Receiver].
@@ -296,6 +333,7 @@ func (r *receiver) OnEnd(why *wire.ClosedError) {
 		why.Also = ""
 	}
 	r.state.closed = why
+	r.state.emit(Event{End: why})
 	r.state.calls.finishAll(why)
 	r.state.calls.wake()
 	close(r.state.ended)

@@ -33,6 +33,7 @@ type incoming struct {
 	around     protocol.Cleaned // what surrounded the message in the line
 	lines      int              // of the message, if it was written over several
 	shape      shape
+	part       bool  // of an array of messages
 	syntax     error // of a malformed frame
 	envelope   *protocol.Envelope
 	parts      [][]byte // of a batch

@@ -90,5 +90,15 @@ func (c *Conn) TakeViolations() []protocol.Violation {
 func (c *Conn) DropViolations(drop func(protocol.Violation) bool) {
 	c.state.mu.Lock()
 	defer c.state.mu.Unlock()
-	c.state.log.kept = slices.DeleteFunc(c.state.log.kept, drop)
+	var withdrawn []protocol.Violation
+	c.state.log.kept = slices.DeleteFunc(c.state.log.kept, func(v protocol.Violation) bool {
+		dropped := drop(v)
+		if dropped {
+			withdrawn = append(withdrawn, v)
+		}
+		return dropped
+	})
+	if len(withdrawn) > 0 {
+		c.state.emit(Event{Withdrawn: withdrawn})
+	}
 }

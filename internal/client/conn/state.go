@@ -20,6 +20,7 @@ type Options struct {
 	Capabilities jsonv.Value            // client capabilities; absent declares none
 	Limits       wire.Limits            // zero fields are defaults
 	Tolerate     func(kind string) bool // marks violations as tolerated; may be nil
+	Watch        Watch                  // may be nil
 }
 
 // state is shared by the callers and the receiver of a connection. Callers use its
@@ -29,6 +30,7 @@ type state struct {
 	ended   chan struct{}
 	limits  wire.Limits
 	offers  jsonv.Value // capabilities of the client
+	watch   func(Event) // may be nil
 	stdio   bool        // lines of a process
 
 	side wire.SideEvents
@@ -46,15 +48,14 @@ type state struct {
 
 func newState(o Options, stdio bool) *state {
 	log := violationLog{limit: o.Limits.Violations, tolerate: o.Tolerate}
-	return &state{
-		ended:  make(chan struct{}),
-		calls:  newCallTable(),
-		limits: o.Limits,
-		offers: o.Capabilities,
-		stdio:  stdio,
-		log:    log,
-		tokens: recent[string]{limit: 1024},
+	s := &state{
+		ended: make(chan struct{}), calls: newCallTable(), limits: o.Limits, offers: o.Capabilities,
+		stdio: stdio, log: log, tokens: recent[string]{limit: 1024},
 	}
+	if o.Watch != nil {
+		s.watch = o.Watch()
+	}
+	return s
 }
 
 // agreedVersion returns the negotiated version, or a zero row before the handshake.
@@ -139,6 +140,33 @@ func (s *state) err() error {
 	return s.closed
 }
 
+// emit passes an event to the watcher, if there is one.
+func (s *state) emit(e Event) {
+	if s.watch == nil {
+		return
+	}
+	if e.At.IsZero() {
+		e.At = time.Now()
+	}
+	s.watch(e)
+}
+
+// emitSent passes a message that is about to be sent to the watcher.
+func (s *state) emitSent(out wire.Outgoing) {
+	if s.watch == nil {
+		return
+	}
+	f := &FrameEvent{Dir: wire.ToServer, Raw: out.Raw, Size: int64(len(out.Raw)), Method: out.Method, ID: out.ID}
+	s.emit(Event{Frame: f, ID: out.ID})
+}
+
+// report records a violation that is not one of a frame. The caller holds mu.
+func (s *state) report(v protocol.Violation, id string, k *call) {
+	s.record(v, id, k)
+	v.ID, v.Tolerated = id, s.log.isTolerated(v.Kind)
+	s.emit(Event{ID: id, Violations: []protocol.Violation{v}})
+}
+
 // record adds a violation to its call, or to those of the session. The caller holds mu.
 func (s *state) record(v protocol.Violation, id string, k *call) {
 	v.ID, v.Tolerated = id, s.log.isTolerated(v.Kind)
@@ -152,7 +180,7 @@ func (s *state) record(v protocol.Violation, id string, k *call) {
 // recordCrash records a crash that no call caused. The caller holds mu.
 func (s *state) recordCrash(msg string, stderr []string) {
 	excerpt := cmp.Or(tail.Cause(stderr), strings.Join(stderr[max(0, len(stderr)-3):], " | "))
-	s.record(protocol.Violation{
+	s.report(protocol.Violation{
 		Kind:    protocol.ServerCrashed,
 		Msg:     msg,
 		Excerpt: protocol.Excerpt([]byte(excerpt)),

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/client/conn"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/client/wire"
 )
@@ -39,11 +40,14 @@ type Options struct {
 	ConnectTimeout time.Duration  // of the handshake over each connection, default 60s
 	Limits         wire.Limits
 	Tolerate       func(kind string) bool // marks violations as tolerated; may be nil
+	Watch          conn.Watch             // receives what happens on each connection; may be nil
 
 	redialed    *freshError // why the first connection could not be used
 	initialized bool        // notifications/initialized was sent
 	alone       bool        // a second connection made the first one unusable
 	detection   string      // see Session.Detection
+
+	found func([]protocol.Violation) // passes violations to Watch; see [conn.Conn.Report]
 }
 
 // defaultConnectTimeout limits the handshake.
@@ -59,4 +63,7 @@ func (o *Options) pins() bool { return o.Protocol != "" && o.Protocol != Auto }
 func (o *Options) violate(x *Exchange, v protocol.Violation) {
 	v.ID, v.At, v.Tolerated = x.ID, time.Now(), o.Tolerate != nil && o.Tolerate(v.Kind)
 	x.Violate(v)
+	if o.found != nil {
+		o.found([]protocol.Violation{v})
+	}
 }

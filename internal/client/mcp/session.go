@@ -41,7 +41,10 @@ func newSession(t wire.Transport, o Options) *Session {
 	s := &Session{o: o}
 	s.http, _ = t.(*wire.HTTP)
 	who := newIdentity(&s.o)
-	s.conn = conn.New(t, conn.Options{Answer: o.Answer, Capabilities: who.capabilities, Limits: o.Limits, Tolerate: o.Tolerate})
+	s.conn = conn.New(t, conn.Options{
+		Answer: o.Answer, Capabilities: who.capabilities, Limits: o.Limits, Tolerate: o.Tolerate, Watch: o.Watch,
+	})
+	s.o.found = s.conn.Report
 	s.send = &sender{conn: s.conn, who: who}
 	s.tools = &toolTable{send: s.send, do: s.Do, stdio: s.http == nil, pages: o.Limits.Pages}
 	s.send.idempotent = s.tools.repeatable
@@ -118,6 +121,9 @@ func (s *Session) SkipGrace() { s.conn.SkipGrace() }
 
 // Close is [conn.Conn.Close].
 func (s *Session) Close(ctx context.Context) proc.Stopped { return s.conn.Close(ctx) }
+
+// Report is [conn.Conn.Report].
+func (s *Session) Report(list []protocol.Violation) { s.conn.Report(list) }
 
 // HasRival notes that another session with the server was opened after this one.
 func (s *Session) HasRival() {

@@ -120,14 +120,14 @@ func (c *Choice) Run(
 			return nil, nil, err
 		}
 	}
-	main := listOffered(offer)
+	main := Offered(offer)
 	main.Installed = c.InstalledAs
 	main.Server = cmp.Or(c.InstalledAs, offer.Lookup("server", "serverInfo", "name").Text())
 	lists := []List{main}
 	for _, name := range c.clientNames() {
 		own := main
 		if other, asked := others[name]; asked {
-			own = listOffered(other)
+			own = Offered(other)
 		}
 		own.Server, own.Installed, own.Profiles = main.Server, main.Installed, c.profilesOf(name)
 		lists = append(lists, own)
@@ -136,7 +136,7 @@ func (c *Choice) Run(
 		lists[0].Profiles = c.profilesOf("")
 	}
 	for _, name := range c.InstalledWith {
-		other := listOffered(others[name])
+		other := Offered(others[name])
 		other.Server = name
 		if name == main.Server {
 			other.Server += " (of the suite)"
@@ -163,8 +163,8 @@ func (c *Choice) Run(
 	return failing, notices, nil
 }
 
-// listOffered returns the list of a surface.
-func listOffered(offer jsonv.Value) List {
+// Offered returns the list of a surface.
+func Offered(offer jsonv.Value) List {
 	l := List{Tools: offer.Lookup("tools").List()}
 	for _, kind := range []struct{ member, subject, key string }{
 		{"resources", "resource ", "uri"}, {"resourceTemplates", "resource template ", "uriTemplate"}, {"prompts", "prompt ", "name"},

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/client/conn"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/client/wire"
@@ -26,6 +27,8 @@ type Options struct {
 	Eras         *connect.Eras  // detected eras, to be updated
 	Capabilities jsonv.Value    // declared by the client; absent: none
 	Answer       mcp.Answerer   // nil: requests of the server are refused
+	// Watch receives frames, output and violations while they happen; may be nil.
+	Watch conn.Watch
 	// Violations receives violations as they are found; nil: Seen returns them.
 	Violations func([]protocol.Violation)
 	// Doing is called with what the connection waits for, done after the wait; may be nil.
@@ -101,7 +104,7 @@ func (c *Conn) open(ctx context.Context) error {
 	c.session, err = mcp.Open(ctx, t, mcp.Options{
 		Protocol: sv.Protocol, Hint: hint, Redial: c.dial, Client: c.o.Client, ConnectTimeout: sv.ConnectTimeout,
 		Limits: c.o.Connect.Limits, Capabilities: declared, Answer: c.o.Answer,
-		Tolerate: func(kind string) bool { return sv.Tolerate[kind] },
+		Tolerate: func(kind string) bool { return sv.Tolerate[kind] }, Watch: c.o.Watch,
 	})
 	if err != nil {
 		return c.o.Connect.Sessions.Explain(sv, err)
@@ -229,6 +232,16 @@ func (c *Conn) Do(ctx context.Context, method string, params jsonv.Value) *mcp.E
 	return c.Send(ctx, call)
 }
 
+// DoFor is Do without the time limit of the server's definition: ctx has it.
+func (c *Conn) DoFor(ctx context.Context, method string, params jsonv.Value) *mcp.Exchange {
+	if c.session == nil {
+		return &mcp.Exchange{Method: method, Cause: errNotOpen}
+	}
+	x := c.session.Do(ctx, mcp.Call{Method: method, Params: params.Append(nil), ProgressToken: method == "tools/call"})
+	c.report(x.Violations)
+	return x
+}
+
 // errNotOpen ends a call without a session.
 var errNotOpen = errors.New("no session is open")
 
@@ -267,6 +280,7 @@ func (c *Conn) ResultOf(x *mcp.Exchange) (jsonv.Value, error) {
 	}
 	v, deep, err := x.Parse(jsonv.Options{})
 	c.report(deep)
+	c.session.Report(deep)
 	if err != nil {
 		return jsonv.Value{}, fmt.Errorf("read the result: %w", err)
 	}

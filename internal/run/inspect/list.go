@@ -9,6 +9,7 @@ import (
 
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/lists"
 	"mcptest/internal/base/source"
 	"mcptest/internal/client/check"
 	"mcptest/internal/client/mcp"
@@ -50,22 +51,35 @@ func WrongArguments(tool, args jsonv.Value) []string {
 // warnings; violations are added to the exchange. The tool list is read for the
 // tool's schemas if there is a response.
 func (c *Conn) CheckCall(ctx context.Context, tool string, args jsonv.Value, x *mcp.Exchange) (warnings []string) {
-	var schema *check.OutputSchema
+	var known jsonv.Value
 	if x.Response != nil && c.o.Server.ValidateOutput && c.Offers("tools") {
 		tools, err := c.List(ctx, "tools/list", "tools")
 		if err != nil {
 			warnings = append(warnings, "the tool list could not be read, so outputSchema is not checked: "+err.Error())
 		}
-		if i := slices.IndexFunc(tools, func(t jsonv.Value) bool { return t.Lookup("name").Text() == tool }); i >= 0 {
-			schema = check.NewOutputSchema(tools[i].Lookup("outputSchema"))
-			warnings = append(warnings, WrongArguments(tools[i], args)...)
-		}
+		called := func(t jsonv.Value) bool { return t.Lookup("name").Text() == tool }
+		known = lists.First(tools, called)
+	}
+	return append(warnings, c.CheckCallOf(ctx, tool, known, args, x)...)
+}
+
+// CheckCallOf is CheckCall for a tool whose definition is known; it is absent if the server
+// does not list the tool.
+func (c *Conn) CheckCallOf(ctx context.Context, tool string, known, args jsonv.Value, x *mcp.Exchange) (warnings []string) {
+	var schema *check.OutputSchema
+	if c.o.Server.ValidateOutput && x.Response != nil && !known.IsAbsent() {
+		schema = check.NewOutputSchema(known.Lookup("outputSchema"))
+		warnings = WrongArguments(known, args)
 	}
 	found := check.ToolCall(ctx, c.session.Protocol(), tool, schema, x)
 	for i, v := range found.Violations {
 		found.Violations[i].Tolerated = c.o.Server.Tolerate[v.Kind]
 	}
+	for i := range found.Violations {
+		found.Violations[i].ID = x.ID
+	}
 	c.report(found.Violations)
+	c.session.Report(found.Violations)
 	x.Violations = append(x.Violations, found.Violations...)
 	return append(warnings, found.Warnings...)
 }
@@ -249,7 +263,8 @@ func (c *Conn) SelfAnnouncements(ctx context.Context) (warnings []string) {
 // Survey reads every list that the server offers, as far as possible.
 func (c *Conn) Survey(ctx context.Context) (*surface.Offer, error) {
 	limits := c.o.Connect.Limits.WithDefaults()
-	return surface.Fetch(ctx, c.session.ServerInfo(), surface.Limits{Items: limits.Items, Pages: limits.Pages}, c.Result)
+	bounds := surface.Limits{Items: limits.Items, Pages: limits.Pages}
+	return surface.Fetch(ctx, c.session.ServerInfo(), bounds, c.Result)
 }
 
 // harmless reports whether a tool is declared to read only, and can be called

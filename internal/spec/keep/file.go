@@ -18,7 +18,20 @@ import (
 type File struct {
 	Source *source.File
 	real   string // its path with all links resolved
-	info   fs.FileInfo
+	info   fs.FileInfo // nil: the file does not exist yet
+}
+
+// New returns a suite file that does not exist yet, with the text that a test is inserted
+// into. Write creates it.
+func New(path string, text []byte) (*File, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := os.Lstat(abs); err == nil {
+		return nil, &RefusedError{path + " exists"}
+	}
+	return &File{Source: &source.File{Name: path, Path: path, Data: text}, real: abs}, nil
 }
 
 // lockTime is how long to wait for another process that writes the same file.
@@ -75,6 +88,24 @@ func problemOf(err error) string {
 // *RefusedError. Permissions and links remain. Edit is called while other processes that
 // insert tests wait.
 func (f *File) Write(ctx context.Context, same bool, edit func(now *source.File) ([]byte, error)) error {
+	return f.locked(ctx, func() error {
+		data, err := f.content()
+		if err != nil {
+			return &RefusedError{fmt.Sprintf("%s was not written: %v", f.Source.Name, err)}
+		}
+		if same && !bytes.Equal(data, f.Source.Data) {
+			return &RefusedError{f.Source.Name + " has changed since it was shown, so nothing was written: repeat the command"}
+		}
+		after, err := edit(&source.File{Name: f.Source.Name, Path: f.Source.Path, Data: data})
+		if err != nil {
+			return err
+		}
+		return f.replace(after)
+	})
+}
+
+// locked calls change while other processes that insert tests wait.
+func (f *File) locked(ctx context.Context, change func() error) error {
 	ctx, cancel := context.WithTimeout(ctx, lockTime)
 	defer cancel()
 	dir, base := filepath.Split(f.real)
@@ -83,22 +114,39 @@ func (f *File) Write(ctx context.Context, same bool, edit func(now *source.File)
 		return &RefusedError{fmt.Sprintf("%s was not written: %v", f.Source.Name, err)}
 	}
 	defer unlock()
-	data, err := os.ReadFile(f.real)
-	if err != nil {
-		return &RefusedError{fmt.Sprintf("%s was not written: %v", f.Source.Name, err)}
+	return change()
+}
+
+// content returns what the file contains now. One that is to be created must not exist.
+func (f *File) content() ([]byte, error) {
+	if f.info != nil {
+		return os.ReadFile(f.real)
 	}
-	if same && !bytes.Equal(data, f.Source.Data) {
-		return &RefusedError{f.Source.Name + " has changed since it was shown, so nothing was written: repeat the command"}
+	if _, err := os.Lstat(f.real); err == nil {
+		return nil, errors.New("another process has created it, so it has changed")
 	}
-	after, err := edit(&source.File{Name: f.Source.Name, Path: f.Source.Path, Data: data})
-	if err != nil {
-		return err
-	}
-	return f.replace(after)
+	return f.Source.Data, nil
+}
+
+// Remove removes a file that Write created, if its content is still the given one.
+func (f *File) Remove(ctx context.Context, content []byte) error {
+	return f.locked(ctx, func() error {
+		data, err := os.ReadFile(f.real)
+		if err != nil {
+			return &RefusedError{fmt.Sprintf("%s was not removed: %v", f.Source.Name, err)}
+		}
+		if !bytes.Equal(data, content) {
+			return &RefusedError{f.Source.Name + " has changed since, so it was not removed"}
+		}
+		return os.Remove(f.real)
+	})
 }
 
 // replace replaces the content and keeps the permissions and the owner.
 func (f *File) replace(data []byte) error {
+	if f.info == nil {
+		return osfile.Replace(f.real, data, 0o666)
+	}
 	n, err := osfile.Create(f.real, 0o600)
 	if err != nil {
 		return &RefusedError{fmt.Sprintf("%s was not written: %v", f.Source.Name, err)}

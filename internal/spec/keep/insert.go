@@ -20,11 +20,17 @@ func (e Edit) Apply(text []byte) []byte {
 	return slices.Concat(text[:e.Offset], e.Text, text[e.Offset:])
 }
 
-// Line returns the number of the first line that the insertion changes or adds, after it.
-func (e Edit) Line(text []byte) int {
-	file := &source.File{Data: e.Apply(text)}
-	lead := len(e.Text) - len(bytes.TrimLeft(e.Text, " \r\n"))
-	return file.At(e.Offset + lead).Line
+// Line returns the line on which the inserted test begins, the last one of its list, and
+// whether no other test begins there: then `mcptest run FILE:LINE` runs it.
+func (e Edit) Line(before []byte, block string) (line int, alone bool) {
+	root, _ := source.Parse(&source.File{Data: e.Apply(before)})
+	list := root.Get(block)
+	if list == nil || len(list.Items) == 0 {
+		return 1, false
+	}
+	last := len(list.Items) - 1
+	line = list.Items[last].Pos.Line
+	return line, last == 0 || list.Items[last-1].Pos.Line != line
 }
 
 // RefusedError says why a test cannot be inserted into a file.

@@ -8,7 +8,6 @@ import (
 
 	"mcptest/internal/client/wire"
 	"mcptest/internal/process/proc"
-	"mcptest/internal/process/tail"
 	"mcptest/internal/tape/cassette"
 )
 
@@ -49,29 +48,11 @@ func Stdio(t wire.Transport, log *Log) wire.Transport {
 // Start starts delivery, and the recording of standard error.
 func (t *stdio) Start(sink wire.Receiver) error {
 	if out := t.Facts().Stderr; out != nil {
-		t.wg.Go(func() { t.stderr(out) })
+		t.wg.Go(func() {
+			out.Each(t.stop, func(text string) { t.log.write(cassette.Frame{Stderr: text}) })
+		})
 	}
 	return t.inner.Start(&recordingSink{Receiver: sink, t: t})
-}
-
-// stderr records what the process writes to standard error while it runs.
-func (t *stdio) stderr(out *tail.Tail) {
-	var mark tail.Mark
-	for {
-		changed := out.Changed()
-		if text := out.Since(mark); text != "" {
-			mark = out.Mark()
-			t.log.write(cassette.Frame{Stderr: text})
-		}
-		select {
-		case <-changed:
-		case <-t.stop:
-			if text := out.Since(mark); text != "" {
-				t.log.write(cassette.Frame{Stderr: text})
-			}
-			return
-		}
-	}
 }
 
 // Send records a message and sends it.

@@ -1,0 +1,256 @@
+package explore
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"mcptest/internal/base/secret"
+	"mcptest/internal/base/source"
+	"mcptest/internal/cli/cmdutil"
+	"mcptest/internal/cli/doctor"
+	"mcptest/internal/cli/option"
+	"mcptest/internal/client/mcp"
+	"mcptest/internal/run/inspect"
+	"mcptest/internal/spec/plan"
+	"mcptest/internal/ui/live"
+)
+
+// flags are the flags of `mcptest ui`.
+type flags struct {
+	option.TargetFlags
+	port   int
+	noOpen bool
+	idle   time.Duration
+}
+
+// inputs are what the command line names: suites, or one server. They implement
+// [live.Host].
+type inputs struct {
+	flags    *flags
+	streams  cmdutil.Streams
+	redactor *secret.Redactor
+	shared   *option.Shared
+	paths    []string     // of suites that tests may be written to
+	creates  bool         // paths has one file, which does not exist yet
+	one      *plan.Server // of --url or a command; nil: the servers of the suites
+	argv     []string
+
+	mu    sync.Mutex
+	files []string // that the last reading read
+	last  []*plan.Server
+}
+
+// suites decides what the page works with.
+func (f *flags) suites(
+	cmd *cobra.Command, s cmdutil.Streams, args []string, redactor *secret.Redactor,
+) (*inputs, error) {
+	in := &inputs{flags: f, streams: s, redactor: redactor}
+	own, argv, err := f.Split(cmd, args, len(args))
+	if err != nil {
+		return nil, err
+	}
+	if in.argv = argv; len(argv) > 0 || f.URL != "" {
+		return in, in.ofServer(own)
+	}
+	if len(own) == 0 && len(f.Configs) == 0 && !existDefault() {
+		return nil, option.Invalid("%s", threeForms)
+	}
+	in.paths, err = f.Paths(own)
+	return in, err
+}
+
+const threeForms = `there is no mcptest.yaml here. The three forms:
+  mcptest ui SUITE                 the servers of a suite
+  mcptest ui --url URL             one server at an address; a kept test creates ./mcptest.yaml
+  mcptest ui -- command args…      one server that is started on Connect; a kept test creates ./mcptest.yaml`
+
+func existDefault() bool {
+	return slices.ContainsFunc(option.DefaultSuites, func(name string) bool {
+		_, err := os.Stat(name)
+		return err == nil
+	})
+}
+
+// ofServer takes the server of the flags. Tests are written to a suite that is named, or to
+// the default one.
+func (in *inputs) ofServer(own []string) error {
+	f := in.flags
+	paths := append(slices.Clone(f.Configs), own...)
+	flags := f.TargetFlags
+	flags.Configs = nil
+	sv, err := flags.Resolve(in.streams, in.argv, in.redactor)
+	if err != nil {
+		return err
+	}
+	in.one, in.last = sv, []*plan.Server{sv}
+	if len(paths) > 0 || existDefault() {
+		in.paths, err = f.Paths(own)
+		return err
+	}
+	in.paths, in.creates = option.DefaultSuites[:1], true
+	return nil
+}
+
+// Servers implements [live.Host].
+func (in *inputs) Servers() (list []*plan.Server, problem string) {
+	if in.one != nil {
+		return in.last, ""
+	}
+	var said bytes.Buffer
+	list, files := in.read(&said)
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.files = files
+	if said.Len() > 0 {
+		return in.last, in.redactor.String(said.String())
+	}
+	in.last = list
+	return list, ""
+}
+
+// read reads the suites, and writes their mistakes to said. No program is started.
+func (in *inputs) read(said io.Writer) (list []*plan.Server, files []string) {
+	flags := in.suiteFlags()
+	s := in.streams
+	s.Err = io.Discard
+	suites, diags, err := flags.Load(in.paths, s)
+	if err != nil {
+		_, _ = io.WriteString(said, err.Error())
+		return nil, in.paths
+	}
+	files = slices.Clone(in.paths)
+	for _, su := range suites {
+		files = append(files, su.Files...)
+		in.redactor.Add(su.Secrets...)
+	}
+	set := flags.Settings(s)
+	set.CI, set.Names = false, map[string]bool{} // which selects no test
+	p, more := plan.Compile(suites, set)
+	if diags = append(diags, more...); diags.HasErrors() {
+		_ = diags.Print(said, source.Style{})
+		return nil, files
+	}
+	for _, file := range p.Files {
+		for _, sv := range file.Servers {
+			if in.flags.Server == "" || sv.Name == in.flags.Server {
+				list = append(list, sv)
+			}
+		}
+	}
+	if len(list) == 0 {
+		_, _ = io.WriteString(said, "the suites declare no server"+nameOf(in.flags.Server))
+	}
+	return list, files
+}
+
+func nameOf(server string) string {
+	if server == "" {
+		return ""
+	}
+	return " called " + server
+}
+
+// suiteFlags returns flags that read the suites without starting a program.
+func (in *inputs) suiteFlags() option.SuiteFlags {
+	f := in.flags
+	return option.SuiteFlags{
+		EnvFiles: f.EnvFiles, Vars: f.Vars, AllowOutside: f.AllowOutside, Color: "never", Static: true,
+	}
+}
+
+// Options implements [live.Host].
+func (in *inputs) Options(sv *plan.Server) inspect.Options {
+	def := *sv
+	def.Timeout = cmp.Or(def.Timeout, in.flags.Timeout)
+	if in.flags.Protocol != mcp.Auto && def.Protocol == mcp.Auto {
+		def.Protocol = in.flags.Protocol
+	}
+	if known, _ := option.KnownClient(in.flags.Client); known != nil { // an unknown one was refused
+		def.Client = *known
+	}
+	return in.shared.Options(&def)
+}
+
+// Diagnose implements [live.Host].
+func (in *inputs) Diagnose(ctx context.Context, o inspect.Options, found func(live.Layer)) {
+	o.Violations = nil
+	doctor.Examine(ctx, doctor.Options{
+		Conn: inspect.New(o), Connect: o.Connect,
+		Found: func(l doctor.Layer) {
+			found(live.Layer{
+				Name: l.Name, State: string(l.State), Message: l.Message, Details: l.Details, Hint: l.Hint,
+			})
+		},
+	})
+}
+
+// usage returns what selects a server of the page on the command line of `mcptest call`.
+func (in *inputs) usage(hub *live.Hub) func(server int) string {
+	return func(id int) string {
+		s, err := hub.Server(id)
+		if err != nil {
+			return ""
+		}
+		flags := in.flags.TargetFlags
+		if in.one == nil {
+			def := s.View().Def
+			flags.Server, flags.Configs = def.Name, []string{def.Pos.File.Name}
+		}
+		return flags.Usage(in.streams, in.argv)
+	}
+}
+
+// lookTime is how often the files are looked at.
+const lookTime = 400 * time.Millisecond
+
+// watch calls changed after a file of the suites was saved.
+func (in *inputs) watch(ctx context.Context, changed func()) {
+	seen := in.stamp()
+	tick := time.NewTicker(lookTime)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			if now := in.stamp(); now != seen {
+				changed()
+				seen = in.stamp() // it may be other files now
+			}
+		}
+	}
+}
+
+// stamp is another text when a file has changed.
+func (in *inputs) stamp() string {
+	in.mu.Lock()
+	files := slices.Clone(in.files)
+	in.mu.Unlock()
+	var b bytes.Buffer
+	for _, path := range files {
+		b.WriteString(filepath.Clean(path))
+		if info, err := os.Stat(path); err == nil {
+			b.WriteString(info.ModTime().String())
+			b.WriteByte(byte(info.Size()))
+		}
+	}
+	return b.String()
+}
+
+// getwd returns the current folder, or "." if it is not known.
+func getwd() string {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "."
+	}
+	return dir
+}

@@ -1,0 +1,278 @@
+package explore
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/lists"
+	"mcptest/internal/base/source"
+	"mcptest/internal/cli/keeping"
+	"mcptest/internal/cli/option"
+	"mcptest/internal/process/proc"
+	"mcptest/internal/spec/draft"
+	"mcptest/internal/spec/keep"
+	"mcptest/internal/spec/plan"
+	"mcptest/internal/ui/api"
+	"mcptest/internal/ui/live"
+)
+
+// keeper makes tests of calls, and implements [api.Keeper].
+type keeper struct {
+	in *inputs
+
+	mu   sync.Mutex
+	made []made
+}
+
+// made is an insertion.
+type made struct {
+	path     string
+	created  bool
+	proposal keeping.Proposal
+	undone   bool
+}
+
+func newKeeper(in *inputs) *keeper { return &keeper{in: in} }
+
+// Files implements [api.Keeper].
+func (k *keeper) Files() []string {
+	dir := getwd()
+	return lists.Map(k.in.paths, func(path string) string {
+		if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) {
+			return rel
+		}
+		return path
+	})
+}
+
+// FileOf implements [api.Keeper].
+func (k *keeper) FileOf(def *plan.Server) int {
+	for i, path := range k.in.paths {
+		if def.Pos.File.Name == path {
+			return i
+		}
+	}
+	return 0
+}
+
+// propose returns the test of a call in a suite of the command line. The caller holds the
+// lock.
+func (k *keeper) propose(call live.Call, c api.Choice) (*keeping.Keeper, keeping.Request, keeping.Proposal, error) {
+	if c.File < 0 || c.File >= len(k.in.paths) {
+		return nil, keeping.Request{}, keeping.Proposal{}, refuse("there is no suite with this number")
+	}
+	if strings.ContainsAny(c.Name, "\r\n") || c.Name != "" && strings.TrimSpace(c.Name) == "" {
+		return nil, keeping.Request{}, keeping.Proposal{}, refuse("the name is empty, or has a line break")
+	}
+	r, err := k.request(call)
+	if err != nil {
+		return nil, r, keeping.Proposal{}, err
+	}
+	r.Leave = c.Leave
+	var text []byte
+	if k.in.creates {
+		if text, err = k.firstText(); err != nil {
+			return nil, r, keeping.Proposal{}, err
+		}
+	}
+	flags := k.in.suiteFlags()
+	suite, err := keeping.Choose(k.in.streams, &flags, k.in.paths[c.File], c.Name, text)
+	if err != nil {
+		return nil, r, keeping.Proposal{}, err
+	}
+	p, err := suite.Propose(r)
+	return suite, r, p, err
+}
+
+func refuse(format string, args ...any) error {
+	return &keep.RefusedError{Reason: fmt.Sprintf(format, args...)}
+}
+
+// request returns a call as a request that can be kept.
+func (k *keeper) request(call live.Call) (keeping.Request, error) {
+	answer, ok := keeping.AnswerOf(call.Exchange)
+	if !ok {
+		return keeping.Request{}, refuse("there is no result to be kept")
+	}
+	w := call.Wanted
+	r := keeping.Request{Argv: k.in.argv, URL: k.in.flags.URL, Redactor: k.in.redactor}
+	if k.in.one == nil {
+		r.Server = call.Def.Name
+	}
+	r.Test = draft.Test{Block: blockOf(w.Kind), Subject: w.Name, Args: w.Args, Answers: []draft.Answer{answer}}
+	r.Test.Respond = keeping.Responses(call.Exchange)
+	if w.Kind == live.CallTool {
+		misfit := func(warning string) bool { return strings.HasPrefix(warning, "argument ") }
+		r.Test.InvalidArgs = slices.ContainsFunc(call.Warnings, misfit)
+	}
+	if !w.Meta.IsAbsent() {
+		return r, refuse("a call with _meta is not kept: tests of tools have no key for it")
+	}
+	return r, nil
+}
+
+// blockOf returns the list of a suite that tests of a kind of calls are in.
+func blockOf(kind string) string {
+	switch kind {
+	case live.ReadResource:
+		return "resources"
+	case live.GetPrompt:
+		return "prompts"
+	}
+	return "tools"
+}
+
+// firstText returns a suite without tests for the server of the command line.
+func (k *keeper) firstText() ([]byte, error) {
+	f := k.in.flags
+	if len(f.Headers) > 0 || f.CAFile != "" || f.Insecure {
+		return nil, refuse("a suite for a server with -H, --ca-file or --insecure is not created here: " +
+			"mcptest init --url … writes one, which mcptest ui SUITE then uses")
+	}
+	secrets := k.in.redactor
+	server := jsonv.Object()
+	if f.URL != "" {
+		server = server.With("url", jsonv.String(draft.EscapePlaceholders(f.URL)))
+	} else {
+		server = server.With("command", jsonv.List(k.in.argv, func(word string) jsonv.Value {
+			return jsonv.String(draft.EscapePlaceholders(word))
+		}))
+	}
+	if f.BearerEnv != "" {
+		server = server.With("auth", jsonv.ObjectOf("bearer_token_env", f.BearerEnv))
+	}
+	if names := f.EnvNames(); len(names) > 0 {
+		env := jsonv.Object()
+		for _, name := range names {
+			env = env.With(name, jsonv.String("${"+name+"}"))
+		}
+		server = server.With("env", env)
+	}
+	text := "servers:\n  server:\n"
+	for key, v := range server.Members() {
+		text += "    " + key + ": " + source.Flow(v, source.FlowText) + "\n"
+	}
+	if secrets.String(text) != text {
+		return nil, refuse("the command or address contains a secret, so no suite is created: " +
+			"pass it in a variable of the environment, with --env")
+	}
+	return []byte(text), nil
+}
+
+// shown stands for the content of a file and the test that was shown with it.
+func shown(p keeping.Proposal) string {
+	sum := sha256.Sum256(p.After)
+	return hex.EncodeToString(sum[:])
+}
+
+// Draft implements [api.Keeper].
+func (k *keeper) Draft(call live.Call, c api.Choice) (api.Draft, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	_, _, p, err := k.propose(call, c)
+	if err != nil {
+		return api.Draft{}, err
+	}
+	assertions := lists.Map(p.Expect, func(x draft.Expectation) api.Assertion {
+		v := jsonv.ObjectOf("target", x.Target, "matcher", jsonv.ObjectOf(x.Matcher, x.Argument))
+		return api.Assertion{Text: source.Flow(v, source.FlowText), Note: x.Review()}
+	})
+	notes := p.Notes
+	if call.Chosen != "" {
+		notes = append(notes, "the call was made with protocol "+call.Chosen+"; the test uses what the suite says")
+	}
+	return api.Draft{
+		Name: p.Name, Assertions: assertions, Diff: p.Diff, Notes: notes, Shown: shown(p), Creates: k.in.creates,
+	}, nil
+}
+
+// Insert implements [api.Keeper].
+func (k *keeper) Insert(ctx context.Context, call live.Call, c api.Choice, seen string) (api.Inserted, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	suite, r, p, err := k.propose(call, c)
+	if err != nil {
+		return api.Inserted{}, err
+	}
+	if shown(p) != seen {
+		return api.Inserted{}, refuse("%s has changed since the test was shown, so nothing was written: "+
+			"look at the test again", k.in.paths[c.File])
+	}
+	if err := suite.Accept(ctx, r); err != nil {
+		return api.Inserted{}, err
+	}
+	k.made = append(k.made, made{path: k.in.paths[c.File], created: k.in.creates, proposal: p})
+	k.in.creates = false
+	place := fmt.Sprintf("%s:%d", k.in.paths[c.File], p.Line)
+	return api.Inserted{ID: len(k.made) - 1, Name: p.Name, Place: place}, nil
+}
+
+// at returns an insertion. The caller holds the lock.
+func (k *keeper) at(id int) (*made, error) {
+	if id < 0 || id >= len(k.made) || k.made[id].undone {
+		return nil, refuse("there is no such insertion")
+	}
+	return &k.made[id], nil
+}
+
+// Undo implements [api.Keeper].
+func (k *keeper) Undo(ctx context.Context, id int) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	m, err := k.at(id)
+	if err != nil {
+		return err
+	}
+	if err := keeping.Revert(ctx, m.path, m.proposal, m.created); err != nil {
+		if refused, ok := errors.AsType[*keep.RefusedError](err); ok {
+			return refuse("%s: Undo works only until the file changes again", refused.Reason)
+		}
+		return err
+	}
+	m.undone = true
+	k.in.creates = k.in.creates || m.created
+	return nil
+}
+
+// Run implements [api.Keeper]: it is `mcptest run` with the name of the test, which no other
+// test of the suite has.
+func (k *keeper) Run(ctx context.Context, id int) (api.Verdict, error) {
+	k.mu.Lock()
+	m, err := k.at(id)
+	k.mu.Unlock()
+	if err != nil {
+		return api.Verdict{}, err
+	}
+	s := k.in.streams
+	if s.Self == "" {
+		return api.Verdict{}, refuse("this program was not found, so the test was not run")
+	}
+	only := keeping.ExactName(m.proposal.Name)
+	argv := []string{s.Self, "run", m.path, "--filter", only, "--color", "never", "--no-progress"}
+	for _, v := range k.in.flags.Vars {
+		argv = append(argv, "--var", v)
+	}
+	for _, file := range k.in.flags.EnvFiles {
+		argv = append(argv, "--env-file", file)
+	}
+	if k.in.flags.AllowOutside {
+		argv = append(argv, "--allow-outside")
+	}
+	done := proc.Run(ctx, proc.Spec{
+		Name: "mcptest run", Argv: argv, Dir: getwd(), Env: s.Env, Registry: k.in.shared.World.Registry,
+	})
+	text := strings.TrimSpace(done.Stdout.String() + "\n" + done.Stderr.String())
+	decided := done.Exit.Code == option.ExitPassed || done.Exit.Code == option.ExitFailed
+	if done.StartErr != nil || done.Cause != nil || !decided {
+		return api.Verdict{Text: text}, refuse("the test was not run: %v\n%s", done.Err(), text)
+	}
+	return api.Verdict{Passed: done.Exit.Success(), Text: text}, nil
+}

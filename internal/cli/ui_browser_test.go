@@ -1,0 +1,131 @@
+package cli_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// roughSuite has servers that never answer, and that write what is no message.
+const roughSuite = `
+default_server: c
+servers:
+  c: {command: [counting, log]}
+  mute: {command: [counting, log, mute]}
+  junk: {command: [sh, -c, "printf '\\000\\377\\376{{{garbage'; exit 5"]}
+`
+
+// TestUIInABrowser drives the page in a real Chromium by accessible names: connect, call,
+// keep, answer by hand; violations, hostile servers, narrow screens, the keyboard, a flood.
+// MCPTEST_SCREENSHOTS names a folder for screenshots, MCPTEST_FLOWS selects flows.
+func TestUIInABrowser(t *testing.T) {
+	if os.Getenv("MCPTEST_REQUIRE_BROWSER") == "" {
+		t.Skip("starts a browser: make browser")
+	}
+	consumers, err := filepath.Abs("../../testdata/consumers")
+	if err != nil {
+		t.Fatal(err)
+	}
+	everything, err := filepath.Abs("../../testdata/servers/node_modules/@modelcontextprotocol/server-everything/dist/index.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	type flow struct {
+		Name    string `json:"name"`
+		Address string `json:"address"`
+	}
+	job := struct {
+		Chromium string `json:"chromium"`
+		Shots    string `json:"shots"`
+		Flows    []flow `json:"flows"`
+	}{Chromium: installedChromium(t), Shots: os.Getenv("MCPTEST_SCREENSHOTS")}
+	var attacked []*explored
+	var rough *explored
+	for _, name := range []string{"tokenless", "sum", "counting", "narrow", "keyboard", "load", "attack", "rebinding", "rough"} {
+		if only := os.Getenv("MCPTEST_FLOWS"); only != "" && !strings.Contains(only, name) {
+			continue
+		}
+		args := []string{"--", "node", everything, "stdio"}
+		counted := name != "sum" && name != "keyboard" && name != "narrow"
+		if counted {
+			args = nil
+		}
+		e := explore(t, args...)
+		if name == "rough" { // the page reads the suite again
+			e.write("mcptest.yaml", roughSuite)
+			rough = e
+		}
+		if name == "attack" || name == "rebinding" {
+			attacked = append(attacked, e)
+		}
+		job.Flows = append(job.Flows, flow{name, "http://" + e.host + "/#token=" + e.token})
+	}
+	in, err := json.Marshal(job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "node", "ui.mjs")
+	cmd.Dir, cmd.Stdin = consumers, bytes.NewReader(in)
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%v: %s", err, stderr.String())
+	}
+	var found []struct {
+		Name     string          `json:"name"`
+		Problems []string        `json:"problems"`
+		Facts    json.RawMessage `json:"facts"`
+	}
+	if err := json.Unmarshal(out, &found); err != nil {
+		t.Fatal(err)
+	}
+	if len(found) != len(job.Flows) {
+		t.Fatalf("%d of %d flows were tried", len(found), len(job.Flows))
+	}
+	for _, e := range attacked {
+		if e.read("log") != "" || e.read("mcptest.yaml") != countingSuite {
+			t.Errorf("an attacker started, called or wrote something: %s", e.read("log"))
+		}
+	}
+	if rough != nil && rough.count("call slow") != 1 {
+		t.Errorf("a reload during a call: %s", rough.read("log"))
+	}
+	for _, f := range found {
+		t.Logf("%-10s %s", f.Name, f.Facts)
+		for _, p := range f.Problems {
+			t.Errorf("%s: %s", f.Name, p)
+		}
+	}
+}
+
+// TestPageTypesInABrowser checks the modules of the page with the TypeScript compiler.
+func TestPageTypesInABrowser(t *testing.T) {
+	if os.Getenv("MCPTEST_REQUIRE_BROWSER") == "" {
+		t.Skip("needs npm packages: make browser")
+	}
+	cmd := exec.Command("node", "../../testdata/consumers/node_modules/typescript/bin/tsc", "-p", "../ui/page/jsconfig.json")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// installedChromium finds a browser.
+func installedChromium(t *testing.T) string {
+	t.Helper()
+	for _, name := range []string{os.Getenv("CHROMIUM"), "chromium", "chromium-browser", "google-chrome", "chrome"} {
+		if path, err := exec.LookPath(name); name != "" && err == nil {
+			return path
+		}
+	}
+	t.Fatal("no Chromium is installed, so the page was not opened in a browser (apt-get install chromium, or set CHROMIUM to one)")
+	return ""
+}

@@ -1,0 +1,39 @@
+package cli_test
+
+import (
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"mcptest/internal/base/testkit"
+)
+
+// However the page ends, no process of a server is left, not even one that ignores the end of
+// its input and SIGTERM.
+func TestUILeavesNoProcess(t *testing.T) {
+	t.Parallel()
+	for name, sig := range map[string]syscall.Signal{
+		"Ctrl-C": syscall.SIGINT, "SIGTERM": syscall.SIGTERM, "a closed terminal": syscall.SIGHUP, "kill -9": syscall.SIGKILL,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := explore(t, "--", "counting", "log", "stubborn")
+			testkit.Equal(t, "starts before Connect", e.count("start"), 0)
+			e.connect()
+			_, number, _ := strings.Cut(strings.TrimSpace(e.read("log")), " ")
+			pid, err := strconv.Atoi(strings.Fields(number)[0])
+			if err != nil || syscall.Kill(pid, 0) != nil {
+				t.Fatalf("no server runs: %q", e.read("log"))
+			}
+			if err := e.cmd.Process.Signal(sig); err != nil {
+				t.Fatal(err)
+			}
+			err = e.cmd.Wait()
+			if sig != syscall.SIGKILL && err != nil {
+				t.Errorf("it ended with %v", err)
+			}
+			testkit.Wait(t, "the end of the server's process", func() bool { return syscall.Kill(pid, 0) != nil })
+		})
+	}
+}

@@ -1,0 +1,89 @@
+package api
+
+import (
+	"context"
+
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/ui/live"
+)
+
+// The requests of the drawer Keep as test.
+
+type toKeep struct {
+	Call  int    `json:"call"`
+	File  int    `json:"file"`
+	Name  string `json:"name"`
+	Leave []int  `json:"leave"`
+}
+
+// kept returns a call that can become a test.
+func (a *API) kept(id int) (live.Call, error) {
+	c, err := a.o.Hub.Call(id)
+	if err == nil && (!c.Done || c.Exchange == nil || c.Cause != "") {
+		err = &live.RefusedError{Reason: "there is no result to be kept"}
+	}
+	return c, err
+}
+
+func (a *API) draft(_ context.Context, in toKeep) (jsonv.Value, error) {
+	c, err := a.kept(in.Call)
+	if err != nil {
+		return jsonv.Value{}, err
+	}
+	d, err := a.o.Keeper.Draft(c, Choice{in.File, in.Name, in.Leave})
+	if err != nil {
+		return jsonv.Value{}, err
+	}
+	assertions := jsonv.List(d.Assertions, func(x Assertion) jsonv.Value {
+		return jsonv.ObjectOf("text", x.Text, "note", jsonv.Filled(x.Note))
+	})
+	return jsonv.ObjectOf(
+		"name", d.Name, "assertions", assertions, "diff", jsonv.List(d.Diff, jsonv.String),
+		"notes", jsonv.List(d.Notes, jsonv.String), "shown", d.Shown, "creates", d.Creates,
+	), nil
+}
+
+type toInsert struct {
+	toKeep
+	Shown string `json:"shown"`
+}
+
+func (a *API) insert(ctx context.Context, in toInsert) (jsonv.Value, error) {
+	c, err := a.kept(in.Call)
+	if err != nil {
+		return jsonv.Value{}, err
+	}
+	got, err := a.o.Keeper.Insert(ctx, c, Choice{in.File, in.Name, in.Leave}, in.Shown)
+	if err != nil {
+		return jsonv.Value{}, err
+	}
+	a.o.Hub.Reload()
+	runs := c.Wanted.Kind != live.CallTool || objection("tool", c.Tool) == ""
+	return jsonv.ObjectOf(
+		"insertion", got.ID, "name", got.Name, "place", got.Place, "runs", runs, "tool", c.Wanted.Name,
+	), nil
+}
+
+type ofInsertion struct {
+	Insertion int `json:"insertion"`
+}
+
+func (a *API) undo(ctx context.Context, in ofInsertion) (jsonv.Value, error) {
+	err := a.o.Keeper.Undo(ctx, in.Insertion)
+	if err == nil {
+		a.o.Hub.Reload()
+	}
+	return done, err
+}
+
+func (a *API) run(ctx context.Context, in ofInsertion) (jsonv.Value, error) {
+	if !a.runs.TryLock() {
+		return jsonv.Value{}, &live.RefusedError{Reason: "a test is running"}
+	}
+	defer a.runs.Unlock()
+	v, err := a.o.Keeper.Run(ctx, in.Insertion)
+	if err != nil {
+		return jsonv.Value{}, err
+	}
+	return jsonv.ObjectOf("passed", v.Passed, "text", v.Text), nil
+}

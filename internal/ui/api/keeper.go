@@ -1,0 +1,57 @@
+package api
+
+import (
+	"context"
+
+	"mcptest/internal/spec/plan"
+	"mcptest/internal/ui/live"
+)
+
+// Keeper makes tests of calls. It writes only files of the command line.
+type Keeper interface {
+	// Files returns the names of the suites that a test can be written to.
+	Files() []string
+	// FileOf returns the number of the suite that declares a server, 0 if none does.
+	FileOf(def *plan.Server) int
+	// Draft returns the test of a call, and the change of its file. It writes nothing.
+	Draft(call live.Call, c Choice) (Draft, error)
+	// Insert writes the test, if the file is what was shown.
+	Insert(ctx context.Context, call live.Call, c Choice, shown string) (Inserted, error)
+	// Undo restores the file of an insertion, if it is what Insert left.
+	Undo(ctx context.Context, insertion int) error
+	// Run runs the test of an insertion once.
+	Run(ctx context.Context, insertion int) (Verdict, error)
+}
+
+// Choice is what a person chose for a test.
+type Choice struct {
+	File  int    // its number in Files
+	Name  string // "": made from the call
+	Leave []int  // the numbers of the assertions to be left out
+}
+
+// Draft is a test that could be inserted.
+type Draft struct {
+	Name       string
+	Assertions []Assertion
+	Diff       []string
+	Notes      []string
+	Shown      string // stands for the content of the file
+	Creates    bool   // the file does not exist yet
+}
+
+// Assertion is one line of a test.
+type Assertion struct{ Text, Note string }
+
+// Inserted is a test that was written.
+type Inserted struct {
+	ID    int
+	Name  string
+	Place string // file:line
+}
+
+// Verdict is how a kept test ended.
+type Verdict struct {
+	Passed bool
+	Text   string // the report
+}

@@ -1,0 +1,127 @@
+import { button, el, fill, visible } from './dom.js';
+import { post } from './net.js';
+
+/** The drawer Keep as test: the assertions, the change of the file, the verdict. */
+export class KeepDrawer {
+  /** @param {any} app */
+  constructor(app) {
+    this.app = app;
+    this.call = 0;
+    this.asked = 0;
+    this.draft = null;
+    this.insertion = -1;
+    this.name = el('input', { type: 'text', id: 'test-name', autocomplete: 'off', onchange: () => this.propose() });
+    this.file = el('select', { id: 'test-file', onchange: () => this.propose() });
+    this.boxes = el('fieldset', {});
+    this.notes = el('div', {});
+    this.diff = el('pre', { role: 'region', 'aria-label': 'Diff', tabindex: '0' });
+    this.insert = button('Insert', () => this.toInsert(), { class: 'main' });
+    this.undo = button('Undo', () => this.toUndo());
+    this.again = button('Run now', () => this.run());
+    this.verdict = el('div', { role: 'status' });
+    this.root = el(
+      'div', { class: 'drawer', role: 'region', 'aria-label': 'Keep as test', hidden: true }, el('h3', {}, 'Keep as test'),
+      el('div', { class: 'field' }, el('label', { for: 'test-name' }, 'Test name'), this.name),
+      el('div', { class: 'field' }, el('label', { for: 'test-file' }, 'File'), this.file),
+      this.boxes, this.notes, this.diff, el('div', { class: 'row' }, this.insert, this.undo, this.again), this.verdict,
+    );
+  }
+
+  close() {
+    this.root.hidden = true;
+    this.call = 0;
+  }
+
+  /** @param {number} call */
+  open(call) {
+    this.call = call;
+    this.insertion = -1;
+    this.name.value = '';
+    fill(this.file, ...this.app.state.files.map((/** @type {string} */ f, /** @type {number} */ i) => el('option', { value: i }, visible(f))));
+    const made = this.app.state.calls.find((/** @type {any} */ c) => c.id === call);
+    this.file.value = String(this.app.state.servers.find((/** @type {any} */ s) => s.id === made?.server)?.file ?? 0);
+    fill(this.boxes);
+    fill(this.verdict);
+    fill(this.notes);
+    fill(this.diff);
+    this.again.hidden = true;
+    this.undo.disabled = true;
+    this.root.hidden = false;
+    this.root.scrollIntoView({ block: 'nearest' });
+    return this.propose();
+  }
+
+  choice() {
+    const leave = [...this.boxes.querySelectorAll('input')].flatMap((box, i) => (box.checked ? [] : [i]));
+    return { call: this.call, file: Number(this.file.value), name: this.name.value, leave };
+  }
+
+  /** Asks for the test as it would be written. */
+  async propose() {
+    const asked = ++this.asked;
+    this.insert.disabled = true;
+    const choice = this.choice();
+    let draft = null;
+    try {
+      draft = await post('draft', choice);
+    } catch (e) {
+      if (asked === this.asked) fill(this.notes, el('p', { class: 'bad' }, visible(/** @type {Error} */ (e).message)));
+      return;
+    }
+    if (asked !== this.asked) return;
+    this.draft = draft;
+    this.name.placeholder = draft.name;
+    if (this.boxes.childElementCount === 0) {
+      fill(this.boxes, el('legend', {}, 'What the test expects'), ...draft.assertions.map((/** @type {any} */ a, /** @type {number} */ i) => el(
+        'div', { class: 'check' }, el('input', { type: 'checkbox', id: 'expect-' + i, checked: true, onchange: () => this.propose() }),
+        el('label', { for: 'expect-' + i }, el('code', {}, visible(a.text)), a.note ? el('small', { class: 'faint' }, ' ' + visible(a.note)) : null),
+      )));
+    }
+    fill(this.notes, ...draft.notes.map((/** @type {string} */ n) => el('p', { class: 'warn' }, visible(n))), draft.creates ? el('p', {}, 'The file is created.') : null);
+    fill(this.diff, visible(draft.diff.join('\n')));
+    this.insert.disabled = this.insertion >= 0;
+  }
+
+  async toInsert() {
+    this.insert.disabled = true;
+    const done = await this.app.try(() => post('insert', { ...this.choice(), shown: /** @type {any} */ (this.draft).shown }));
+    if (!done) {
+      await this.propose(); // the file may have changed
+      return;
+    }
+    this.insertion = done.insertion;
+    this.undo.disabled = false;
+    this.app.say('Inserted as "' + done.name + '" in ' + done.place);
+    if (done.runs) {
+      await this.run();
+      return;
+    }
+    this.again.textContent = 'Run now (calls ' + visible(done.tool) + ' again)';
+    this.again.hidden = false;
+    fill(this.verdict, el('p', {}, 'Inserted. The test was not run, because that calls the tool again.'));
+  }
+
+  async run() {
+    fill(this.verdict, el('p', {}, 'Running the test …'));
+    this.again.disabled = true;
+    let shown = [];
+    try {
+      const v = await post('run', { insertion: this.insertion });
+      shown = [el('p', { class: v.passed ? 'good' : 'bad' }, v.passed ? 'passed' : 'failed'), el('pre', { tabindex: '0', 'aria-label': 'Report', role: 'region' }, visible(v.text))];
+    } catch (e) {
+      shown = [el('p', { class: 'bad' }, visible(/** @type {Error} */ (e).message))];
+    }
+    this.again.disabled = false;
+    fill(this.verdict, ...shown);
+  }
+
+  async toUndo() {
+    const done = await this.app.try(() => post('undo', { insertion: this.insertion }));
+    if (!done) return;
+    this.insertion = -1;
+    this.undo.disabled = true;
+    this.again.hidden = true;
+    fill(this.verdict, el('p', {}, 'Undone: the file is what it was.'));
+    await this.propose();
+  }
+}

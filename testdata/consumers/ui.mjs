@@ -1,0 +1,391 @@
+// Drives the page of `mcptest ui` in a real Chromium, by accessible names only. Standard input:
+// {"chromium", "axe": bool, "shots", "steps": [{"name", "address", "dir", "steps": …}]}; standard output: [{"name", "problems", "facts"}].
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import puppeteer from 'puppeteer-core';
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const job = JSON.parse(readFileSync(0, 'utf8'));
+const patience = 60000;
+const browser = await puppeteer.launch({ timeout: patience, protocolTimeout: 2 * patience, executablePath: job.chromium, headless: true, args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'] });
+const out = [];
+setTimeout(() => { browser.process().kill('SIGKILL'); process.stderr.write('timed out after: ' + JSON.stringify(out)); process.exit(1); }, 500000).unref();
+
+// One element by its role and name, as a person finds it.
+const aria = (page, role, name) => page.waitForSelector(`aria/${name}[role="${role}"]`, { timeout: patience, visible: true });
+const click = async (page, role, name) => (await aria(page, role, name)).click();
+async function type(page, role, name, text) {
+  const e = await aria(page, role, name);
+  await e.click({ count: 3 });
+  await page.keyboard.press('Backspace');
+  await e.type(text);
+}
+const textOf = async (page, role, name) => (await aria(page, role, name)).evaluate((e) => e.textContent);
+const waitText = (page, text) => page.waitForFunction((t) => document.body.innerText.includes(t), { timeout: patience, polling: 50 }, text);
+const waitEnabled = async (page, role, name) => {
+  const e = await aria(page, role, name);
+  await page.waitForFunction((n) => !n.disabled, { timeout: patience, polling: 50 }, e);
+  return e;
+};
+// Items of lists begin with their name.
+async function item(page, name) {
+  const found = await page.waitForFunction((n) => [...document.querySelectorAll('ul[aria-label] button')].find((b) => b.textContent.startsWith(n + ' ')), { timeout: patience, polling: 50 }, name);
+  await found.asElement().click();
+  await page.waitForFunction((n) => document.querySelector('#panel-Call h2')?.textContent.startsWith(n), { timeout: patience, polling: 50 }, name);
+}
+const badges = (page) => page.$$eval('table[aria-label=Wire] tbody tr', (rows) => rows.flatMap((r) => [...r.querySelectorAll('.badge')].map((b) => b.textContent)));
+
+async function open(address, bad, { width = 1280, height = 900, theme = 'light' } = {}) {
+  const page = await browser.newPage();
+  await page.setViewport({ width, height });
+  await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: theme }]);
+  page.on('console', (m) => { if (!/40[019]|409/.test(m.text())) bad(`console: ${m.text()}`); });
+  page.on('pageerror', (e) => bad(`script: ${e.message}`));
+  page.on('dialog', async (d) => { bad(`a dialog: ${d.message()}`); await d.dismiss(); });
+  page.on('request', (r) => { if (!r.url().startsWith(new URL(address).origin) && !r.url().startsWith('data:') && !r.url().startsWith('blob:')) bad(`asks for ${r.url()}`); });
+  await page.evaluateOnNewDocument(() => {
+    window.tasks = [];
+    new PerformanceObserver((list) => window.tasks.push(...list.getEntries().map((e) => Math.round(e.duration)))).observe({ type: 'longtask', buffered: true });
+    document.addEventListener('securitypolicyviolation', (e) => { window.violated = (window.violated ?? '') + ' ' + e.violatedDirective; });
+  });
+  await page.goto(address, { waitUntil: 'load', timeout: patience });
+  return page;
+}
+
+async function audit(page, bad, what) {
+  // axe is put in by the browser's debugger, which the policy of the page does not forbid.
+  await page.evaluate(axe);
+  const found = await page.evaluate(() => axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] }));
+  for (const v of found.violations) bad(`accessibility, ${what}: ${v.id} (${v.impact}): ${v.nodes.slice(0, 2).map((n) => n.html.slice(0, 160) + ' ' + (n.any[0]?.message ?? '')).join(' | ')}`);
+}
+
+const overflows = (page) => page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+const unharmed = async (page, bad) => {
+  if (await page.evaluate(() => window.hacked)) bad('a script of the server ran');
+  const violated = await page.evaluate(() => window.violated);
+  if (violated) bad(`the policy was violated: ${violated}`);
+};
+async function shot(page, name) {
+  if (job.shots) writeFileSync(`${job.shots}/${name}.png`, await page.screenshot());
+}
+
+const flows = {
+  // Connect, call get-sum, see 5 and the frames, keep the call: it passes.
+  async sum({ address }, bad) {
+    const page = await open(address, bad);
+    if (await page.evaluate(() => location.hash)) bad('the token is in the address');
+    await click(page, 'button', 'Connect');
+    await item(page, 'get-sum');
+    await type(page, 'textbox', 'a', '2');
+    await type(page, 'textbox', 'b', '3');
+    const value = await (await aria(page, 'textbox', 'Arguments (JSON)')).evaluate((e) => e.value);
+    if (JSON.stringify(JSON.parse(value)) !== '{"a":2,"b":3}') bad(`the arguments are ${value}`);
+    await (await waitEnabled(page, 'button', 'Send')).click();
+    await waitText(page, 'The sum of 2 and 3 is 5.');
+    if (!(await textOf(page, 'region', 'Result')).includes('5')) bad('the result is not in its region');
+    await click(page, 'tab', 'Wire');
+    await page.waitForFunction(() => document.querySelector('table[aria-label=Wire]').innerText.includes('tools/call'), { timeout: patience });
+    await type(page, 'searchbox', 'Filter', 'method:tools/call');
+    await page.waitForFunction(() => document.querySelectorAll('table[aria-label=Wire] tr.frame').length === 2, { timeout: patience });
+    await page.$eval('table[aria-label=Wire] tr.frame', (tr) => tr.click());
+    if (!(await textOf(page, 'region', 'Raw bytes')).includes('"get-sum"')) bad('the bytes of a row are not shown');
+    await waitText(page, 'mcptest call get-sum');
+    if ((await badges(page)).length) bad('a correct server has badges');
+    await click(page, 'tab', 'Call');
+    await click(page, 'button', 'Keep as test');
+    await page.waitForFunction(() => document.querySelector('[aria-label=Diff]').textContent.includes('get-sum'), { timeout: patience });
+    await shot(page, 'keep');
+    const from = Date.now();
+    await (await waitEnabled(page, 'button', 'Insert')).click();
+    await page.waitForFunction(() => [...document.querySelectorAll('[role=status] p')].some((p) => p.textContent === 'passed'), { timeout: patience });
+    const verdict = Date.now() - from;
+    await click(page, 'button', 'Undo');
+    await waitText(page, 'Undone');
+    await page.waitForFunction(() => document.querySelector('[aria-label=Diff]').textContent.includes('get-sum'), { timeout: patience });
+    await (await waitEnabled(page, 'button', 'Insert')).click();
+    await page.waitForFunction(() => [...document.querySelectorAll('[role=status] p')].some((p) => p.textContent === 'passed'), { timeout: patience });
+    // A reload keeps the token, and shows the last call.
+    await page.reload({ waitUntil: 'load' });
+    await waitText(page, 'The sum of 2 and 3 is 5.');
+    await audit(page, bad, 'light');
+    await shot(page, 'sum');
+    return { verdictMS: verdict };
+  },
+
+  // Badges, hostile text, a question before a call, an answer by hand, a crash.
+  async counting({ address }, bad) {
+    const page = await open(address, bad, { theme: 'dark' });
+    await click(page, 'button', 'Connect');
+    await item(page, 'bad');
+    await (await waitEnabled(page, 'button', 'Send')).click();
+    await waitText(page, 'done bad');
+    await click(page, 'tab', 'Wire');
+    await page.waitForFunction(() => document.querySelectorAll('table[aria-label=Wire] .badge').length === 2, { timeout: patience });
+    const got = (await badges(page)).sort().join(' ');
+    if (got !== 'stray-output unknown-id') bad(`badges: ${got}`);
+    for (const name of ['hostile', 'image']) {
+      await item(page, name);
+      await (await waitEnabled(page, 'button', 'Send')).click();
+      await waitText(page, name === 'hostile' ? 'reversed' : 'the server returned a result');
+    }
+    await page.waitForSelector('img.shown', { timeout: patience });
+    if (await page.$('a[href^="javascript"]')) bad('a link runs a script');
+    await item(page, 'hostile');
+    if (!(await page.evaluate(() => document.body.innerText)).includes('\\u202e')) bad('a character that changes the order of text is not escaped');
+    await unharmed(page, bad);
+    await item(page, '<img');
+    await (await waitEnabled(page, 'button', 'Send')).click();
+    await waitText(page, 'error -32000');
+    if (await page.$('#panel-Call img:not(.shown), #panel-Server img')) bad('markup of the server became an element');
+    const wide = await overflows(page);
+    if (wide > 0) bad(`a name or description makes the page ${wide} px too wide`);
+    await unharmed(page, bad);
+    await item(page, 'write');
+    await (await waitEnabled(page, 'button', 'Send')).click();
+    const dialog = await page.waitForSelector('dialog[open]', { timeout: patience });
+    if (!(await dialog.evaluate((d) => d.innerText)).includes('does not declare readOnlyHint')) bad('the question does not say why');
+    await shot(page, 'question');
+    await audit(page, bad, 'the question');
+    await (await dialog.$('aria/Cancel[role="button"]')).click();
+    await page.waitForFunction(() => !document.querySelector('dialog[open]'), { timeout: patience });
+    await (await waitEnabled(page, 'button', 'Send')).click();
+    const again = await page.waitForSelector('dialog[open]', { timeout: patience });
+    await (await again.$('aria/Send[role="button"]')).click();
+    await waitText(page, 'done write');
+    await item(page, 'ask');
+    await (await waitEnabled(page, 'button', 'Send')).click();
+    await waitText(page, 'A server asks: elicitation/create');
+    await click(page, 'tab', 'Answer');
+    await waitText(page, 'Which <b>color</b>?');
+    await type(page, 'textbox', 'Color', 'green');
+    await audit(page, bad, 'dark');
+    await shot(page, 'answer');
+    await click(page, 'button', 'Accept');
+    await click(page, 'tab', 'Call');
+    await waitText(page, 'green');
+    await click(page, 'button', 'Keep as test');
+    await page.waitForFunction(() => document.querySelector('[aria-label=Diff]').textContent.includes('respond: {elicitation: {action: accept, content: {color: green}}}'), { timeout: patience });
+    await (await waitEnabled(page, 'button', 'Insert')).click();
+    await page.waitForFunction(() => [...document.querySelectorAll('[role=status] p')].some((p) => p.textContent === 'passed'), { timeout: patience });
+    await item(page, 'crash');
+    await (await waitEnabled(page, 'button', 'Send')).click();
+    await waitText(page, 'the database is gone');
+    await waitText(page, 'Status: ended');
+    await (await waitEnabled(page, 'button', 'Connect')).click();
+    await waitText(page, 'Status: connected');
+    await unharmed(page, bad);
+    return {};
+  },
+
+  // 390 px in both themes: nothing is wider than the screen; the keyboard reaches everything.
+  async narrow({ address }, bad) {
+    for (const theme of ['light', 'dark']) {
+      const page = await open(address, bad, { width: 390, height: 800, theme });
+      for (const name of ['Server', 'Call', 'Answer', 'Wire']) {
+        await click(page, 'tab', name);
+        const over = await overflows(page);
+        if (over > 0) bad(`${name} at 390 px, ${theme}: ${over} px too wide`);
+        await audit(page, bad, `${name} at 390 px, ${theme}`);
+        await shot(page, `narrow-${name}-${theme}`);
+      }
+      await page.close();
+    }
+    return {};
+  },
+
+  // Only the keyboard: connect, call, keep.
+  async keyboard({ address }, bad) {
+    const page = await open(address, bad);
+    const focusOn = async (role, name) => {
+      for (let i = 0; i < 200; i++) {
+        const at = await page.evaluate(() => {
+          const e = document.activeElement;
+          return [e.getAttribute('role') ?? e.tagName.toLowerCase(), e.getAttribute('aria-label') ?? (e.labels?.[0]?.textContent || e.textContent), e.disabled];
+        });
+        if (at[0] === role && at[1].startsWith(name)) return;
+        await page.keyboard.press('Tab');
+      }
+      throw new Error(`Tab does not reach ${role} ${name}`);
+    };
+    await page.keyboard.press('?');
+    await page.waitForSelector('dialog[open]', { timeout: patience });
+    await page.keyboard.press('Escape');
+    await waitEnabled(page, 'button', 'Connect');
+    await focusOn('button', 'Connect');
+    await page.keyboard.press('Enter');
+    await waitText(page, 'Status: connected');
+    await page.waitForSelector('ul[aria-label=Tools] button', { timeout: patience });
+    await page.keyboard.press('1');
+    await page.keyboard.press('/');
+    await page.keyboard.type('get-sum');
+    await focusOn('button', 'get-sum');
+    await page.keyboard.press('Enter');
+    await aria(page, 'textbox', 'a');
+    await focusOn('input', 'a');
+    await page.keyboard.down('Control');
+    await page.keyboard.press('a');
+    await page.keyboard.up('Control');
+    await page.keyboard.type('20');
+    await focusOn('button', 'Send');
+    await page.keyboard.press('Enter');
+    await waitText(page, 'The sum of 20 and');
+    await aria(page, 'button', 'Keep as test');
+    await focusOn('button', 'Keep as test');
+    await page.keyboard.press('Enter');
+    await waitEnabled(page, 'button', 'Insert');
+    await focusOn('button', 'Insert');
+    await page.keyboard.press('Enter');
+    await page.waitForFunction(() => [...document.querySelectorAll('[role=status] p')].some((p) => p.textContent === 'passed'), { timeout: patience });
+    return {};
+  },
+
+  // A flood and a result of 10 MB: no long task, and the page says what it left out.
+  async load({ address }, bad) {
+    const page = await open(address, bad);
+    await click(page, 'button', 'Connect');
+    await item(page, 'flood');
+    await page.evaluate(() => { window.tasks.length = 0; });
+    for (let i = 0; i < 4; i++) {
+      await (await waitEnabled(page, 'button', 'Send')).click();
+      await waitText(page, `${3000 * (i + 1)}`.slice(0, 0) || 'done flood');
+      await new Promise((done) => setTimeout(done, 1000));
+    }
+    const flood = await page.evaluate(() => window.tasks);
+    const rows = await page.evaluate(() => document.querySelector('#panel-Wire [role=status]').textContent);
+    await page.evaluate(() => { window.tasks.length = 0; });
+    await item(page, 'big');
+    const from = Date.now();
+    await (await waitEnabled(page, 'button', 'Send')).click();
+    await waitText(page, 'JSON (10.0 MiB)');
+    const big = Date.now() - from;
+    const tasks = await page.evaluate(() => window.tasks);
+    const heap = (await page.metrics()).JSHeapUsedSize;
+    const paint = await page.evaluate(() => performance.getEntriesByName('first-contentful-paint')[0]?.startTime);
+    return { floodTasks: flood, rows, bigMS: big, bigTasks: tasks, heapMB: Math.round(heap / 1048576), paintMS: Math.round(paint ?? -1) };
+  },
+
+  // Servers that never answer or write garbage, a reload during a call, a second tab.
+  async rough({ address }, bad) {
+    const page = await open(address, bad);
+    const server = async (name) => (await page.waitForFunction((n) => [...document.querySelectorAll('ul[aria-label=Servers] button')].find((b) => b.textContent.startsWith(n + ' ')), { timeout: patience }, name)).asElement().click();
+    await server('mute');
+    await (await waitEnabled(page, 'button', 'Connect')).click();
+    await waitText(page, 'Status: connecting');
+    await (await waitEnabled(page, 'button', 'Disconnect')).click();
+    await waitText(page, 'Status: not connected');
+    await server('junk');
+    await (await waitEnabled(page, 'button', 'Connect')).click();
+    await waitText(page, 'Status: failed');
+    await waitText(page, 'fail handshake');
+    await server('c');
+    await (await waitEnabled(page, 'button', 'Connect')).click();
+    await item(page, 'slow');
+    await (await waitEnabled(page, 'button', 'Send')).click();
+    await waitText(page, 'Running');
+    await page.reload({ waitUntil: 'load' });
+    await waitText(page, 'done slow');
+    const second = await open(address, bad);
+    await waitText(second, 'Status: connected');
+    await item(second, 'read');
+    await (await waitEnabled(second, 'button', 'Send')).click();
+    await waitText(second, 'done read');
+    return {};
+  },
+
+  // A page of another origin tries to connect to the server, with every kind of request a page
+  // can make, even with the token. The caller counts at the server.
+  async attack({ address }, bad) {
+    const { origin } = new URL(address);
+    const token = address.slice(-64);
+    const { createServer } = await import('node:http');
+    const evil = createServer((_, w) => { w.setHeader('Content-Type', 'text/html'); w.end('<!doctype html><title>evil</title>'); });
+    await new Promise((done) => evil.listen(0, '127.0.0.1', done));
+    const page = await browser.newPage();
+    await page.goto(`http://127.0.0.1:${evil.address().port}/`);
+    const got = await page.evaluate(async (origin, token) => {
+      const out = [];
+      const body = '{"server":0,"protocol":"auto"}';
+      const say = (name, answered) => out.push([name, answered]);
+      for (const mode of ['cors', 'no-cors']) {
+        for (const type of ['application/json', 'text/plain']) {
+          for (const auth of [true, false]) {
+            const headers = { 'Content-Type': type, ...(auth ? { Authorization: 'Bearer ' + token } : {}) };
+            await fetch(origin + '/api/connect', { method: 'POST', mode, body, headers, credentials: 'include' }).then((r) => say(`fetch ${mode} ${type} ${auth}`, r.type !== 'opaque' && r.ok), () => {});
+          }
+        }
+      }
+      navigator.sendBeacon(origin + '/api/connect', new Blob([body], { type: 'text/plain' }));
+      await new Promise((done) => { const s = new EventSource(origin + '/api/feed'); s.onopen = () => { say('EventSource', true); done(); }; s.onerror = () => { s.close(); done(); }; });
+      await new Promise((done) => { const s = new WebSocket(origin.replace('http', 'ws') + '/api/feed'); s.onopen = () => { say('WebSocket', true); done(); }; s.onerror = () => done(); });
+      const form = document.createElement('form');
+      Object.assign(form, { method: 'post', action: origin + '/api/connect', enctype: 'text/plain', target: 'frame' });
+      const input = document.createElement('input');
+      Object.assign(input, { name: body.slice(0, -1) + ',"x":"', value: '"}' });
+      const frame = document.createElement('iframe');
+      frame.name = 'frame';
+      form.append(input);
+      document.body.append(frame, form);
+      form.submit();
+      const framed = document.createElement('iframe');
+      framed.src = origin + '/#token=' + token;
+      document.body.append(framed);
+      const script = document.createElement('script');
+      script.src = origin + '/api/state?token=' + token;
+      document.body.append(script);
+      const opened = window.open(origin + '/?server=0&connect=1&call=1#token=' + token + '&connect=1');
+      await new Promise((done) => setTimeout(done, 1500));
+      let seen = '';
+      try { seen = opened?.document?.body?.innerText ?? ''; } catch { /* as it should be */ }
+      say('reads the page', seen !== '');
+      return out.filter(([, answered]) => answered).map(([name]) => name);
+    }, origin, token);
+    if (got.length) bad(`a foreign page got an answer: ${got}`);
+    const frames = page.frames().filter((f) => f.url().startsWith(origin));
+    for (const f of frames) if (await f.evaluate(() => document.querySelector('#tabs') !== null).catch(() => false)) bad('the page was shown in a frame');
+    evil.close();
+    return {};
+  },
+
+  // A name of the internet that points to this machine: the page is not even served.
+  async rebinding({ address }, bad) {
+    const { port } = new URL(address);
+    const own = await puppeteer.launch({ executablePath: job.chromium, headless: true, args: ['--no-sandbox', '--disable-gpu', '--host-resolver-rules=MAP evil.example 127.0.0.1'] });
+    try {
+      const page = await own.newPage();
+      const answer = await page.goto(`http://evil.example:${port}/`);
+      if (answer.status() !== 403) bad(`GET / under another name: ${answer.status()}`);
+      const status = await page.evaluate((token) => fetch('/api/connect', { method: 'POST', body: '{"server":0}', headers: { 'Content-Type': 'application/json', Authorization: 'Bearer ' + token } }).then((r) => r.status), address.slice(-64));
+      if (status !== 403) bad(`a request under another name: ${status}`);
+    } finally {
+      await own.close();
+    }
+    return {};
+  },
+
+  // Without its token the page says what to do.
+  async tokenless({ address }, bad) {
+    const page = await open(address.replace(/#.*/, ''), bad);
+    await waitText(page, 'without its token');
+    const wrong = await open(address.replace(/[0-9a-f]{64}$/, '0'.repeat(64)), bad);
+    await waitText(wrong, 'the token is missing or wrong');
+    return {};
+  },
+};
+
+for (const one of job.flows) {
+  const problems = [];
+  let facts = {};
+  try {
+    facts = await flows[one.name](one, (p) => problems.push(p));
+  } catch (e) {
+    problems.push(String(e.stack ?? e).slice(0, 600));
+    const pages = await browser.pages();
+    const last = pages.at(-1);
+    problems.push('the page says: ' + (await last.evaluate(() => document.body.innerText).catch(() => '?')).slice(0, 1500));
+    await shot(last, 'failed-' + one.name).catch(() => {});
+  }
+  for (const p of (await browser.pages()).slice(1)) await p.close();
+  out.push({ name: one.name, problems, facts });
+}
+await browser.close();
+process.stdout.write(JSON.stringify(out));
