@@ -17,7 +17,7 @@ import (
 // File is a suite file as it was read.
 type File struct {
 	Source *source.File
-	real   string // its path with all links resolved
+	real   string      // its path with all links resolved
 	info   fs.FileInfo // nil: the file does not exist yet
 }
 

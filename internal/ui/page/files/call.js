@@ -131,7 +131,10 @@ export class CallPanel {
       if (await this.ask(answer)) answer = await this.app.try(() => post('call', { ...where, confirm: answer.confirm }, raw));
       else answer = null;
     }
-    if (answer?.call && this.item === i) this.showCall(answer.call);
+    if (answer?.call && this.item === i) {
+      this.showCall(answer.call);
+      this.send.scrollIntoView({ block: 'start' }); // the result appears below it
+    }
     this.update();
   }
 
