@@ -25,9 +25,11 @@ func (s *Session) SelfAnnouncing(ctx context.Context) (methods []string) {
 		if !s.announcedBefore(ctx, list) {
 			continue
 		}
-		// Twice, so that a message that came by chance does not count.
-		isAnnounced := s.announces(ctx, list, asks) && s.announces(ctx, list, asks)
-		if isAnnounced && !s.announces(ctx, list, pings) {
+		if !s.announces(ctx, list, asks) {
+			continue
+		}
+		// Again, so that a message that came by chance does not count.
+		if s.announces(ctx, list, asks) && !s.announces(ctx, list, pings) {
 			methods = append(methods, method)
 		}
 	}

@@ -133,17 +133,17 @@ func mergeCoverage(parts []Part) *Coverage {
 }
 
 // with adds what another shard covered of the same kind.
-func (p Covered) with(q Covered) Covered {
+func (c Covered) with(other Covered) Covered {
 	var missing []string
-	for _, name := range p.Missing {
-		if slices.Contains(q.Missing, name) {
+	for _, name := range c.Missing {
+		if slices.Contains(other.Missing, name) {
 			missing = append(missing, name)
 		}
 	}
-	p.Missing = missing
-	p.Covered = p.Total - len(p.Missing)
-	p.Minimum = cmp.Or(p.Minimum, q.Minimum)
-	return p
+	c.Missing = missing
+	c.Covered = c.Total - len(c.Missing)
+	c.Minimum = cmp.Or(c.Minimum, other.Minimum)
+	return c
 }
 
 // with adds the coverage of another shard. If it is unknown in one shard, the sum is
