@@ -4,10 +4,11 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -45,8 +46,9 @@ type inputs struct {
 	argv     []string
 
 	mu    sync.Mutex
-	files []string // that the last reading read
 	last  []*plan.Server
+	files []string // that the last reading read
+	stamp string   // of the files, from before they were read
 }
 
 // suites decides what the page works with.
@@ -105,16 +107,35 @@ func (in *inputs) Servers() (list []*plan.Server, problem string) {
 	if in.one != nil {
 		return in.last, ""
 	}
-	var said bytes.Buffer
-	list, files := in.read(&said)
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	in.files = files
+	var said bytes.Buffer
+	list = in.readStamped(&said)
 	if said.Len() > 0 {
 		return in.last, in.redactor.String(said.String())
 	}
 	in.last = list
 	return list, ""
+}
+
+// readStamped reads the suites, and notes the stamp that their files had before: what is saved
+// while they are read is a change. Which files they are is known only afterwards, so the
+// suites are read again if they have other files. The caller holds the lock.
+func (in *inputs) readStamped(said *bytes.Buffer) (list []*plan.Server) {
+	if in.files == nil {
+		in.files = in.paths
+	}
+	for range 3 { // more often only if imports change all the time
+		said.Reset()
+		in.stamp = stampOf(in.files)
+		var files []string
+		list, files = in.read(said)
+		if slices.Equal(files, in.files) {
+			break
+		}
+		in.files = files
+	}
+	return list
 }
 
 // read reads the suites, and writes their mistakes to said. No program is started.
@@ -212,9 +233,8 @@ func (in *inputs) usage(hub *live.Hub) func(server int) string {
 // lookTime is how often the files are looked at.
 const lookTime = 400 * time.Millisecond
 
-// watch calls changed after a file of the suites was saved.
+// watch calls changed, which reads the suites again, after one of their files was saved.
 func (in *inputs) watch(ctx context.Context, changed func()) {
-	seen := in.stamp()
 	tick := time.NewTicker(lookTime)
 	defer tick.Stop()
 	for {
@@ -222,25 +242,28 @@ func (in *inputs) watch(ctx context.Context, changed func()) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			if now := in.stamp(); now != seen {
+			if in.isStale() {
 				changed()
-				seen = in.stamp() // it may be other files now
 			}
 		}
 	}
 }
 
-// stamp is another text when a file has changed.
-func (in *inputs) stamp() string {
+// isStale reports whether a file has changed since the suites were read.
+func (in *inputs) isStale() bool {
 	in.mu.Lock()
-	files := slices.Clone(in.files)
+	files, stamp := in.files, in.stamp
 	in.mu.Unlock()
-	var b bytes.Buffer
+	return stampOf(files) != stamp
+}
+
+// stampOf returns a text that is another one when a file has changed.
+func stampOf(files []string) string {
+	var b strings.Builder
 	for _, path := range files {
-		b.WriteString(filepath.Clean(path))
+		fmt.Fprintf(&b, "%q", path)
 		if info, err := os.Stat(path); err == nil {
-			b.WriteString(info.ModTime().String())
-			b.WriteByte(byte(info.Size()))
+			fmt.Fprintf(&b, " %d %d", info.ModTime().UnixNano(), info.Size())
 		}
 	}
 	return b.String()
