@@ -27,10 +27,19 @@ const waitEnabled = async (page, role, name) => {
   await page.waitForFunction((n) => !n.disabled, { timeout: patience, polling: 50 }, e);
   return e;
 };
-// Items of lists begin with their name.
+// Clicks the button of a list that begins with a name. A list that is drawn anew before the click has other buttons.
+async function clickInList(page, list, name) {
+  for (let tries = 0; ; tries++) {
+    const found = await page.waitForFunction((l, n) => [...document.querySelectorAll(l)].find((b) => b.textContent.startsWith(n + ' ')), { timeout: patience, polling: 50 }, list, name);
+    try {
+      return await found.asElement().click();
+    } catch (e) {
+      if (tries === 5 || !/detached|not clickable/.test(String(e))) throw e;
+    }
+  }
+}
 async function item(page, name) {
-  const found = await page.waitForFunction((n) => [...document.querySelectorAll('ul[aria-label] button')].find((b) => b.textContent.startsWith(n + ' ')), { timeout: patience, polling: 50 }, name);
-  await found.asElement().click();
+  await clickInList(page, 'ul[aria-label] button', name);
   await page.waitForFunction((n) => document.querySelector('#panel-Call h2')?.textContent.startsWith(n), { timeout: patience, polling: 50 }, name);
 }
 const badges = (page) => page.$$eval('table[aria-label=Wire] tbody tr', (rows) => rows.flatMap((r) => [...r.querySelectorAll('.badge')].map((b) => b.textContent)));
@@ -267,7 +276,7 @@ const flows = {
   // Servers that never answer or write garbage, a reload during a call, a second tab.
   async rough({ address }, bad) {
     const page = await open(address, bad);
-    const server = async (name) => (await page.waitForFunction((n) => [...document.querySelectorAll('ul[aria-label=Servers] button')].find((b) => b.textContent.startsWith(n + ' ')), { timeout: patience }, name)).asElement().click();
+    const server = (name) => clickInList(page, 'ul[aria-label=Servers] button', name);
     await server('mute');
     await (await waitEnabled(page, 'button', 'Connect')).click();
     await waitText(page, 'Status: connecting');

@@ -28,8 +28,11 @@ export class ServerPanel {
   constructor(root, app) {
     this.app = app;
     this.chosen = 0;
-    this.version = -1; // of the offer that is shown
-    this.checked = -1; // version of the offer whose findings are shown
+    this.version = -1; // of the offer that is shown, or asked for
+    this.checked = -1; // version of the offer whose findings are shown, or asked for
+    this.drawn = -1; // version of the offer whose lists are on the page
+    this.asked = 0; // how often an offer was asked for
+    this.answered = 0; // the latest of these that was answered
     /** @type {any} */
     this.offer = null;
     this.stamp = '';
@@ -61,8 +64,7 @@ export class ServerPanel {
   /** @param {number} id */
   choose(id) {
     this.chosen = id;
-    this.version = -1;
-    this.offer = null;
+    this.forget();
     this.update();
   }
 
@@ -90,10 +92,16 @@ export class ServerPanel {
     this.renderFacts(s);
     if (s && s.listed && (s.offers !== this.version || s.checked !== this.checked)) this.load(s);
     if (s && !s.listed && this.offer) {
-      this.offer = null;
-      this.version = -1;
+      this.forget();
       this.renderLists();
     }
+  }
+
+  /** Drops the offer that is shown. */
+  forget() {
+    this.offer = null;
+    this.version = -1;
+    this.drawn = -1;
   }
 
   /** Keeps the latest log messages of servers. @param {any[]} rows */
@@ -139,25 +147,32 @@ export class ServerPanel {
 
   /** @param {any} s */
   async load(s) {
-    const again = this.version === s.offers && this.offer;
     this.version = s.offers;
     this.checked = s.checked;
+    const number = ++this.asked;
     const offer = await this.app.try(() => post('offer', { server: s.id }));
-    if (!offer || s.id !== this.server().id) return;
+    if (!offer || s.id !== this.server().id || number < this.answered) return;
+    this.answered = number;
     this.offer = offer;
     for (const [kind] of lists) {
       for (const item of offer[/** @type {string} */ (kind)] ?? []) item.text = (item.name + ' ' + (item.title ?? '') + ' ' + (item.description ?? '')).toLowerCase();
     }
-    if (again) { // only the findings are new: what a person is about to click stays
-      for (const b of this.listed.querySelectorAll('[data-item]')) {
-        const [, kind, i] = /^(.*?)(\d+)$/.exec(b.getAttribute('data-item') ?? '') ?? [];
-        const item = offer[kind ?? '']?.[Number(i)];
-        if (item) fill(/** @type {Element} */ (b.querySelector('small')), about(item, kind ?? ''));
-      }
+    if (this.drawn === s.offers) { // only the findings are new: what a person is about to click stays
+      this.renderNotes(offer);
       return;
     }
+    this.drawn = s.offers;
     this.renderLists();
     this.app.listsRead?.(s, offer);
+  }
+
+  /** Writes what is said about each item that is on the page. @param {any} offer */
+  renderNotes(offer) {
+    for (const b of this.listed.querySelectorAll('[data-item]')) {
+      const [, kind, i] = /^(.*?)(\d+)$/.exec(b.getAttribute('data-item') ?? '') ?? [];
+      const item = offer[kind ?? '']?.[Number(i)];
+      if (item) fill(/** @type {Element} */ (b.querySelector('small')), about(item, kind ?? ''));
+    }
   }
 
   renderLists() {
