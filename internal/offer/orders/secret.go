@@ -113,8 +113,8 @@ func (c clause) isOurBusiness() bool {
 func (c clause) isHiddenText() bool {
 	for i := range c {
 		rest := c[i:]
-		hidden := c[i].isOne("instruction instructions text note paragraph") && rest[:min(4, len(rest))].hasWord("invisible hidden secret")
-		if hidden && rest.within(0, 7, who) {
+		text := c[i].isOne("instruction instructions text note paragraph")
+		if text && rest[:min(4, len(rest))].hasWord("invisible hidden secret") && rest.within(0, 7, who) {
 			return true
 		}
 	}
