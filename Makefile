@@ -45,7 +45,9 @@ RANDOM = $(shell $(GO) list -f '{{.ImportPath}} {{.TestImports}} {{.XTestImports
 # Left out under the race detector, for the same reason as NOT_RACED: hundreds of runs of
 # one thread, whose kinds shorter tests of the same packages have.
 RACE_SKIPS := HugeTexts|HazardsAreNotTriggered|ListsAreReadConstantly|RandomRunsHarmNothing|RemovingOnePartOfEveryFixture|FixtureFlipsExactlyItsRow|LargeBundles
-RACE = MCPTEST_REQUIRE_SERVERS=1 CGO_ENABLED=1 $(GO) test -race -timeout 30m -p $(shell expr 2 \* $(CORES)) \
+# What is compiled with other flags than the programs is compiled with -trimpath: a new clone
+# in another folder then takes from the build cache what has not changed.
+RACE = MCPTEST_REQUIRE_SERVERS=1 CGO_ENABLED=1 $(GO) test -race -vet=off -trimpath -timeout 30m -p $(shell expr 2 \* $(CORES)) \
 	-skip '^Test($(RACE_SKIPS))$$' $(TESTFLAGS)
 
 .DEFAULT_GOAL := help
@@ -206,10 +208,10 @@ race: servers
 cross:
 	@set -e; for p in $(PLATFORMS); do \
 		echo "==> build for $$p"; \
-		CGO_ENABLED=0 GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build -o /dev/null ./cmd/...; \
+		CGO_ENABLED=0 GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build -trimpath -o /dev/null ./cmd/...; \
 		case $$p in */arm64) continue;; esac; \
 		echo "==> vet for $$p"; \
-		CGO_ENABLED=0 GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) vet ./...; \
+		CGO_ENABLED=0 GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) vet -trimpath ./...; \
 	done
 
 ## bench: cost of a test, a start, a load and memory, compared with the minimum (docs/spec/performance.md)
