@@ -94,16 +94,18 @@ release-check:
 release:
 	$(GORELEASER) release --clean
 
-## test: install the npm test servers, vet, unit and end-to-end tests
+## test: install the npm test servers, unit and end-to-end tests
 # MCPTEST_REQUIRE_SERVERS turns "skip, the server is not installed" into a failure.
-# Tests with many inputs use a part of them here, and all in `make deep`. go test runs
-# all of vet, which takes less time than `go vet` and then go test. The packages whose
-# tests wait longest are the first.
+# Tests with many inputs use a part of them here, and all in `make deep`. go vet is part
+# of `make check`. The packages whose tests take longest are the first, so that the short
+# ones run next to them and no package is left to run alone.
+SLOW := cli mcpaql/aql run/probe offer/compat mcpaql/aqlcli report client/mcp cli/gen model dev/faults
+TEST = MCPTEST_REQUIRE_SERVERS=1 $(GO) test -vet=off -timeout 30m $(WIDE) $(TESTFLAGS)
+ORDERED := $(SLOW:%=./internal/%) ./...
 .PHONY: test
 test: servers
-	@echo "==> go test -vet=all ./... (unit and end-to-end; one line a package as it finishes)"
-	MCPTEST_REQUIRE_SERVERS=1 $(GO) test -vet=all -timeout 30m $(WIDE) $(TESTFLAGS) ./internal/cli ./internal/run/probe $(if $(SEED),$(filter-out $(RANDOM),$(PACKAGES)) || rc=1; \
-	MCPTEST_REQUIRE_SERVERS=1 $(GO) test -vet=all -timeout 30m $(WIDE) $(TESTFLAGS) $(RANDOM) -rapid.seed=$(SEED) || rc=1; exit $$rc,./...)
+	@echo "==> go test ./... (unit and end-to-end; one line a package as it finishes)"
+	$(TEST) $(if $(SEED),$(filter-out $(RANDOM),$(shell $(GO) list $(ORDERED))) || rc=1; $(TEST) $(RANDOM) -rapid.seed=$(SEED) || rc=1; exit $$rc,$(ORDERED))
 
 ## quick: build, vet, the structure of the code, and the packages that differ from BASE; needs only Go, under a minute
 .PHONY: quick
@@ -116,9 +118,9 @@ quick:
 module:
 	@tools/module '$(MODULE)'
 
-## check: test, then format, lint, generated files, race, cross-compiling
+## check: test, then vet, format, lint, generated files, race, cross-compiling
 .PHONY: check
-check: test fmt lint drift race cross
+check: test vet fmt lint drift race cross
 
 ## servers: the npm packages of the tests, from their lock files: real MCP servers, readers of the report formats
 .PHONY: servers
