@@ -298,6 +298,14 @@ const flows = {
     await item(second, 'read');
     await (await waitEnabled(second, 'button', 'Send')).click();
     await waitText(second, 'done read');
+    // While the definition of another tool is on its way, its call would have the arguments of this one.
+    await second.setRequestInterception(true);
+    second.on('request', (r) => { setTimeout(() => r.continue(), r.url().endsWith('/definition') ? 500 : 0); });
+    await clickInList(second, 'ul[aria-label] button', 'bad');
+    await second.waitForFunction(() => document.querySelector('#panel-Call h2').textContent === 'bad', { timeout: patience });
+    if (!await (await aria(second, 'button', 'Send')).evaluate((b) => b.disabled)) bad('a tool can be called with the arguments of another one');
+    await (await waitEnabled(second, 'button', 'Send')).click();
+    await waitText(second, 'done bad');
     return {};
   },
 
