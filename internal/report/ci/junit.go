@@ -109,6 +109,11 @@ func (j *junit) suite(s *explain.Section) {
 		props = append(props, [2]string{"metric:" + m.Name, render.Number(m.Value)})
 	}
 	if !j.begun {
+		for _, f := range j.run.Findings {
+			if f.Kind == result.OfResult {
+				props = append(props, [2]string{f.Rule + ":" + f.Tool, explain.OnServer(f)})
+			}
+		}
 		for _, c := range explain.Coverages(j.run, false) {
 			props = append(props, [2]string{"coverage:" + c.Server, c.Line})
 		}

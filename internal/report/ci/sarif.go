@@ -213,8 +213,11 @@ func invocation(r *result.Run, warnings []*explain.Warning) jsonv.Value {
 	for _, c := range explain.Coverages(r, false) {
 		notice("note", c.String())
 	}
+	for _, line := range explain.Results(r) {
+		notice("note", render.OneLine(line, render.LongestLine))
+	}
 	for _, f := range r.Findings {
-		if f.Severity != "error" {
+		if f.Severity != "error" && f.Kind != result.OfResult {
 			notice("warning", render.OneLine(f.Kind+": "+f.Message, render.LongestLine))
 		}
 	}

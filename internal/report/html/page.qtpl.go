@@ -851,7 +851,7 @@ func streamfindings(qw422016 *qt422016.Writer, r *result.Run) {
 		qw422016.N().S(`">`)
 		streamline(qw422016, string(f.Severity))
 		qw422016.N().S(`</td><td>`)
-		streamline(qw422016, f.Kind)
+		streamline(qw422016, explain.KindOf(f))
 		qw422016.N().S(`</td><td>`)
 		streamline(qw422016, f.Server)
 		qw422016.N().S(`</td><td>`)
