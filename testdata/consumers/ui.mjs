@@ -387,7 +387,8 @@ for (const one of job.flows) {
   try {
     facts = await flows[one.name](one, (p) => problems.push(p));
   } catch (e) {
-    problems.push(String(e.stack ?? e).slice(0, 600));
+    const where = String(e.stack ?? '').split('\n').filter((line) => line.includes('ui.mjs')).join('\n');
+    problems.push(`${String(e).slice(0, 300)}\n${where}`);
     const pages = await browser.pages();
     const last = pages.at(-1);
     problems.push('the page says: ' + (await last.evaluate(() => document.body.innerText).catch(() => '?')).slice(0, 1500));
