@@ -3,9 +3,6 @@ package html
 import (
 	"bufio"
 	"cmp"
-	"crypto/sha256"
-	_ "embed" // of style and script
-	"encoding/base64"
 	"fmt"
 	"io"
 	"net/url"
@@ -17,12 +14,6 @@ import (
 	"mcptest/internal/report/render"
 	"mcptest/internal/report/result"
 )
-
-//go:embed page/report.css
-var pageStyle string
-
-//go:embed page/report.js
-var pageScript string
 
 // Write writes a page that needs no network and no other file. All content is
 // readable without JavaScript; the script adds search, filters and copying. The
@@ -98,12 +89,6 @@ func (t testView) write(w *bufio.Writer) error {
 	writerow(w, t)
 	_, err := w.Write(nil)
 	return err
-}
-
-// hash returns the source of a content security policy that allows a style or script.
-func hash(s string) string {
-	sum := sha256.Sum256([]byte(s))
-	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
 
 // Title returns the name of what was tested.
@@ -251,4 +236,81 @@ func (p *htmlPage) Ratio() (bars []shape) {
 // phaseOrigin returns the position and kind of a hook or step.
 func phaseOrigin(ph *result.Phase) string {
 	return strings.TrimPrefix(render.Place(ph.File, ph.Line, 0)+" · "+term.Escape(ph.Kind), " · ")
+}
+
+// startedLayout is how the page shows when the run began.
+const startedLayout = "2 January 2006, 15:04:05 UTC"
+
+// pageTile is a number at the top of the page.
+type pageTile struct {
+	Class  string
+	Number int
+	Text   string
+}
+
+// Tiles returns the numbers at the top. Those that are rarely anything but 0 are left out
+// if they are.
+func (p *htmlPage) Tiles() []pageTile {
+	s := &p.Run.Summary
+	total := pageTile{"", s.Total, display.Plural(s.Total, "test")}
+	if s.Total == 0 {
+		total.Class = "none"
+	}
+	all := []pageTile{
+		total,
+		tileOf("pass", s.Passed, "passed"),
+		tileOf("fail", s.Failed, "failed"),
+		tileOf("error", s.Errored, display.Plural(s.Errored, "error")+" (no response)"),
+	}
+	if s.Inconclusive != 0 {
+		all = append(all, pageTile{"inconclusive", s.Inconclusive, "inconclusive"})
+	}
+	skipped := pageTile{"", s.Skipped, "skipped"}
+	if s.Skipped == 0 {
+		skipped.Class = "none"
+	}
+	all = append(all, skipped)
+	if s.Flaky != 0 {
+		all = append(all, pageTile{"warnn", s.Flaky, "flaky"})
+	}
+	if n := explain.ErrorFindings(p.Run); n != 0 {
+		all = append(all, pageTile{"fail", n, display.Plural(n, "finding")})
+	}
+	if n := explain.FailedPhases(p.Run); n != 0 {
+		all = append(all, pageTile{"fail", n, explain.HooksOrSteps(n) + " failed"})
+	}
+	if n := s.Warnings; n != 0 {
+		all = append(all, pageTile{"warnn", n, display.Plural(n, "warning")})
+	}
+	return all
+}
+
+// tileOf returns a tile that has its class only if the number is not 0.
+func tileOf(class string, n int, text string) pageTile {
+	if n == 0 {
+		class = "none"
+	}
+	return pageTile{class, n, text}
+}
+
+// pageLink is a link to a section of the page.
+type pageLink struct{ ID, Text string }
+
+// Links returns links to the sections that the page has.
+func (p *htmlPage) Links() (all []pageLink) {
+	add := func(there bool, id, text string) {
+		if there {
+			all = append(all, pageLink{id, text})
+		}
+	}
+	add(p.HasFailures(), "why", "What failed")
+	add(len(p.Run.Findings) > 0, "findings", "Findings")
+	add(true, "tests", "Tests")
+	add(p.NotesLast(), "notes", "Notes")
+	add(len(p.Variants) > 0, "variants", "Variants")
+	add(p.HasCharts, "overview", "Charts")
+	add(len(p.Run.Phases) > 0, "phases", "Hooks and steps")
+	add(p.Run.Coverage != nil, "coverage", "Coverage")
+	add(len(p.Run.Servers) > 0, "servers", "Servers")
+	return all
 }
