@@ -38,9 +38,17 @@ async function clickInList(page, list, name) {
     }
   }
 }
+// Chooses an item of a list. The page may move under the pointer while lists are read: then a person clicks again.
 async function item(page, name) {
-  await clickInList(page, 'ul[aria-label] button', name);
-  await page.waitForFunction((n) => document.querySelector('#panel-Call h2')?.textContent.startsWith(n), { timeout: patience, polling: 50 }, name);
+  for (let tries = 1; ; tries++) {
+    await clickInList(page, 'ul[aria-label] button', name);
+    try {
+      await page.waitForFunction((n) => document.querySelector('#panel-Call h2')?.textContent.startsWith(n), { timeout: 10000, polling: 50 }, name);
+      return;
+    } catch (e) {
+      if (tries === 3) throw new Error(`${name} was clicked three times, and the page shows ${await page.$eval('#panel-Call h2', (h) => h.textContent)}: ${e}`);
+    }
+  }
 }
 const badges = (page) => page.$$eval('table[aria-label=Wire] tbody tr', (rows) => rows.flatMap((r) => [...r.querySelectorAll('.badge')].map((b) => b.textContent)));
 
