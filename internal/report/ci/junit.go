@@ -3,11 +3,8 @@ package ci
 import (
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
-	"time"
 
-	"mcptest/internal/base/term"
 	"mcptest/internal/report/explain"
 	"mcptest/internal/report/render"
 	"mcptest/internal/report/result"
@@ -23,145 +20,154 @@ func WriteJUnit(w io.Writer, r *result.Run, _ render.Options) error {
 	}
 	x := explain.NewExplainer(r, render.Options{})
 	runLevel := explain.PseudoTests(r, x)
-	j := &junit{Out: render.NewOut(w), run: r, x: x}
-	j.head(runLevel)
+	j := &junit{junitWriter: junitWriter{render.NewOut(w)}, run: r, x: x}
+	j.begin(j.document(runLevel))
 	err = explain.BySection(r, all, func(s *explain.Section, first bool, c *result.Case) error {
 		if first {
-			if j.begun {
-				j.Put("  </testsuite>\n")
-			}
 			j.suite(s)
 		}
-		j.testCase(s, c)
+		j.testCase(j.caseOf(s, c))
 		return nil
 	})
 	if err != nil {
 		return err
 	}
 	if j.begun {
-		j.Put("  </testsuite>\n")
+		j.endSuite()
 	}
 	j.runLevel(runLevel)
-	j.Put("</testsuites>\n")
+	j.end()
 	return j.Flush()
 }
 
+// junit decides what of a run is in which element.
 type junit struct {
-	render.Out
+	junitWriter
 	run   *result.Run
 	x     *explain.Explainer
-	begun bool // a suite was written, which has what belongs to the run
+	begun bool // a suite was begun, which has what belongs to the run
 }
 
-// xmlEscaper escapes markup. Characters that XML 1.0 does not allow (control
-// characters, lone surrogates, non-characters) were replaced by term's functions.
-var xmlEscaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&apos;")
-
-// attr is a text for an attribute: one line.
-func attr(s string) string { return xmlEscaper.Replace(term.Escape(s)) }
-
-// body is a text for an element: several lines.
-func body(s string) string { return xmlEscaper.Replace(term.EscapeLines(s)) }
-
-// took is the attribute with a duration, which is left out where none was measured.
-func took(ms float64) string {
-	if ms == 0 {
-		return ""
-	}
-	return ` time="` + strconv.FormatFloat(ms/1000, 'f', 6, 64) + `"`
-}
-
-func (j *junit) head(runLevel []explain.PseudoTest) {
+// document describes the whole run.
+func (j *junit) document(runLevel []explain.PseudoTest) junitHead {
 	s := j.run.Summary
 	failed, errored, _ := tally(runLevel)
-	failed += s.Failed
-	errored += s.Errored + s.Inconclusive
-	j.Put(`<?xml version="1.0" encoding="UTF-8"?>`, "\n")
-	j.Put(`<testsuites name="`, attr(j.run.Tool.Name), `"`)
-	j.Put(counts(s.Total+len(runLevel), failed, errored, s.Skipped))
-	j.Put(took(j.run.DurationMS), timestamp(j.run.Started), ">\n")
-}
-
-func counts(total, failed, errored, skipped int) string {
-	return fmt.Sprintf(` tests="%d" failures="%d" errors="%d" skipped="%d"`, total, failed, errored, skipped)
-}
-
-func timestamp(t time.Time) string {
-	if t.IsZero() {
-		return ""
+	return junitHead{
+		Name:    j.run.Tool.Name,
+		Tests:   s.Total + len(runLevel),
+		Failed:  s.Failed + failed,
+		Errored: s.Errored + s.Inconclusive + errored,
+		Skipped: s.Skipped,
+		MS:      j.run.DurationMS,
+		Started: j.run.Started,
 	}
-	return ` timestamp="` + t.UTC().Format("2006-01-02T15:04:05") + `"`
 }
 
+// suite ends the suite before and begins the next one.
 func (j *junit) suite(s *explain.Section) {
-	j.Put(`  <testsuite name="`, attr(s.Title()), `"`)
-	j.Put(counts(s.Total, s.Failed, s.Errored+s.Inconclusive, s.Skipped))
-	j.Put(took(s.MS), timestamp(j.run.Started))
-	if s.File != "" {
-		j.Put(` file="`, attr(s.File), `"`)
+	if j.begun {
+		j.endSuite()
 	}
-	j.Put(">\n")
-	var props [][2]string
+	properties := j.suiteProperties(s)
+	j.begun = true
+	j.beginSuite(junitHead{
+		Name:    s.Title(),
+		Tests:   s.Total,
+		Failed:  s.Failed,
+		Errored: s.Errored + s.Inconclusive,
+		Skipped: s.Skipped,
+		MS:      s.MS,
+		Started: j.run.Started,
+		File:    s.File,
+	}, properties)
+}
+
+// suiteProperties are the facts of a suite that the format has no place for. The first
+// suite has those of the run, too.
+func (j *junit) suiteProperties(s *explain.Section) (all []junitProperty) {
+	add := func(name, value string) { all = append(all, junitProperty{name, value}) }
 	for _, v := range s.Scores {
-		props = append(props, [2]string{"score:" + v.Name, render.Number(v.Value)})
+		add("score:"+v.Name, render.Number(v.Value))
 	}
 	for _, m := range s.Metrics {
-		props = append(props, [2]string{"metric:" + m.Name, render.Number(m.Value)})
+		add("metric:"+m.Name, render.Number(m.Value))
 	}
 	if !j.begun {
+		for _, f := range j.run.Findings {
+			if f.Kind == result.OfResult {
+				add(f.Rule+":"+f.Tool, explain.OnServer(f))
+			}
+		}
 		for _, c := range explain.Coverages(j.run, false) {
-			props = append(props, [2]string{"coverage:" + c.Server, c.Line})
+			add("coverage:"+c.Server, c.Line)
 		}
 	}
-	j.begun = true
 	for i := range j.run.Phases {
-		if ph := &j.run.Phases[i]; ph.File == s.File {
-			text := string(ph.Status) + ", " + render.Duration(ph.DurationMS)
-			props = append(props, [2]string{"phase:" + ph.Phase + ":" + ph.Name, text})
+		ph := &j.run.Phases[i]
+		if ph.File == s.File {
+			add(phaseProperty(ph))
 		}
 	}
-	j.properties("    ", props)
+	return numberPhases(all)
 }
 
-func (j *junit) properties(indent string, props [][2]string) {
-	if len(props) == 0 {
-		return
-	}
-	j.Put(indent, "<properties>\n")
+// phaseProperty returns the name and the value of the property for a hook or step.
+func phaseProperty(ph *result.Phase) (name, value string) {
+	return "phase:" + ph.Phase + ":" + ph.Name, string(ph.Status) + ", " + render.Duration(ph.DurationMS)
+}
+
+// numberPhases makes the names of hooks and steps different, because readers keep
+// properties by name. Tags and warnings are lists.
+func numberPhases(all []junitProperty) []junitProperty {
 	seen := map[string]int{}
-	for _, p := range props {
-		// Readers keep properties by name. Tags and warnings are lists.
-		seen[p[0]]++
-		if seen[p[0]] > 1 && strings.HasPrefix(p[0], "phase:") {
-			p[0] = fmt.Sprintf("%s #%d", p[0], seen[p[0]])
+	for i := range all {
+		p := &all[i]
+		seen[p.Name]++
+		if n := seen[p.Name]; n > 1 && strings.HasPrefix(p.Name, "phase:") {
+			p.Name = fmt.Sprintf("%s #%d", p.Name, n)
 		}
-		j.Put(indent, `  <property name="`, attr(p[0]), `" value="`, attr(p[1]), "\"/>\n")
 	}
-	j.Put(indent, "</properties>\n")
+	return all
 }
 
-func (j *junit) testCase(s *explain.Section, c *result.Case) {
-	j.Put(`    <testcase name="`, attr(c.Name), `" classname="`, attr(s.Title()), `"`, took(c.DurationMS))
-	if c.File != "" {
-		j.Put(` file="`, attr(c.File), `"`)
+// caseOf converts a test.
+func (j *junit) caseOf(s *explain.Section, c *result.Case) junitCase {
+	v := junitCase{
+		Name:       c.Name,
+		Class:      s.Title(),
+		MS:         c.DurationMS,
+		File:       c.File,
+		Line:       c.Line,
+		Properties: caseProperties(c),
 	}
-	if c.Line > 0 {
-		j.Put(` line="`, strconv.Itoa(c.Line), `"`)
+	switch c.Status {
+	case result.Pass:
+	case result.Skip:
+		v.Outcome = &junitOutcome{Element: junitSkipped, Message: explain.Reason(c)}
+	default:
+		element, kind := failureOf(c)
+		v.Outcome = &junitOutcome{Element: element, Message: explain.Reason(c), Type: kind, Text: j.x.TestCase(c)}
+		v.Out, v.Err = exchangeText(c), c.Stderr
 	}
-	props := caseProperties(c)
-	if len(props) == 0 && c.Status == result.Pass {
-		j.Put("/>\n")
-		return
+	return v
+}
+
+// failureOf returns the element for a test that failed, and its type.
+func failureOf(c *result.Case) (element, kind string) {
+	switch {
+	case c.Status == result.Error:
+		return junitError, "no-answer"
+	case c.Status == result.Inconclusive:
+		return junitError, "inconclusive"
+	case len(explain.Failing(c.Assertions)) == 0 && len(c.Violations) > 0:
+		return junitFailure, "protocol-violation"
 	}
-	j.Put(">\n")
-	j.properties("      ", props)
-	j.outcome(c)
-	j.Put("    </testcase>\n")
+	return junitFailure, "assertion"
 }
 
 // caseProperties are the facts of a case that the format has no place for.
-func caseProperties(c *result.Case) (props [][2]string) {
-	add := func(name, value string) { props = append(props, [2]string{name, value}) }
+func caseProperties(c *result.Case) (all []junitProperty) {
+	add := func(name, value string) { all = append(all, junitProperty{name, value}) }
 	if c.Score != nil {
 		add("score", render.Number(*c.Score))
 	}
@@ -181,40 +187,12 @@ func caseProperties(c *result.Case) (props [][2]string) {
 		add("flaky", fmt.Sprintf("passed on attempt %d of %d", explain.PassedOn(c), len(c.Attempts)))
 	}
 	for i := range c.Phases {
-		ph := &c.Phases[i]
-		add("phase:"+ph.Phase+":"+ph.Name, string(ph.Status)+", "+render.Duration(ph.DurationMS))
+		add(phaseProperty(&c.Phases[i]))
 	}
 	for _, w := range c.Warnings {
 		add("warning", w)
 	}
-	return props
-}
-
-func (j *junit) outcome(c *result.Case) {
-	switch c.Status {
-	case result.Pass:
-		return
-	case result.Skip:
-		j.Put(`      <skipped message="`, attr(explain.Reason(c)), "\"/>\n")
-		return
-	}
-	word, kind := "failure", "assertion"
-	switch {
-	case c.Status == result.Error:
-		word, kind = "error", "no-answer"
-	case c.Status == result.Inconclusive:
-		word, kind = "error", "inconclusive"
-	case len(explain.Failing(c.Assertions)) == 0 && len(c.Violations) > 0:
-		kind = "protocol-violation"
-	}
-	j.Put("      <", word, ` message="`, attr(explain.Reason(c)), `" type="`, kind, `">`)
-	j.Put(body(j.x.TestCase(c)), "</", word, ">\n")
-	if text := exchangeText(c); text != "" {
-		j.Put("      <system-out>", body(text), "</system-out>\n")
-	}
-	if c.Stderr != "" {
-		j.Put("      <system-err>", body(c.Stderr), "</system-err>\n")
-	}
+	return numberPhases(all)
 }
 
 // exchangeText is the frames of a case, one a line.
@@ -246,19 +224,20 @@ func (j *junit) runLevel(all []explain.PseudoTest) {
 	}
 	failed, errored, ms := tally(all)
 	const name = "run-level failures"
-	j.Put(`  <testsuite name="`, name, `"`, counts(len(all), failed, errored, 0))
-	j.Put(took(ms), timestamp(j.run.Started), ">\n")
+	j.beginSuite(junitHead{
+		Name:    name,
+		Tests:   len(all),
+		Failed:  failed,
+		Errored: errored,
+		MS:      ms,
+		Started: j.run.Started,
+	}, nil)
 	for _, e := range all {
-		word := "failure"
+		outcome := &junitOutcome{Element: junitFailure, Message: e.Message, Type: e.Kind, Text: e.Text}
 		if e.Status == result.Error {
-			word = "error"
+			outcome.Element = junitError
 		}
-		j.Put(`    <testcase name="`, attr(e.Title()), `" classname="`, name, `"`, took(e.MS))
-		if e.File != "" {
-			j.Put(` file="`, attr(e.File), `"`)
-		}
-		j.Put(">\n      <", word, ` message="`, attr(e.Message), `" type="`, attr(e.Kind), `">`)
-		j.Put(body(e.Text), "</", word, ">\n    </testcase>\n")
+		j.testCase(junitCase{Name: e.Title(), Class: name, MS: e.MS, File: e.File, Outcome: outcome})
 	}
-	j.Put("  </testsuite>\n")
+	j.endSuite()
 }

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/lists"
 	"mcptest/internal/base/term"
 	"mcptest/internal/report/explain"
@@ -19,9 +18,54 @@ import (
 	"mcptest/internal/report/result"
 )
 
-// Kinds of spans. The parts of the OpenTelemetry protocol are in protobuf's JSON mapping
-// with ids in hexadecimal, enumerations as numbers and 64-bit integers as text
+// The objects of the OpenTelemetry protocol are in protobuf's JSON mapping with ids in
+// hexadecimal, enumerations as numbers and 64-bit integers as text
 // (opentelemetry.io/docs/specs/otlp, "JSON Protobuf Encoding").
+type (
+	otlpSpan struct {
+		TraceID           string          `json:"traceId"`
+		SpanID            string          `json:"spanId"`
+		ParentSpanID      string          `json:"parentSpanId,omitempty"` // absent: it is the root
+		Name              string          `json:"name"`
+		Kind              int             `json:"kind"`
+		StartTimeUnixNano string          `json:"startTimeUnixNano"`
+		EndTimeUnixNano   string          `json:"endTimeUnixNano"`
+		Attributes        []otlpAttribute `json:"attributes"`
+		Events            []otlpEvent     `json:"events,omitempty"`
+		Status            otlpStatus      `json:"status"`
+	}
+
+	otlpEvent struct {
+		TimeUnixNano string          `json:"timeUnixNano"`
+		Name         string          `json:"name"`
+		Attributes   []otlpAttribute `json:"attributes"`
+	}
+
+	otlpStatus struct {
+		Message string `json:"message,omitempty"`
+		Code    int    `json:"code,omitempty"` // 0 unset, 1 ok, 2 error
+	}
+
+	otlpAttribute struct {
+		Key   string    `json:"key"`
+		Value otlpValue `json:"value"`
+	}
+
+	// otlpValue has exactly one member.
+	otlpValue struct {
+		String *string  `json:"stringValue,omitempty"`
+		Bool   *bool    `json:"boolValue,omitempty"`
+		Int    string   `json:"intValue,omitempty"` // digits
+		Double *float64 `json:"doubleValue,omitempty"`
+	}
+
+	otlpScope struct {
+		Name    string `json:"name"`
+		Version string `json:"version"`
+	}
+)
+
+// Kinds of spans.
 const (
 	spanInternal = 1
 	spanClient   = 3
@@ -36,9 +80,9 @@ func WriteOTLP(w io.Writer, r *result.Run, _ render.Options) error {
 	t := &trace{w: render.NewJSON(w), id: hex.EncodeToString(sum[:16]), start: r.Started}
 	t.w.Put(`{"resourceSpans":[{"resource":{"attributes":`)
 	name := text("service.name", cmp.Or(r.Tool.Name, "mcptest"))
-	t.w.Value(jsonv.Array(name, text("service.version", r.Tool.Version)))
+	t.w.Value([]otlpAttribute{name, text("service.version", r.Tool.Version)})
 	t.w.Put(`},"scopeSpans":[{"scope":`)
-	t.w.Value(map[string]string{"name": "mcptest", "version": term.Escape(r.Tool.Version)})
+	t.w.Value(otlpScope{Name: "mcptest", Version: term.Escape(r.Tool.Version)})
 	t.w.Put(`,"spans":[`)
 	root := t.root(r)
 	for i := range r.Phases {
@@ -60,18 +104,21 @@ type trace struct {
 	start time.Time
 }
 
-func attribute(key, kind string, value any) jsonv.Value {
-	return jsonv.ObjectOf("key", key, "value", jsonv.ObjectOf(kind, value))
+func text(key, value string) otlpAttribute {
+	line := render.OneLine(value, 4*render.LongestLine)
+	return otlpAttribute{key, otlpValue{String: &line}}
 }
 
-func text(key, value string) jsonv.Value {
-	return attribute(key, "stringValue", render.OneLine(value, 4*render.LongestLine))
+func real(key string, value float64) otlpAttribute {
+	return otlpAttribute{key, otlpValue{Double: &value}}
 }
 
-func real(key string, value float64) jsonv.Value { return attribute(key, "doubleValue", value) }
+func integer(key string, value int) otlpAttribute {
+	return otlpAttribute{key, otlpValue{Int: strconv.Itoa(value)}}
+}
 
-func integer(key string, value int) jsonv.Value {
-	return attribute(key, "intValue", strconv.Itoa(value))
+func boolean(key string, value bool) otlpAttribute {
+	return otlpAttribute{key, otlpValue{Bool: &value}}
 }
 
 // nano converts a time of the run to nanoseconds since 1970.
@@ -84,56 +131,66 @@ func (t *trace) nano(ms float64) string {
 
 // traceSpan is a span. Its id is computed from its identity.
 type traceSpan struct {
-	parent              jsonv.Value // absent: it is the root
+	parent              string // the id of its parent, "" for the root
 	identity, name      string
 	kind                int
 	startMS, durationMS float64
 	status              result.Status
 	message             string // of a failure
-	attrs, events       []jsonv.Value
+	attrs               []otlpAttribute
+	events              []otlpEvent
 }
 
 // event returns an event of a span.
-func (t *trace) event(ms float64, name string, attrs ...jsonv.Value) jsonv.Value {
-	return jsonv.ObjectOf("timeUnixNano", t.nano(ms), "name", name, "attributes", jsonv.Array(attrs...))
+func (t *trace) event(ms float64, name string, attrs ...otlpAttribute) otlpEvent {
+	return otlpEvent{TimeUnixNano: t.nano(ms), Name: name, Attributes: attrs}
 }
 
 // span writes a span and returns its id.
-func (t *trace) span(sp traceSpan) jsonv.Value {
+func (t *trace) span(sp traceSpan) (id string) {
 	sum := sha256.Sum256([]byte(t.id + "\x00" + sp.identity))
-	id := jsonv.String(hex.EncodeToString(sum[:8]))
-	status := jsonv.Object()
-	switch sp.status {
-	case result.Pass:
-		status = jsonv.ObjectOf("code", 1)
-	case result.Fail, result.Error, result.Inconclusive:
-		status = jsonv.ObjectOf("message", jsonv.Filled(render.OneLine(sp.message, render.LongestLine)), "code", 2)
-	}
-	t.w.Item(jsonv.ObjectOf(
-		"traceId", t.id,
-		"spanId", id,
-		"parentSpanId", sp.parent,
-		"name", render.OneLine(cmp.Or(sp.name, "?"), 200),
-		"kind", sp.kind,
-		"startTimeUnixNano", t.nano(sp.startMS),
-		"endTimeUnixNano", t.nano(sp.startMS+max(sp.durationMS, 0)),
-		"attributes", jsonv.Array(sp.attrs...),
-		"events", jsonv.Array(sp.events...).If(sp.events != nil),
-		"status", status,
-	))
+	id = hex.EncodeToString(sum[:8])
+	t.w.Item(otlpSpan{
+		TraceID:           t.id,
+		SpanID:            id,
+		ParentSpanID:      sp.parent,
+		Name:              render.OneLine(cmp.Or(sp.name, "?"), 200),
+		Kind:              sp.kind,
+		StartTimeUnixNano: t.nano(sp.startMS),
+		EndTimeUnixNano:   t.nano(sp.startMS + max(sp.durationMS, 0)),
+		Attributes:        sp.attrs,
+		Events:            sp.events,
+		Status:            sp.otlpStatus(),
+	})
 	return id
 }
 
-func (t *trace) root(r *result.Run) jsonv.Value {
+func (sp *traceSpan) otlpStatus() otlpStatus {
+	switch sp.status {
+	case result.Pass:
+		return otlpStatus{Code: 1}
+	case result.Fail, result.Error, result.Inconclusive:
+		return otlpStatus{Code: 2, Message: render.OneLine(sp.message, render.LongestLine)}
+	}
+	return otlpStatus{}
+}
+
+// root writes the span of the run and returns its id.
+func (t *trace) root(r *result.Run) string {
 	status := result.Pass
 	if r.ExitCode != 0 {
 		status = result.Fail
 	}
 	word, _ := explain.Verdict(r)
 	s := r.Summary
-	attrs := []jsonv.Value{
-		text("mcptest.command", r.Command), integer("mcptest.exit_code", r.ExitCode), integer("mcptest.tests", s.Total),
-		integer("mcptest.passed", s.Passed), integer("mcptest.failed", s.Failed), integer("mcptest.errored", s.Errored), integer("mcptest.skipped", s.Skipped),
+	attrs := []otlpAttribute{
+		text("mcptest.command", r.Command),
+		integer("mcptest.exit_code", r.ExitCode),
+		integer("mcptest.tests", s.Total),
+		integer("mcptest.passed", s.Passed),
+		integer("mcptest.failed", s.Failed),
+		integer("mcptest.errored", s.Errored),
+		integer("mcptest.skipped", s.Skipped),
 	}
 	if s.Inconclusive > 0 {
 		attrs = append(attrs, integer("mcptest.inconclusive", s.Inconclusive))
@@ -144,37 +201,54 @@ func (t *trace) root(r *result.Run) jsonv.Value {
 	for _, c := range explain.Coverages(r, false) {
 		attrs = append(attrs, text("mcptest.coverage."+c.Server, c.Line))
 	}
-	var events []jsonv.Value
+	var events []otlpEvent
 	for _, f := range r.Findings {
-		events = append(events, t.event(r.DurationMS, render.OneLine(cmp.Or(f.Kind, "finding"), 200),
+		events = append(events, t.event(r.DurationMS, render.OneLine(cmp.Or(explain.KindOf(f), "finding"), 200),
 			text("severity", f.Severity), text("message", f.Message), text("mcptest.server", f.Server)))
 	}
 	return t.span(traceSpan{
-		identity: "run", name: cmp.Or(r.Tool.Name, "mcptest") + " run", kind: spanInternal,
-		durationMS: r.DurationMS, status: status, message: word, attrs: attrs, events: events,
+		identity:   "run",
+		name:       cmp.Or(r.Tool.Name, "mcptest") + " run",
+		kind:       spanInternal,
+		durationMS: r.DurationMS,
+		status:     status,
+		message:    word,
+		attrs:      attrs,
+		events:     events,
 	})
 }
 
-func (t *trace) phase(ph *result.Phase, parent jsonv.Value, identity string) {
-	attrs := []jsonv.Value{
+func (t *trace) phase(ph *result.Phase, parent, identity string) {
+	attrs := []otlpAttribute{
 		text("mcptest.phase", ph.Phase),
 		text("mcptest.kind", ph.Kind),
 		text("code.file.path", ph.File),
 		integer("code.line.number", ph.Line),
 	}
 	t.span(traceSpan{
-		parent: parent, identity: identity, name: ph.Phase + ": " + ph.Name, kind: spanInternal,
-		startMS: ph.StartMS, durationMS: ph.DurationMS, status: ph.Status, message: ph.Message, attrs: attrs,
+		parent:     parent,
+		identity:   identity,
+		name:       ph.Phase + ": " + ph.Name,
+		kind:       spanInternal,
+		startMS:    ph.StartMS,
+		durationMS: ph.DurationMS,
+		status:     ph.Status,
+		message:    ph.Message,
+		attrs:      attrs,
 	})
 }
 
 // testCase writes a test, with the names of the semantic conventions for tests where
 // they exist.
-func (t *trace) testCase(c *result.Case, parent jsonv.Value) {
+func (t *trace) testCase(c *result.Case, parent string) {
 	identity := fmt.Sprint("case ", c.Index)
-	attrs := []jsonv.Value{
-		text("test.case.name", c.Name), text("test.suite.name", c.Suite), text("test.case.result.status", string(c.Status)),
-		text("mcptest.server", c.Server), text("code.file.path", c.File), integer("code.line.number", c.Line),
+	attrs := []otlpAttribute{
+		text("test.case.name", c.Name),
+		text("test.suite.name", c.Suite),
+		text("test.case.result.status", string(c.Status)),
+		text("mcptest.server", c.Server),
+		text("code.file.path", c.File),
+		integer("code.line.number", c.Line),
 	}
 	if c.Score != nil {
 		attrs = append(attrs, real("mcptest.score", *c.Score))
@@ -183,9 +257,9 @@ func (t *trace) testCase(c *result.Case, parent jsonv.Value) {
 		attrs = append(attrs, real("mcptest.metric."+term.Escape(m.Name), m.Value))
 	}
 	if c.Flaky {
-		attrs = append(attrs, attribute("mcptest.flaky", "boolValue", true))
+		attrs = append(attrs, boolean("mcptest.flaky", true))
 	}
-	var events []jsonv.Value
+	var events []otlpEvent
 	for _, v := range c.Violations {
 		events = append(events, t.event(c.StartMS+c.DurationMS, "protocol violation", text("kind", v.Kind), text("message", v.Message)))
 	}
@@ -193,8 +267,16 @@ func (t *trace) testCase(c *result.Case, parent jsonv.Value) {
 		events = append(events, t.event(c.StartMS+c.DurationMS, "warning", text("message", w)))
 	}
 	id := t.span(traceSpan{
-		parent: parent, identity: identity, name: c.Name, kind: spanInternal,
-		startMS: c.StartMS, durationMS: c.DurationMS, status: c.Status, message: explain.Reason(c), attrs: attrs, events: events,
+		parent:     parent,
+		identity:   identity,
+		name:       c.Name,
+		kind:       spanInternal,
+		startMS:    c.StartMS,
+		durationMS: c.DurationMS,
+		status:     c.Status,
+		message:    explain.Reason(c),
+		attrs:      attrs,
+		events:     events,
 	})
 	for i := range c.Phases {
 		t.phase(&c.Phases[i], id, fmt.Sprint(identity, " phase ", i))
@@ -208,10 +290,10 @@ func (t *trace) testCase(c *result.Case, parent jsonv.Value) {
 
 // exchange writes a call. The record does not contain the start of a call, so the
 // calls of a test are written without gaps.
-func (t *trace) exchange(c *result.Case, x *result.Exchange, parent jsonv.Value, identity string, at float64) {
+func (t *trace) exchange(c *result.Case, x *result.Exchange, parent, identity string, at float64) {
 	method := cmp.Or(x.Method, "raw")
 	name := method
-	attrs := []jsonv.Value{text("rpc.system", "jsonrpc"), text("mcp.method.name", method)}
+	attrs := []otlpAttribute{text("rpc.system", "jsonrpc"), text("mcp.method.name", method)}
 	if _, target, ok := strings.Cut(c.Call, " "); ok && strings.HasPrefix(c.Call, method) {
 		name += " " + target
 		if method == "tools/call" {
@@ -224,7 +306,7 @@ func (t *trace) exchange(c *result.Case, x *result.Exchange, parent jsonv.Value,
 	if x.HTTP != nil {
 		attrs = append(attrs, integer("http.response.status_code", x.HTTP.Status))
 	}
-	events := lists.Map(x.During, func(m result.Message) jsonv.Value {
+	events := lists.Map(x.During, func(m result.Message) otlpEvent {
 		return t.event(at+m.MS, cmp.Or(m.Dir, "message"), text("message", m.Raw))
 	})
 	status := result.Pass
@@ -232,8 +314,16 @@ func (t *trace) exchange(c *result.Case, x *result.Exchange, parent jsonv.Value,
 		status = result.Error
 	}
 	t.span(traceSpan{
-		parent: parent, identity: identity, name: name, kind: spanClient,
-		startMS: at, durationMS: x.DurationMS, status: status, message: x.Error, attrs: attrs, events: events,
+		parent:     parent,
+		identity:   identity,
+		name:       name,
+		kind:       spanClient,
+		startMS:    at,
+		durationMS: x.DurationMS,
+		status:     status,
+		message:    x.Error,
+		attrs:      attrs,
+		events:     events,
 	})
 }
 

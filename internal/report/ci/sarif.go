@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"strings"
 
-	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/term"
 	"mcptest/internal/report/explain"
 	"mcptest/internal/report/gate"
@@ -14,11 +13,34 @@ import (
 	"mcptest/internal/report/result"
 )
 
+// What is around the parts of the document, which is written in parts so that its results
+// are not in memory at once.
+const (
+	sarifHead = `{
+"$schema": "` + gate.SARIFSchema + `",
+"version": "2.1.0",
+"runs": [{
+"tool": {"driver": `
+
+	sarifInvocations = `},
+"columnKind": "unicodeCodePoints",
+"invocations": [`
+
+	sarifResults = `],
+"results": [`
+
+	sarifEnd = `
+]
+}]
+}
+`
+)
+
 // WriteSARIF writes SARIF 2.1.0: a result for each failed assertion on its
 // line of the suite, for each protocol violation, and for each run-level
 // failure. Hooks, metrics and counts are properties of the invocation.
 func WriteSARIF(w io.Writer, r *result.Run, _ render.Options) error {
-	s := &sarif{w: render.NewJSON(w), dir: r.Dir, rules: map[string]int{}}
+	s := &sarif{w: render.NewJSON(w), dir: r.Dir, rules: map[string]int{}, list: []gate.SARIFRule{}}
 	x := explain.NewExplainer(r, render.Options{})
 	// Results refer to rules by their index in a list that precedes them, so the
 	// failures are read twice.
@@ -27,32 +49,85 @@ func WriteSARIF(w io.Writer, r *result.Run, _ render.Options) error {
 		return err
 	}
 	s.dry = false
-	s.w.Put("{\n\"$schema\": \"https://json.schemastore.org/sarif-2.1.0.json\",\n\"version\": \"2.1.0\",\n\"runs\": [{\n\"tool\": {\"driver\": ")
-	s.w.Value(map[string]any{
-		"name":    term.Escape(cmp.Or(r.Tool.Name, "mcptest")),
-		"version": term.Escape(cmp.Or(r.Tool.Version, "0")),
-		"rules":   jsonv.Array(s.list...),
-	})
-	s.w.Put("},\n\"columnKind\": \"unicodeCodePoints\",\n\"invocations\": [")
 	list, err := explain.Warnings(r)
 	if err != nil {
 		return err
 	}
+	s.w.Put(sarifHead)
+	s.w.Value(gate.SARIFDriver{
+		Name:    term.Escape(cmp.Or(r.Tool.Name, "mcptest")),
+		Rules:   s.list,
+		Version: term.Escape(cmp.Or(r.Tool.Version, "0")),
+	})
+	s.w.Put(sarifInvocations)
 	s.w.Value(invocation(r, list[:min(len(list), gitlabWarned)]))
-	s.w.Put("],\n\"results\": [")
+	s.w.Put(sarifResults)
 	if err := s.results(r, x); err != nil {
 		return err
 	}
-	s.w.Put("\n]\n}]\n}\n")
+	s.w.Put(sarifEnd)
 	return s.w.Flush()
 }
 
 type sarif struct {
 	w     render.JSONWriter
-	dir   string // directory of the paths in the repository
-	dry   bool   // only collect rules
-	rules map[string]int
-	list  []jsonv.Value
+	dir   string         // directory of the paths in the repository
+	dry   bool           // only collect rules
+	rules map[string]int // places in the list, by id
+	list  []gate.SARIFRule
+}
+
+// The property bags of results and of the invocation.
+type (
+	sarifServer struct {
+		Server string `json:"server"`
+	}
+
+	sarifTest struct {
+		DurationMS float64  `json:"durationMs"`
+		Repro      string   `json:"repro,omitempty"` // the command that repeats the test
+		Score      *float64 `json:"score,omitempty"`
+		Server     string   `json:"server,omitempty"`
+		Status     string   `json:"status"`
+		Test       string   `json:"test"`
+	}
+
+	sarifRun struct {
+		DurationMS    float64                `json:"durationMs"`
+		MetricRollups map[string]sarifRollup `json:"metricRollups,omitempty"`
+		Passed        int                    `json:"passed"`
+		Phases        []sarifPhase           `json:"phases,omitempty"`
+		Skipped       int                    `json:"skipped"`
+		Tests         int                    `json:"tests"`
+	}
+
+	sarifRollup struct {
+		Count int     `json:"count"`
+		Mean  float64 `json:"mean"`
+	}
+
+	sarifPhase struct {
+		DurationMS float64 `json:"durationMs"`
+		Name       string  `json:"name"`
+		Phase      string  `json:"phase"`
+		Status     string  `json:"status"`
+	}
+)
+
+// sarifInvocation is the object of that name in SARIF 2.1.0.
+type sarifInvocation struct {
+	CommandLine                string              `json:"commandLine,omitempty"`
+	StartTimeUTC               string              `json:"startTimeUtc,omitempty"`
+	ExitCode                   int                 `json:"exitCode"`
+	ExitSignalName             string              `json:"exitSignalName,omitempty"`
+	ExecutionSuccessful        bool                `json:"executionSuccessful"`
+	ToolExecutionNotifications []sarifNotification `json:"toolExecutionNotifications,omitempty"`
+	Properties                 sarifRun            `json:"properties"`
+}
+
+type sarifNotification struct {
+	Level   string             `json:"level"` // note or warning
+	Message *gate.SARIFMessage `json:"message,omitempty"`
 }
 
 func (s *sarif) results(r *result.Run, x *explain.Explainer) error {
@@ -65,7 +140,7 @@ func (s *sarif) results(r *result.Run, x *explain.Explainer) error {
 			file:     e.File,
 			line:     e.Line,
 			identity: e.Kind + "\x00" + e.Name + "\x00" + e.Server,
-			props:    map[string]any{"server": term.Escape(e.Server)},
+			props:    sarifServer{term.Escape(e.Server)},
 		})
 	}
 	for c, err := range r.Cases.NotPassed() {
@@ -78,12 +153,13 @@ func (s *sarif) results(r *result.Run, x *explain.Explainer) error {
 }
 
 func (s *sarif) testCase(c *result.Case) {
-	props := map[string]any{
-		"test": term.Escape(c.Name), "status": string(c.Status), "durationMs": c.DurationMS,
-		"server": jsonv.Filled(term.Escape(c.Server)), "repro": jsonv.Filled(term.Escape(c.Repro)),
-	}
-	if c.Score != nil {
-		props["score"] = *c.Score
+	props := sarifTest{
+		DurationMS: c.DurationMS,
+		Repro:      term.Escape(c.Repro),
+		Score:      c.Score,
+		Server:     term.Escape(c.Server),
+		Status:     string(c.Status),
+		Test:       term.Escape(c.Name),
 	}
 	identity, name := c.File+"\x00"+c.Name, c.Name
 	if c.Row != nil {
@@ -155,7 +231,7 @@ type sarifFailure struct {
 	line, column                   int
 	source                         string // the line of the suite
 	identity                       string
-	props                          map[string]any
+	props                          any
 }
 
 func (s *sarif) result(f sarifFailure) {
@@ -169,26 +245,39 @@ func (s *sarif) result(f sarifFailure) {
 	if s.dry {
 		if _, ok := s.rules[id]; !ok {
 			s.rules[id] = len(s.list)
-			s.list = append(s.list, gate.SARIFRule(id, f.ruleText, "", ""))
+			s.list = append(s.list, gate.SARIFRule{ID: id, ShortDescription: gate.SARIFText(f.ruleText)})
 		}
 		return
 	}
-	uri := artifact(explain.InRepository(s.dir, f.file))
-	at := gate.SARIFPlace(uri, f.line, f.column, render.OneLine(f.source, render.LongestLine))
-	place := jsonv.Array(jsonv.ObjectOf("physicalLocation", at))
-	s.w.Item(jsonv.ObjectOf(
-		"ruleId", id,
-		"ruleIndex", s.rules[id],
-		"level", f.level,
-		"message", gate.SARIFText(render.OneLine(f.message, 4*render.LongestLine)),
-		"locations", place.If(f.file != ""),
-		"partialFingerprints", jsonv.ObjectOf("mcptestIdentity/v1", gate.Fingerprint(id, f.identity)),
-		"properties", f.props,
-	))
+	s.w.Item(gate.SARIFResult{
+		RuleID:              id,
+		RuleIndex:           s.rules[id],
+		Level:               f.level,
+		Message:             gate.SARIFText(render.OneLine(f.message, 4*render.LongestLine)),
+		Locations:           s.locations(f),
+		PartialFingerprints: map[string]string{"mcptestIdentity/v1": gate.Fingerprint(id, f.identity)},
+		Properties:          f.props,
+	})
+}
+
+// locations returns the place of a failure in its file, nothing if there is no file.
+func (s *sarif) locations(f sarifFailure) []gate.SARIFLocation {
+	if f.file == "" {
+		return nil
+	}
+	at := gate.SARIFPhysicalLocation{ArtifactLocation: artifact(explain.InRepository(s.dir, f.file))}
+	if f.line > 0 {
+		at.Region = &gate.SARIFRegion{
+			StartLine:   f.line,
+			StartColumn: max(f.column, 0),
+			Snippet:     gate.SARIFText(render.OneLine(f.source, render.LongestLine)),
+		}
+	}
+	return []gate.SARIFLocation{{PhysicalLocation: at}}
 }
 
 // artifact returns a file as a URI, relative to the sources unless it is absolute.
-func artifact(file string) jsonv.Value {
+func artifact(file string) gate.SARIFArtifact {
 	file = strings.ReplaceAll(file, `\`, "/")
 	u := url.URL{Path: term.Escape(file)}
 	switch {
@@ -197,58 +286,68 @@ func artifact(file string) jsonv.Value {
 	case len(file) > 2 && file[1] == ':': // a Windows drive
 		u.Scheme, u.Path = "file", "/"+u.Path
 	default:
-		return jsonv.ObjectOf("uri", u.EscapedPath(), "uriBaseId", "%SRCROOT%")
+		return gate.SARIFArtifact{URI: u.EscapedPath(), URIBaseID: "%SRCROOT%"}
 	}
-	return jsonv.ObjectOf("uri", u.String())
+	return gate.SARIFArtifact{URI: u.String()}
 }
 
-func invocation(r *result.Run, warnings []*explain.Warning) jsonv.Value {
-	var notices []jsonv.Value
-	notice := func(level, text string) {
-		notices = append(notices, jsonv.ObjectOf("level", level, "message", gate.SARIFText(text)))
+func invocation(r *result.Run, warnings []*explain.Warning) sarifInvocation {
+	v := sarifInvocation{
+		CommandLine:                term.Escape(r.Command),
+		ExitCode:                   r.ExitCode,
+		ExitSignalName:             term.Escape(r.Interrupted),
+		ExecutionSuccessful:        r.ExitCode == 0 || r.ExitCode == 1,
+		ToolExecutionNotifications: notifications(r, warnings),
+		Properties: sarifRun{
+			DurationMS: r.DurationMS,
+			Passed:     r.Summary.Passed,
+			Skipped:    r.Summary.Skipped,
+			Tests:      r.Summary.Total,
+		},
+	}
+	if !r.Started.IsZero() {
+		v.StartTimeUTC = r.Started.UTC().Format("2006-01-02T15:04:05.000Z")
+	}
+	for _, ph := range r.Phases {
+		v.Properties.Phases = append(v.Properties.Phases, sarifPhase{
+			DurationMS: ph.DurationMS,
+			Name:       term.Escape(ph.Name),
+			Phase:      term.Escape(ph.Phase),
+			Status:     string(ph.Status),
+		})
+	}
+	if len(r.Rollups) > 0 {
+		v.Properties.MetricRollups = map[string]sarifRollup{}
+	}
+	for _, m := range r.Rollups {
+		v.Properties.MetricRollups[term.Escape(m.Name)] = sarifRollup{Count: m.Count, Mean: m.Mean}
+	}
+	return v
+}
+
+// notifications are the notes and warnings that belong to no result.
+func notifications(r *result.Run, warnings []*explain.Warning) (all []sarifNotification) {
+	add := func(level, text string) {
+		all = append(all, sarifNotification{level, gate.SARIFText(text)})
 	}
 	for _, n := range r.Notes {
-		notice("note", render.OneLine(n, render.LongestLine))
+		add("note", render.OneLine(n, render.LongestLine))
 	}
 	for _, c := range explain.Coverages(r, false) {
-		notice("note", c.String())
+		add("note", c.String())
+	}
+	for _, line := range explain.Results(r) {
+		add("note", render.OneLine(line, render.LongestLine))
 	}
 	for _, f := range r.Findings {
-		if f.Severity != "error" {
-			notice("warning", render.OneLine(f.Kind+": "+f.Message, render.LongestLine))
+		if f.Severity != "error" && f.Kind != result.OfResult {
+			add("warning", render.OneLine(f.Kind+": "+f.Message, render.LongestLine))
 		}
 	}
 	for _, w := range warnings {
 		if w.Test {
-			notice("warning", render.OneLine(w.MessageLine(), render.LongestLine))
+			add("warning", render.OneLine(w.MessageLine(), render.LongestLine))
 		}
 	}
-	props := map[string]any{"durationMs": r.DurationMS, "tests": r.Summary.Total, "passed": r.Summary.Passed, "skipped": r.Summary.Skipped}
-	if len(r.Phases) > 0 {
-		props["phases"] = jsonv.List(r.Phases, func(ph result.Phase) jsonv.Value {
-			return jsonv.ObjectOf(
-				"durationMs", ph.DurationMS,
-				"name", term.Escape(ph.Name),
-				"phase", term.Escape(ph.Phase),
-				"status", string(ph.Status),
-			)
-		})
-	}
-	if len(r.Rollups) > 0 {
-		metrics := map[string]any{}
-		for _, m := range r.Rollups {
-			metrics[term.Escape(m.Name)] = jsonv.ObjectOf("count", m.Count, "mean", m.Mean)
-		}
-		props["metricRollups"] = metrics
-	}
-	started := jsonv.String(r.Started.UTC().Format("2006-01-02T15:04:05.000Z")).If(!r.Started.IsZero())
-	return jsonv.ObjectOf(
-		"commandLine", jsonv.Filled(term.Escape(r.Command)),
-		"startTimeUtc", started,
-		"exitCode", r.ExitCode,
-		"exitSignalName", jsonv.Filled(term.Escape(r.Interrupted)),
-		"executionSuccessful", r.ExitCode == 0 || r.ExitCode == 1,
-		"toolExecutionNotifications", jsonv.Array(notices...).If(notices != nil),
-		"properties", props,
-	)
+	return all
 }

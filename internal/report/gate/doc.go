@@ -2,6 +2,7 @@
 // comparison of two lists) in the formats of other programs: SARIF 2.1.0 and the
 // workflow commands of GitHub Actions.
 //
-// Entry points: WriteSARIF and WriteGitHub. Both are pure functions of their
-// arguments. Text is data: it is escaped for the format and for people.
+// Entry point: Document.Write, a pure function of the document; the objects of SARIF are
+// also what the report of a run is made from. Text is data: it is escaped for the format
+// and for people.
 package gate

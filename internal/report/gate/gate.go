@@ -4,11 +4,9 @@ import (
 	"encoding/json"
 	"io"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"mcptest/internal/base/display"
-	"mcptest/internal/base/jsonv"
 )
 
 // A Finding is one problem that a gate has found.
@@ -70,36 +68,38 @@ func WriteJSON(w io.Writer, v any) error {
 // sarif writes one run of SARIF 2.1.0. A finding whose rule is not among the rules gets
 // a rule with its id.
 func (d Document) sarif(w io.Writer) {
-	var ids []string
-	var listed, results []jsonv.Value
+	rules, results := []SARIFRule{}, []SARIFResult{}
+	index := map[string]int{} // of the rules, by id
 	add := func(r Rule) {
-		ids = append(ids, r.ID)
-		listed = append(listed, SARIFRule(r.ID, display.Escape(r.Text), display.Escape(r.Help), r.URL))
+		if _, twice := index[r.ID]; !twice {
+			index[r.ID] = len(rules)
+		}
+		rules = append(rules, SARIFRule{
+			ID:               r.ID,
+			ShortDescription: SARIFText(display.Escape(r.Text)),
+			Help:             SARIFText(display.Escape(r.Help)),
+			HelpURI:          r.URL,
+		})
 	}
 	for _, r := range d.Rules {
 		add(r)
 	}
 	for _, f := range d.Findings {
-		if !slices.Contains(ids, f.Rule) {
+		if _, described := index[f.Rule]; !described {
 			add(Rule{ID: f.Rule, Text: f.Rule})
 		}
-		results = append(results, jsonv.ObjectOf(
-			"ruleId", f.Rule,
-			"ruleIndex", slices.Index(ids, f.Rule),
-			"level", f.Level,
-			"message", SARIFText(display.Escape(f.headline())),
-			"locations", f.locations(),
-			"partialFingerprints", jsonv.ObjectOf("finding/v1", Fingerprint(f.Rule, f.Subject, f.Pointer)),
-		))
+		results = append(results, SARIFResult{
+			RuleID:              f.Rule,
+			RuleIndex:           index[f.Rule],
+			Level:               f.Level,
+			Message:             SARIFText(display.Escape(f.headline())),
+			Locations:           []SARIFLocation{f.location()},
+			PartialFingerprints: map[string]string{"finding/v1": Fingerprint(f.Rule, f.Subject, f.Pointer)},
+		})
 	}
-	_ = WriteJSON(w, map[string]any{ // a strings.Builder does not fail
-		"$schema": SARIFSchema,
-		"version": "2.1.0",
-		"runs": []any{map[string]any{
-			"tool":    map[string]any{"driver": map[string]any{"name": "mcptest", "version": d.Version, "rules": jsonv.Array(listed...)}},
-			"results": jsonv.Array(results...),
-		}},
-	})
+	driver := SARIFDriver{Name: "mcptest", Rules: rules, Version: d.Version}
+	run := SARIFRun{Results: results, Tool: SARIFTool{Driver: driver}}
+	_ = WriteJSON(w, SARIFLog{Schema: SARIFSchema, Runs: []SARIFRun{run}, Version: "2.1.0"}) // a strings.Builder does not fail
 }
 
 func (f Finding) headline() string {
@@ -109,15 +109,17 @@ func (f Finding) headline() string {
 	return f.Subject + ": " + f.Message
 }
 
-// locations returns the file and line, because code scanning refuses a whole report for one
+// location returns the file and line, because code scanning refuses a whole report for one
 // result without them, and the place in the definition.
-func (f Finding) locations() jsonv.Value {
-	logical := jsonv.Array(jsonv.ObjectOf("fullyQualifiedName", display.Escape(f.Subject+f.Pointer)))
-	place := SARIFPlace(SARIFFile(f.File), max(f.Line, 1), 0, "")
-	return jsonv.Array(jsonv.ObjectOf(
-		"logicalLocations", logical.If(f.Subject != ""),
-		"physicalLocation", place,
-	))
+func (f Finding) location() SARIFLocation {
+	at := SARIFLocation{PhysicalLocation: SARIFPhysicalLocation{
+		ArtifactLocation: artifact(f.File),
+		Region:           &SARIFRegion{StartLine: max(f.Line, 1)},
+	}}
+	if f.Subject != "" {
+		at.LogicalLocations = []SARIFLogicalLocation{{display.Escape(f.Subject + f.Pointer)}}
+	}
+	return at
 }
 
 // github writes a workflow command for each finding.

@@ -1,35 +1,27 @@
 package html
 
 import (
-	"strings"
-
 	"github.com/valyala/quicktemplate"
 
 	"mcptest/internal/base/display"
-	"mcptest/internal/base/term"
+	"mcptest/internal/report/html/markup"
 	"mcptest/internal/report/render"
 	"mcptest/internal/report/result"
 )
 
 //go:generate go tool qtc -skipLineComments
 
-// escaper makes a text harmless in an element and in a quoted attribute.
-var escaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&#34;", "'", "&#39;", "+", "&#43;", "\x00", "\ufffd")
-
 // A template writes all values with the following functions, which it calls without
-// the prefix "stream". Only streamown does not escape.
+// the prefix "stream". Only streamown prints, and only what package markup made.
 
-func streamown(w *quicktemplate.Writer, s string)   { w.N().S(s) }
-func streamtext(w *quicktemplate.Writer, s string)  { _, _ = escaper.WriteString(w.W(), s) }
-func streamline(w *quicktemplate.Writer, s string)  { streamtext(w, term.Escape(s)) }
-func streamlines(w *quicktemplate.Writer, s string) { streamtext(w, term.EscapeLines(s)) }
-func streamshort(w *quicktemplate.Writer, s string) {
-	streamtext(w, render.OneLine(s, render.LongestLine))
-}
+func streamown(w *quicktemplate.Writer, m markup.Markup) { _, _ = m.WriteTo(w.W()) }
 
-func streamlong(w *quicktemplate.Writer, s string) {
-	streamtext(w, render.OneLine(s, 4*render.LongestLine))
-}
+func streamtext(w *quicktemplate.Writer, s string)  { streamown(w, markup.Text(s)) }
+func streamline(w *quicktemplate.Writer, s string)  { streamown(w, markup.Line(s)) }
+func streamlines(w *quicktemplate.Writer, s string) { streamown(w, markup.Lines(s)) }
+func streamshort(w *quicktemplate.Writer, s string) { streamown(w, markup.Short(s)) }
+func streamlong(w *quicktemplate.Writer, s string)  { streamown(w, markup.Long(s)) }
+
 func streamat(w *quicktemplate.Writer, c coordinate)          { streamtext(w, c.String()) }
 func streamnumber(w *quicktemplate.Writer, v float64)         { streamtext(w, render.Number(v)) }
 func streamduration(w *quicktemplate.Writer, ms float64)      { streamtext(w, render.Duration(ms)) }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"go/format"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/valyala/quicktemplate/parser"
 	"pgregory.net/rapid"
@@ -153,7 +155,8 @@ func TestTextStaysText(t *testing.T) {
 // else with a function of this package, of which only own does not escape.
 func TestOnlyEscapedValues(t *testing.T) {
 	tag := regexp.MustCompile(`\{%-?\s*([a-z0-9.=]+)`)
-	own := regexp.MustCompile(`\bown\(.*?\) %\}`)
+	own := regexp.MustCompile(`= (own\(.*?\)) -?%\}`)
+	unescaped := map[string]int{}
 	for _, name := range templates(t) {
 		source, err := os.ReadFile(name)
 		if err != nil {
@@ -164,9 +167,65 @@ func TestOnlyEscapedValues(t *testing.T) {
 				t.Errorf("%s: {%%%s …%%}: write values with {%%= text(…) %%}", name, m[1])
 			}
 		}
-		for _, call := range own.FindAllString(string(source), -1) {
-			if !strings.Contains(" own(pageStyle) own(pageScript) own(style) own(hash(style)) own(hash(script)) ", " "+strings.TrimSuffix(call, "%}")) {
-				t.Errorf("%s: %s is not escaped", name, call)
+		for _, call := range own.FindAllStringSubmatch(string(source), -1) {
+			unescaped[name+" "+call[1]]++
+		}
+	}
+	want := map[string]int{
+		"page.qtpl own(pageStyle())":     1,
+		"page.qtpl own(pageScript())":    1,
+		"page.qtpl own(style.Policy())":  1,
+		"page.qtpl own(script.Policy())": 1,
+		"sheet.qtpl own(style)":          1,
+	}
+	if !maps.Equal(unescaped, want) {
+		t.Errorf("templates print unescaped: %v, expected %v", unescaped, want)
+	}
+}
+
+// TestOnlyMarkupIsPrinted: nothing but streamown writes to a template's writer, and only a
+// Markup.
+func TestOnlyMarkupIsPrinted(t *testing.T) {
+	names, err := filepath.Glob("*.go")
+	if err != nil || len(names) == 0 {
+		t.Fatal("no files", err)
+	}
+	writes := regexp.MustCompile(`.*\.([WNE]\(\)|RawString).*`)
+	var found []string
+	for _, name := range names {
+		if strings.HasSuffix(name, "_test.go") || strings.HasSuffix(name, ".qtpl.go") {
+			continue
+		}
+		source, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found = append(found, writes.FindAllString(string(source), -1)...)
+	}
+	want := "func streamown(w *quicktemplate.Writer, m markup.Markup) { _, _ = m.WriteTo(w.W()) }"
+	if len(found) != 1 || found[0] != want {
+		t.Errorf("writes without escaping: %q", found)
+	}
+}
+
+// TestTemplatesAreMarkup: what a template shows is decided in Go. Its lines are as long as
+// those of code, and its conditions have at most two parts.
+func TestTemplatesAreMarkup(t *testing.T) {
+	tags := regexp.MustCompile(`(?s)\{%.*?%\}`)
+	logic := regexp.MustCompile(`\b(strings|fmt|cmp|slices|strconv)\.|(&&|\|\|).*(&&|\|\|)`)
+	for _, name := range templates(t) {
+		source, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, line := range strings.Split(string(source), "\n") {
+			if n := utf8.RuneCountInString(line); n > 120 {
+				t.Errorf("%s:%d has %d columns", name, i+1, n)
+			}
+		}
+		for _, tag := range tags.FindAllString(string(source), -1) {
+			if !strings.Contains(tag, " import ") && logic.MatchString(tag) {
+				t.Errorf("%s: %s: write a function", name, tag)
 			}
 		}
 	}

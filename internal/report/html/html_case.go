@@ -1,8 +1,11 @@
 package html
 
 import (
+	"cmp"
+	"strconv"
 	"strings"
 
+	"mcptest/internal/base/term"
 	"mcptest/internal/report/explain"
 	"mcptest/internal/report/render"
 	"mcptest/internal/report/result"
@@ -19,6 +22,9 @@ type testView struct {
 	page *htmlPage
 	Open bool // shown expanded
 }
+
+// Change says what changed since an earlier run, or "".
+func (t testView) Change() string { return t.page.Changes[t.Index] }
 
 // Asked returns what the last call of a failed test asked for.
 func (t testView) Asked() string {
@@ -84,6 +90,87 @@ func (t testView) Passed() string {
 // scrolls reports whether a block is so long that it scrolls and therefore must be
 // reachable by keyboard.
 func scrolls(text string) bool { return len(text) > 1000 || strings.Count(text, "\n") > 18 }
+
+// messageOf returns the message of a failed assertion, "" if it says no more than the
+// values that are shown below it.
+func messageOf(a *result.Assertion) string {
+	message, values := explain.Wording(a)
+	if values && len(a.Diff) == 0 && explain.MessageHasValues(a) {
+		return ""
+	}
+	return message
+}
+
+// showsValues reports whether the expected and the actual value are shown. Explained: the
+// message of the test already says what the assertion says.
+func showsValues(a *result.Assertion, explained bool) bool {
+	if explained && (a.Expected != "" || a.Actual != "") {
+		return true
+	}
+	_, values := explain.Wording(a)
+	return values
+}
+
+// diffClass returns the class of a line of a diff.
+func diffClass(line string) string {
+	switch {
+	case strings.HasPrefix(line, "-"):
+		return "del"
+	case strings.HasPrefix(line, "+"):
+		return "add"
+	}
+	return "eq"
+}
+
+// caretMargin returns what is before the caret below a line of a suite: the width of the
+// line's number, and the columns before the place.
+func caretMargin(line, caret int) string {
+	number := strconv.Itoa(line)
+	return strings.Repeat(" ", len(number)) + " │ " + strings.Repeat(" ", caret)
+}
+
+// commandWords returns the words of a command, between which a browser may break the line.
+func commandWords(command string) []string { return strings.Split(term.Escape(command), " ") }
+
+// exchangeName returns the step that an exchange belongs to, and its method.
+func exchangeName(x *result.Exchange) string {
+	return strings.TrimSpace(term.Escape(x.Step) + " " + term.Escape(x.Method))
+}
+
+// sourceOf returns the line of the suite that defines a hook or step.
+func sourceOf(ph *result.Phase) string { return strings.TrimSpace(ph.Source) }
+
+// PlaceOf returns the place of an assertion of the test.
+func (t testView) PlaceOf(a *result.Assertion) string {
+	return render.Place(cmp.Or(a.File, t.File), a.Line, a.Column)
+}
+
+// outputOf returns the output of a hook or step.
+func outputOf(ph *result.Phase) string { return strings.TrimRight(ph.Output, "\n") }
+
+// severityClass returns the class of a finding outside the tests.
+func severityClass(f result.Finding) string {
+	switch f.Severity {
+	case "error":
+		return "msg-fail"
+	case "warning":
+		return "n-warn"
+	}
+	return ""
+}
+
+// probeColumns are the heads of the table of a probe's families of rules.
+func probeColumns() []string {
+	return []string{"version", "family", "passed", "failed", "not verified"}
+}
+
+// serverName returns the name and version of a server, "" if it did not say them.
+func serverName(s *result.Server) string {
+	if s.ServerInfo == nil {
+		return ""
+	}
+	return strings.TrimSpace(s.ServerInfo.Name + " " + s.ServerInfo.Version)
+}
 
 // Try returns the i-th try as a separate test.
 func (t testView) Try(i int) testView {

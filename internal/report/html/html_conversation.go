@@ -20,6 +20,20 @@ func (t testView) Word() string {
 	return "try"
 }
 
+// Words returns the word for several attempts.
+func (t testView) Words() string {
+	if t.Word() == "try" {
+		return "tries"
+	}
+	return t.Word() + "s"
+}
+
+// TriedAgain reports whether a test was repeated because it failed, which did not make it
+// pass.
+func (t testView) TriedAgain() bool {
+	return !t.Flaky && len(t.Attempts) > 1 && t.Repeat == nil && t.Trials == nil
+}
+
 // Decided returns what decided the verdict on a test of a model.
 func (t testView) Decided() string {
 	trials := "1 trial"

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"mcptest/internal/base/display"
 	"mcptest/internal/report/explain"
 	"mcptest/internal/report/render"
 	"mcptest/internal/report/result"
@@ -48,6 +49,19 @@ type failureLink struct {
 	Servers                 []string // servers with the same failure, if several; at most serversMost
 	repeated                bool     // repeated on one of the servers, or there may be more of them
 	server                  string
+}
+
+// OthersText says how many other tests failed for the same reason, "" if none did.
+func (f failureLink) OthersText() string {
+	switch {
+	case f.Others == 0:
+		return ""
+	case f.OnEach():
+		return " · and on " + display.Count(f.Others, "other server")
+	case f.Rows:
+		return " · and " + display.Count(f.Others, "other row") + " in the same way"
+	}
+	return " · and " + display.Count(f.Others, "other test") + " for the same reason"
 }
 
 // OnEach reports whether the other failures are the same test on different servers.
@@ -184,6 +198,21 @@ func (p *htmlPage) Many() bool { return p.Run.Summary.Total > 500 }
 func statusGlyph(st result.Status) string {
 	_, glyph := render.VerdictStyle(st)
 	return glyph
+}
+
+// statusWord says in one or two words how a test or step ended.
+func statusWord(st result.Status) string {
+	switch st {
+	case result.Pass:
+		return "passed"
+	case result.Fail:
+		return "failed"
+	case result.Skip:
+		return "skipped"
+	case result.Inconclusive:
+		return "inconclusive"
+	}
+	return "no response"
 }
 
 func statusClass(st result.Status) string {

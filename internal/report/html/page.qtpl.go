@@ -8,11 +8,9 @@
 package html
 
 import (
-	"strings"
-
 	"mcptest/internal/base/display"
-	"mcptest/internal/base/term"
 	"mcptest/internal/report/explain"
+	"mcptest/internal/report/html/markup"
 	"mcptest/internal/report/render"
 	"mcptest/internal/report/result"
 )
@@ -36,7 +34,7 @@ func streamtop(qw422016 *qt422016.Writer, p *htmlPage) {
 <head>
 <meta charset="utf-8">
 `)
-	streampolicy(qw422016, pageStyle, pageScript)
+	streampolicy(qw422016, pageStyle(), pageScript())
 	qw422016.N().S(`
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="referrer" content="no-referrer">
@@ -52,7 +50,7 @@ func streamtop(qw422016 *qt422016.Writer, p *htmlPage) {
 	streamline(qw422016, p.Title())
 	qw422016.N().S(`</title>
 <style>`)
-	streamown(qw422016, pageStyle)
+	streamown(qw422016, pageStyle())
 	qw422016.N().S(`</style>
 </head>
 <body>
@@ -72,7 +70,7 @@ func streamtop(qw422016 *qt422016.Writer, p *htmlPage) {
 		qw422016.N().S(`<time datetime="`)
 		streamtext(qw422016, at.Format("2006-01-02T15:04:05Z"))
 		qw422016.N().S(`">`)
-		streamtext(qw422016, at.Format("2 January 2006, 15:04:05 UTC"))
+		streamtext(qw422016, at.Format(startedLayout))
 		qw422016.N().S(`</time> · `)
 	}
 	if p.Run.DurationMS != 0 {
@@ -106,86 +104,14 @@ func streamtop(qw422016 *qt422016.Writer, p *htmlPage) {
 	}
 	qw422016.N().S(`</div><button type="button" id="theme" class="js-only">Light / dark</button></div>
 <ul class="tiles">
-<li class="`)
-	if sum.Total == 0 {
-		qw422016.N().S(`none`)
-	}
-	qw422016.N().S(`"><b>`)
-	qw422016.N().D(sum.Total)
-	qw422016.N().S(`</b> <span>`)
-	streamtext(qw422016, display.Plural(sum.Total, "test"))
-	qw422016.N().S(`</span></li>
-<li class="`)
-	if sum.Passed != 0 {
-		qw422016.N().S(`pass`)
-	} else {
-		qw422016.N().S(`none`)
-	}
-	qw422016.N().S(`"><b>`)
-	qw422016.N().D(sum.Passed)
-	qw422016.N().S(`</b> <span>passed</span></li>
-<li class="`)
-	if sum.Failed != 0 {
-		qw422016.N().S(`fail`)
-	} else {
-		qw422016.N().S(`none`)
-	}
-	qw422016.N().S(`"><b>`)
-	qw422016.N().D(sum.Failed)
-	qw422016.N().S(`</b> <span>failed</span></li>
-<li class="`)
-	if sum.Errored != 0 {
-		qw422016.N().S(`error`)
-	} else {
-		qw422016.N().S(`none`)
-	}
-	qw422016.N().S(`"><b>`)
-	qw422016.N().D(sum.Errored)
-	qw422016.N().S(`</b> <span>`)
-	streamtext(qw422016, display.Plural(sum.Errored, "error"))
-	qw422016.N().S(` (no response)</span></li>
 `)
-	if n := sum.Inconclusive; n != 0 {
-		qw422016.N().S(`<li class="inconclusive"><b>`)
-		qw422016.N().D(n)
-		qw422016.N().S(`</b> <span>inconclusive</span></li>
-`)
-	}
-	qw422016.N().S(`<li class="`)
-	if sum.Skipped == 0 {
-		qw422016.N().S(`none`)
-	}
-	qw422016.N().S(`"><b>`)
-	qw422016.N().D(sum.Skipped)
-	qw422016.N().S(`</b> <span>skipped</span></li>
-`)
-	if n := sum.Flaky; n != 0 {
-		qw422016.N().S(`<li class="warnn"><b>`)
-		qw422016.N().D(n)
-		qw422016.N().S(`</b> <span>flaky</span></li>
-`)
-	}
-	if n := explain.ErrorFindings(p.Run); n != 0 {
-		qw422016.N().S(`<li class="fail"><b>`)
-		qw422016.N().D(n)
+	for _, t := range p.Tiles() {
+		qw422016.N().S(`<li class="`)
+		streamtext(qw422016, t.Class)
+		qw422016.N().S(`"><b>`)
+		qw422016.N().D(t.Number)
 		qw422016.N().S(`</b> <span>`)
-		streamtext(qw422016, display.Plural(n, "finding"))
-		qw422016.N().S(`</span></li>
-`)
-	}
-	if n := explain.FailedPhases(p.Run); n != 0 {
-		qw422016.N().S(`<li class="fail"><b>`)
-		qw422016.N().D(n)
-		qw422016.N().S(`</b> <span>`)
-		streamtext(qw422016, explain.HooksOrSteps(n))
-		qw422016.N().S(` failed</span></li>
-`)
-	}
-	if n := sum.Warnings; n != 0 {
-		qw422016.N().S(`<li class="warnn"><b>`)
-		qw422016.N().D(n)
-		qw422016.N().S(`</b> <span>`)
-		streamtext(qw422016, display.Plural(n, "warning"))
+		streamtext(qw422016, t.Text)
 		qw422016.N().S(`</span></li>
 `)
 	}
@@ -207,38 +133,12 @@ func streamtop(qw422016 *qt422016.Writer, p *htmlPage) {
 	}
 	qw422016.N().S(`<nav aria-label="On this page"><ul>
 `)
-	if p.HasFailures() {
-		qw422016.N().S(`<li><a href="#why">What failed</a></li>
-`)
-	}
-	if len(p.Run.Findings) > 0 {
-		qw422016.N().S(`<li><a href="#findings">Findings</a></li>
-`)
-	}
-	qw422016.N().S(`<li><a href="#tests">Tests</a></li>
-`)
-	if p.NotesLast() {
-		qw422016.N().S(`<li><a href="#notes">Notes</a></li>
-`)
-	}
-	if len(p.Variants) > 0 {
-		qw422016.N().S(`<li><a href="#variants">Variants</a></li>
-`)
-	}
-	if p.HasCharts {
-		qw422016.N().S(`<li><a href="#overview">Charts</a></li>
-`)
-	}
-	if len(p.Run.Phases) > 0 {
-		qw422016.N().S(`<li><a href="#phases">Hooks and steps</a></li>
-`)
-	}
-	if p.Run.Coverage != nil {
-		qw422016.N().S(`<li><a href="#coverage">Coverage</a></li>
-`)
-	}
-	if len(p.Run.Servers) > 0 {
-		qw422016.N().S(`<li><a href="#servers">Servers</a></li>
+	for _, l := range p.Links() {
+		qw422016.N().S(`<li><a href="#`)
+		streamtext(qw422016, l.ID)
+		qw422016.N().S(`">`)
+		streamtext(qw422016, l.Text)
+		qw422016.N().S(`</a></li>
 `)
 	}
 	qw422016.N().S(`</ul></nav>
@@ -257,7 +157,9 @@ func streamtop(qw422016 *qt422016.Writer, p *htmlPage) {
 	}
 	qw422016.N().S(`>
 <h2 id="tests">Tests</h2>
-<div class="tools" hidden role="search"><label for="search" class="skip">Search tests</label><input id="search" type="search" placeholder="Search names, messages, servers, tags" autocomplete="off" spellcheck="false"><div class="chips">`)
+`)
+	streamsearchField(qw422016)
+	qw422016.N().S(`<div class="chips">`)
 	streamchip(qw422016, "fail", "Failed", sum.Failed)
 	streamchip(qw422016, "error", "Error", sum.Errored)
 	streamchip(qw422016, "inconclusive", "Inconclusive", sum.Inconclusive)
@@ -265,7 +167,10 @@ func streamtop(qw422016 *qt422016.Writer, p *htmlPage) {
 	streamchip(qw422016, "skip", "Skipped", sum.Skipped)
 	streamchip(qw422016, "flaky", "Flaky", sum.Flaky)
 	streamchip(qw422016, "changed", "Changed", len(p.Changes))
-	qw422016.N().S(`</div><label class="pick" hidden>Server <select id="server"><option value="">all</option></select></label><label class="pick" hidden>Tag <select id="tag"><option value="">all</option></select></label><button type="button" id="openall">Expand</button><span class="shown" id="shown" role="status"></span></div>
+	qw422016.N().S(`</div>`)
+	streampick(qw422016, "server", "Server")
+	streampick(qw422016, "tag", "Tag")
+	qw422016.N().S(`<button type="button" id="openall">Expand</button><span class="shown" id="shown" role="status"></span></div>
 `)
 }
 
@@ -278,6 +183,70 @@ func writetop(qq422016 qtio422016.Writer, p *htmlPage) {
 func top(p *htmlPage) string {
 	qb422016 := qt422016.AcquireByteBuffer()
 	writetop(qb422016, p)
+	qs422016 := string(qb422016.B)
+	qt422016.ReleaseByteBuffer(qb422016)
+	return qs422016
+}
+
+// The script shows it, and fills what it offers to pick from.
+
+func streamsearchField(qw422016 *qt422016.Writer) {
+	qw422016.N().S(`<div class="tools" hidden role="search"><label for="search" class="skip">Search tests</label>`)
+	streamsearchInput(qw422016)
+}
+
+func writesearchField(qq422016 qtio422016.Writer) {
+	qw422016 := qt422016.AcquireWriter(qq422016)
+	streamsearchField(qw422016)
+	qt422016.ReleaseWriter(qw422016)
+}
+
+func searchField() string {
+	qb422016 := qt422016.AcquireByteBuffer()
+	writesearchField(qb422016)
+	qs422016 := string(qb422016.B)
+	qt422016.ReleaseByteBuffer(qb422016)
+	return qs422016
+}
+
+func streamsearchInput(qw422016 *qt422016.Writer) {
+	qw422016.N().S(`<input id="search" type="search" placeholder="Search names, messages, servers, tags"`)
+	qw422016.N().S(` `)
+	qw422016.N().S(`autocomplete="off" spellcheck="false">`)
+}
+
+func writesearchInput(qq422016 qtio422016.Writer) {
+	qw422016 := qt422016.AcquireWriter(qq422016)
+	streamsearchInput(qw422016)
+	qt422016.ReleaseWriter(qw422016)
+}
+
+func searchInput() string {
+	qb422016 := qt422016.AcquireByteBuffer()
+	writesearchInput(qb422016)
+	qs422016 := string(qb422016.B)
+	qt422016.ReleaseByteBuffer(qb422016)
+	return qs422016
+}
+
+func streampick(qw422016 *qt422016.Writer, id, name string) {
+	qw422016.N().S(`<label class="pick" hidden>`)
+	streamtext(qw422016, name)
+	qw422016.N().S(` `)
+	qw422016.N().S(`<select id="`)
+	streamtext(qw422016, id)
+	qw422016.N().S(`"><option value="">all</option></select></label>`)
+}
+
+func writepick(qq422016 qtio422016.Writer, id, name string) {
+	qw422016 := qt422016.AcquireWriter(qq422016)
+	streampick(qw422016, id, name)
+	qt422016.ReleaseWriter(qw422016)
+}
+
+func pick(id, name string) string {
+	qb422016 := qt422016.AcquireByteBuffer()
+	writepick(qb422016, id, name)
 	qs422016 := string(qb422016.B)
 	qt422016.ReleaseByteBuffer(qb422016)
 	return qs422016
@@ -326,25 +295,27 @@ func tested(p *htmlPage) string {
 	return qs422016
 }
 
-func streampolicy(qw422016 *qt422016.Writer, style, script string) {
-	qw422016.N().S(`<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src `)
-	streamown(qw422016, hash(style))
+func streampolicy(qw422016 *qt422016.Writer, style, script markup.Markup) {
+	qw422016.N().S(`<meta http-equiv="Content-Security-Policy" content="default-src 'none';`)
+	qw422016.N().S(` `)
+	qw422016.N().S(`style-src `)
+	streamown(qw422016, style.Policy())
 	qw422016.N().S(`; `)
-	if script != "" {
+	if !script.IsEmpty() {
 		qw422016.N().S(`script-src `)
-		streamown(qw422016, hash(script))
+		streamown(qw422016, script.Policy())
 		qw422016.N().S(`; `)
 	}
 	qw422016.N().S(`base-uri 'none'; form-action 'none'">`)
 }
 
-func writepolicy(qq422016 qtio422016.Writer, style, script string) {
+func writepolicy(qq422016 qtio422016.Writer, style, script markup.Markup) {
 	qw422016 := qt422016.AcquireWriter(qq422016)
 	streampolicy(qw422016, style, script)
 	qt422016.ReleaseWriter(qw422016)
 }
 
-func policy(style, script string) string {
+func policy(style, script markup.Markup) string {
 	qb422016 := qt422016.AcquireByteBuffer()
 	writepolicy(qb422016, style, script)
 	qs422016 := string(qb422016.B)
@@ -521,7 +492,7 @@ func streambottom(qw422016 *qt422016.Writer, p *htmlPage) {
 	qw422016.N().S(` <span class="js-only">· Press <kbd>/</kbd> to search.</span></footer>
 </div>
 <script>`)
-	streamown(qw422016, pageScript)
+	streamown(qw422016, pageScript())
 	qw422016.N().S(`</script>
 </body>
 </html>
@@ -546,18 +517,7 @@ func streammark(qw422016 *qt422016.Writer, st result.Status) {
 	qw422016.N().S(`<span class="g g-`)
 	streamclass(qw422016, st)
 	qw422016.N().S(`" role="img" aria-label="`)
-	switch st {
-	case result.Pass:
-		qw422016.N().S(`passed`)
-	case result.Fail:
-		qw422016.N().S(`failed`)
-	case result.Skip:
-		qw422016.N().S(`skipped`)
-	case result.Inconclusive:
-		qw422016.N().S(`inconclusive`)
-	default:
-		qw422016.N().S(`no response`)
-	}
+	streamtext(qw422016, statusWord(st))
 	qw422016.N().S(`">`)
 	streamglyph(qw422016, st)
 	qw422016.N().S(`</span>`)
@@ -579,7 +539,7 @@ func mark(st result.Status) string {
 
 func streamcmd(qw422016 *qt422016.Writer, command string) {
 	qw422016.N().S(`<div class="cmd"><code>`)
-	for i, word := range strings.Split(term.Escape(command), " ") {
+	for i, word := range commandWords(command) {
 		if i > 0 {
 			qw422016.N().S(` `)
 		}
@@ -701,19 +661,7 @@ func streamfailures(qw422016 *qt422016.Writer, p *htmlPage) {
 		if f.Location != "" || f.Others != 0 {
 			qw422016.N().S(`<p class="at">`)
 			streamtext(qw422016, f.Location)
-			if n := f.Others; n != 0 {
-				qw422016.N().S(` · and `)
-				if f.OnEach() {
-					qw422016.N().S(`on `)
-					streamcount(qw422016, n, "other server")
-				} else if f.Rows {
-					streamcount(qw422016, n, "other row")
-					qw422016.N().S(` in the same way`)
-				} else {
-					streamcount(qw422016, n, "other test")
-					qw422016.N().S(` for the same reason`)
-				}
-			}
+			streamtext(qw422016, f.OthersText())
 			qw422016.N().S(`</p>`)
 		}
 		if len(f.Servers) > 0 {
@@ -753,6 +701,101 @@ func failures(p *htmlPage) string {
 	return qs422016
 }
 
+// Heads of columns of texts.
+
+func streamcolumns(qw422016 *qt422016.Writer, names ...string) {
+	for _, name := range names {
+		qw422016.N().S(`<th scope="col">`)
+		streamtext(qw422016, name)
+		qw422016.N().S(`</th>`)
+	}
+}
+
+func writecolumns(qq422016 qtio422016.Writer, names ...string) {
+	qw422016 := qt422016.AcquireWriter(qq422016)
+	streamcolumns(qw422016, names...)
+	qt422016.ReleaseWriter(qw422016)
+}
+
+func columns(names ...string) string {
+	qb422016 := qt422016.AcquireByteBuffer()
+	writecolumns(qb422016, names...)
+	qs422016 := string(qb422016.B)
+	qt422016.ReleaseByteBuffer(qb422016)
+	return qs422016
+}
+
+// Heads of columns of numbers.
+
+func streamnumbers(qw422016 *qt422016.Writer, names ...string) {
+	for _, name := range names {
+		qw422016.N().S(`<th scope="col" class="num">`)
+		streamtext(qw422016, name)
+		qw422016.N().S(`</th>`)
+	}
+}
+
+func writenumbers(qq422016 qtio422016.Writer, names ...string) {
+	qw422016 := qt422016.AcquireWriter(qq422016)
+	streamnumbers(qw422016, names...)
+	qt422016.ReleaseWriter(qw422016)
+}
+
+func numbers(names ...string) string {
+	qb422016 := qt422016.AcquireByteBuffer()
+	writenumbers(qb422016, names...)
+	qs422016 := string(qb422016.B)
+	qt422016.ReleaseByteBuffer(qb422016)
+	return qs422016
+}
+
+func streamcell(qw422016 *qt422016.Writer, s string) {
+	qw422016.N().S(`<td>`)
+	streamline(qw422016, s)
+	qw422016.N().S(`</td>`)
+}
+
+func writecell(qq422016 qtio422016.Writer, s string) {
+	qw422016 := qt422016.AcquireWriter(qq422016)
+	streamcell(qw422016, s)
+	qt422016.ReleaseWriter(qw422016)
+}
+
+func cell(s string) string {
+	qb422016 := qt422016.AcquireByteBuffer()
+	writecell(qb422016, s)
+	qs422016 := string(qb422016.B)
+	qt422016.ReleaseByteBuffer(qb422016)
+	return qs422016
+}
+
+// It has the class only if the number is not 0.
+
+func streamnumberCell(qw422016 *qt422016.Writer, class string, n int) {
+	qw422016.N().S(`<td class="num`)
+	if n != 0 && class != "" {
+		qw422016.N().S(` `)
+		streamtext(qw422016, class)
+	}
+	qw422016.N().S(`">`)
+	qw422016.N().D(n)
+	qw422016.N().S(`</td>`)
+}
+
+func writenumberCell(qq422016 qtio422016.Writer, class string, n int) {
+	qw422016 := qt422016.AcquireWriter(qq422016)
+	streamnumberCell(qw422016, class, n)
+	qt422016.ReleaseWriter(qw422016)
+}
+
+func numberCell(class string, n int) string {
+	qb422016 := qt422016.AcquireByteBuffer()
+	writenumberCell(qb422016, class, n)
+	qs422016 := string(qb422016.B)
+	qt422016.ReleaseByteBuffer(qb422016)
+	return qs422016
+}
+
 func streamplace(qw422016 *qt422016.Writer, file string, row int) {
 	if at := render.Place(file, row, 0); at != "" {
 		qw422016.N().S(`<p class="at">`)
@@ -779,37 +822,28 @@ func streamvariants(qw422016 *qt422016.Writer, all []*explain.Variant) {
 	qw422016.N().S(`<section aria-labelledby="variants">
 <h2 id="variants">Variants</h2>
 <div class="card scroll" tabindex="0"><table>
-<thead><tr><th scope="col">Server</th><th scope="col">Variant</th><th scope="col" class="num">Tests</th><th scope="col" class="num">Passed</th><th scope="col" class="num">Failed</th><th scope="col" class="num">Errors</th><th scope="col" class="num">Skipped</th><th scope="col" class="num">Time</th></tr></thead>
+<thead><tr>`)
+	streamcolumns(qw422016, "Server", "Variant")
+	streamnumbers(qw422016, "Tests", "Passed", "Failed", "Errors", "Skipped", "Time")
+	qw422016.N().S(`</tr></thead>
 <tbody>
 `)
 	for _, v := range all {
 		sum := &v.Totals
 
-		qw422016.N().S(`<tr><td>`)
-		streamline(qw422016, v.Server)
-		qw422016.N().S(`</td><th scope="row">`)
+		qw422016.N().S(`<tr>`)
+		streamcell(qw422016, v.Server)
+		qw422016.N().S(`<th scope="row">`)
 		streammark(qw422016, sum.Status())
 		qw422016.N().S(` `)
 		streamline(qw422016, v.Name)
-		qw422016.N().S(`</th><td class="num">`)
-		qw422016.N().D(sum.Total)
-		qw422016.N().S(`</td><td class="num">`)
-		qw422016.N().D(sum.Passed)
-		qw422016.N().S(`</td><td class="num`)
-		if sum.Failed != 0 {
-			qw422016.N().S(` n-fail`)
-		}
-		qw422016.N().S(`">`)
-		qw422016.N().D(sum.Failed)
-		qw422016.N().S(`</td><td class="num`)
-		if sum.Errored != 0 {
-			qw422016.N().S(` msg-error`)
-		}
-		qw422016.N().S(`">`)
-		qw422016.N().D(sum.Errored)
-		qw422016.N().S(`</td><td class="num">`)
-		qw422016.N().D(sum.Skipped)
-		qw422016.N().S(`</td><td class="num">`)
+		qw422016.N().S(`</th>`)
+		streamnumberCell(qw422016, "", sum.Total)
+		streamnumberCell(qw422016, "", sum.Passed)
+		streamnumberCell(qw422016, "n-fail", sum.Failed)
+		streamnumberCell(qw422016, "msg-error", sum.Errored)
+		streamnumberCell(qw422016, "", sum.Skipped)
+		qw422016.N().S(`<td class="num">`)
 		streamduration(qw422016, sum.MS)
 		qw422016.N().S(`</td></tr>
 `)
@@ -837,24 +871,20 @@ func streamfindings(qw422016 *qt422016.Writer, r *result.Run) {
 	qw422016.N().S(`<section aria-labelledby="findings">
 <h2 id="findings">Findings outside the tests</h2>
 <div class="card scroll" tabindex="0"><table>
-<thead><tr><th scope="col">Severity</th><th scope="col">Kind</th><th scope="col">Server</th><th scope="col">Message</th></tr></thead>
+<thead><tr>`)
+	streamcolumns(qw422016, "Severity", "Kind", "Server", "Message")
+	qw422016.N().S(`</tr></thead>
 <tbody>
 `)
 	for _, f := range explain.Folded(r.Findings) {
 		qw422016.N().S(`<tr><td class="`)
-		switch f.Severity {
-		case "error":
-			qw422016.N().S(`msg-fail`)
-		case "warning":
-			qw422016.N().S(`n-warn`)
-		}
+		streamtext(qw422016, severityClass(f))
 		qw422016.N().S(`">`)
 		streamline(qw422016, string(f.Severity))
-		qw422016.N().S(`</td><td>`)
-		streamline(qw422016, f.Kind)
-		qw422016.N().S(`</td><td>`)
-		streamline(qw422016, f.Server)
-		qw422016.N().S(`</td><td>`)
+		qw422016.N().S(`</td>`)
+		streamcell(qw422016, explain.KindOf(f))
+		streamcell(qw422016, f.Server)
+		qw422016.N().S(`<td>`)
 		streamlong(qw422016, f.Message)
 		if f.Excerpt != "" {
 			qw422016.N().S(`<br><code>`)
@@ -923,12 +953,12 @@ func streamphases(qw422016 *qt422016.Writer, all []result.Phase) {
 			qw422016.N().S(`<pre class="src" tabindex="0">`)
 			qw422016.N().D(ph.Line)
 			qw422016.N().S(` │ `)
-			streamline(qw422016, strings.TrimSpace(ph.Source))
+			streamline(qw422016, sourceOf(ph))
 			qw422016.N().S(`</pre>`)
 		}
 		streamwarnings(qw422016, ph.Warnings)
 		if ph.Output != "" {
-			streampre(qw422016, strings.TrimRight(ph.Output, "\n"))
+			streampre(qw422016, outputOf(ph))
 		}
 		qw422016.N().S(`</div></details>
 `)
@@ -978,7 +1008,9 @@ func streamcoverage(qw422016 *qt422016.Writer, r *result.Run) {
 	qw422016.N().S(`<section aria-labelledby="coverage">
 <h2 id="coverage">Coverage</h2>
 <div class="card scroll" tabindex="0"><table>
-<thead><tr><th scope="col">Server</th><th scope="col">Examined by the tests</th></tr></thead>
+<thead><tr>`)
+	streamcolumns(qw422016, "Server", "Examined by the tests")
+	qw422016.N().S(`</tr></thead>
 <tbody>
 `)
 	for _, c := range explain.Coverages(r, true) {
@@ -1022,7 +1054,11 @@ func streamservers(qw422016 *qt422016.Writer, all []result.Server) {
 	qw422016.N().S(`<section aria-labelledby="servers">
 <h2 id="servers">Servers</h2>
 <div class="card scroll" tabindex="0"><table>
-<thead><tr><th scope="col">Server</th><th scope="col">Name and version</th><th scope="col">Transport</th><th scope="col">Protocol</th><th scope="col" class="num">Start</th><th scope="col">Command or URL</th></tr></thead>
+<thead><tr>`)
+	streamcolumns(qw422016, "Server", "Name and version", "Transport", "Protocol")
+	streamnumbers(qw422016, "Start")
+	streamcolumns(qw422016, "Command or URL")
+	qw422016.N().S(`</tr></thead>
 <tbody>
 `)
 	for i := range all {
@@ -1030,15 +1066,11 @@ func streamservers(qw422016 *qt422016.Writer, all []result.Server) {
 
 		qw422016.N().S(`<tr><th scope="row">`)
 		streamline(qw422016, s.Name)
-		qw422016.N().S(`</th><td>`)
-		if info := s.ServerInfo; info != nil {
-			streamline(qw422016, strings.TrimSpace(info.Name+" "+info.Version))
-		}
-		qw422016.N().S(`</td><td>`)
-		streamline(qw422016, s.Transport)
-		qw422016.N().S(`</td><td>`)
-		streamline(qw422016, s.Protocol)
-		qw422016.N().S(`</td><td class="num">`)
+		qw422016.N().S(`</th>`)
+		streamcell(qw422016, serverName(s))
+		streamcell(qw422016, s.Transport)
+		streamcell(qw422016, s.Protocol)
+		qw422016.N().S(`<td class="num">`)
 		if s.StartMS > 0 {
 			streamduration(qw422016, s.StartMS)
 		}

@@ -2,7 +2,6 @@ package html
 
 import (
 	"bufio"
-	_ "embed" // of the style
 	"fmt"
 	"io"
 	"slices"
@@ -11,9 +10,6 @@ import (
 	"mcptest/internal/base/term"
 	"mcptest/internal/report/render"
 )
-
-//go:embed page/sheet.css
-var moreStyle string
 
 // Sheet is a page about one measurement: tiles, charts and tables in the style of the
 // page of a run, without a script. Its texts are escaped when it is written.

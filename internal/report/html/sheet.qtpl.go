@@ -6,6 +6,8 @@
 
 package html
 
+import "mcptest/internal/report/html/markup"
+
 import (
 	qtio422016 "io"
 
@@ -18,14 +20,14 @@ var (
 )
 
 func streamsheet(qw422016 *qt422016.Writer, s Sheet) {
-	style := pageStyle + moreStyle
+	style := sheetStyle()
 
 	qw422016.N().S(`<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 `)
-	streampolicy(qw422016, style, "")
+	streampolicy(qw422016, style, markup.Markup{})
 	qw422016.N().S(`
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="referrer" content="no-referrer">

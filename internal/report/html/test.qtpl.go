@@ -7,12 +7,7 @@
 package html
 
 import (
-	"cmp"
-	"fmt"
-	"strings"
-
 	"mcptest/internal/base/display"
-	"mcptest/internal/base/term"
 	"mcptest/internal/report/explain"
 	"mcptest/internal/report/render"
 	"mcptest/internal/report/result"
@@ -38,7 +33,7 @@ func streamrow(qw422016 *qt422016.Writer, t testView) {
 	if t.Flaky {
 		qw422016.N().S(` data-f="1"`)
 	}
-	if t.page.Changes[t.Index] != "" {
+	if t.Change() != "" {
 		qw422016.N().S(` data-c="1"`)
 	}
 	if t.Open {
@@ -58,7 +53,8 @@ func streamrow(qw422016 *qt422016.Writer, t testView) {
 		}
 		qw422016.N().S(`"`)
 	}
-	qw422016.N().S(` data-k="`)
+	qw422016.N().S(` `)
+	qw422016.N().S(`data-k="`)
 	streamline(qw422016, t.Call)
 	qw422016.N().S(` `)
 	streamline(qw422016, t.File)
@@ -67,7 +63,7 @@ func streamrow(qw422016 *qt422016.Writer, t testView) {
 	qw422016.N().S(`<span class="n"><b>`)
 	streamline(qw422016, t.Name)
 	qw422016.N().S(`</b>`)
-	if change := t.page.Changes[t.Index]; change != "" {
+	if change := t.Change(); change != "" {
 		qw422016.N().S(`<span class="tag c">`)
 		streamtext(qw422016, change)
 		qw422016.N().S(`</span>`)
@@ -88,12 +84,15 @@ func streamrow(qw422016 *qt422016.Writer, t testView) {
 		qw422016.N().S(`</span>`)
 	}
 	if t.Flaky {
+		passed := explain.PassedOn(t.Case)
+
 		qw422016.N().S(`<span class="tag w">flaky: passed on attempt `)
-		qw422016.N().D(explain.PassedOn(t.Case))
+		qw422016.N().D(passed)
 		qw422016.N().S(` of `)
 		qw422016.N().D(len(t.Attempts))
 		qw422016.N().S(`</span>`)
-	} else if len(t.Attempts) > 1 && t.Repeat == nil && t.Trials == nil {
+	}
+	if t.TriedAgain() {
 		qw422016.N().S(`<span class="tag">`)
 		qw422016.N().D(len(t.Attempts))
 		qw422016.N().S(` tries</span>`)
@@ -195,12 +194,7 @@ func streamrow(qw422016 *qt422016.Writer, t testView) {
 	}
 	if len(t.Attempts) > 1 {
 		qw422016.N().S(`<h4>`)
-		if t.Word() == "try" {
-			qw422016.N().S(`tries`)
-		} else {
-			streamtext(qw422016, t.Word())
-			qw422016.N().S(`s`)
-		}
+		streamtext(qw422016, t.Words())
 		qw422016.N().S(`</h4><div class="tabs">`)
 		for i := range t.Attempts {
 			streamattempt(qw422016, t, i)
@@ -217,12 +211,7 @@ func streamrow(qw422016 *qt422016.Writer, t testView) {
 			qw422016.N().S(`</h4><p>`)
 			streammark(qw422016, ph.Status)
 			qw422016.N().S(` `)
-			streamline(qw422016, ph.Name)
-			qw422016.N().S(` <span class="meta">`)
-			streamduration(qw422016, ph.DurationMS)
-			qw422016.N().S(` `)
-			streamshort(qw422016, ph.Message)
-			qw422016.N().S(`</span></p>`)
+			streamphase(qw422016, ph)
 			streamblock(qw422016, ph.Output)
 		}
 		for i := range t.Exchanges {
@@ -233,7 +222,7 @@ func streamrow(qw422016 *qt422016.Writer, t testView) {
 				qw422016.N().S(` open`)
 			}
 			qw422016.N().S(`><summary>Exchange `)
-			streamtext(qw422016, strings.TrimSpace(term.Escape(x.Step)+" "+term.Escape(x.Method)))
+			streamtext(qw422016, exchangeName(x))
 			if x.HTTP != nil {
 				qw422016.N().S(` · HTTP `)
 				qw422016.N().D(x.HTTP.Status)
@@ -330,6 +319,31 @@ func block(s string) string {
 	return qs422016
 }
 
+// The rest of a paragraph about a hook or step.
+
+func streamphase(qw422016 *qt422016.Writer, ph *result.Phase) {
+	streamline(qw422016, ph.Name)
+	qw422016.N().S(` <span class="meta">`)
+	streamduration(qw422016, ph.DurationMS)
+	qw422016.N().S(` `)
+	streamshort(qw422016, ph.Message)
+	qw422016.N().S(`</span></p>`)
+}
+
+func writephase(qq422016 qtio422016.Writer, ph *result.Phase) {
+	qw422016 := qt422016.AcquireWriter(qq422016)
+	streamphase(qw422016, ph)
+	qt422016.ReleaseWriter(qw422016)
+}
+
+func phase(ph *result.Phase) string {
+	qb422016 := qt422016.AcquireByteBuffer()
+	writephase(qb422016, ph)
+	qs422016 := string(qb422016.B)
+	qt422016.ReleaseByteBuffer(qb422016)
+	return qs422016
+}
+
 func streamattempt(qw422016 *qt422016.Writer, t testView, i int) {
 	a := &t.Attempts[i]
 
@@ -339,17 +353,8 @@ func streamattempt(qw422016 *qt422016.Writer, t testView, i int) {
 	streamtext(qw422016, t.Word())
 	qw422016.N().S(` `)
 	qw422016.N().D(i + 1)
-	qw422016.N().S(`"><p>`)
-	streammark(qw422016, a.Status)
-	qw422016.N().S(` `)
-	streamtext(qw422016, t.Word())
-	qw422016.N().S(` `)
-	qw422016.N().D(i + 1)
-	qw422016.N().S(` · `)
-	streamduration(qw422016, a.DurationMS)
-	qw422016.N().S(` <span class="meta">`)
-	streamshort(qw422016, a.Message)
-	qw422016.N().S(`</span></p>`)
+	qw422016.N().S(`">`)
+	streamattemptHead(qw422016, t, a, i)
 	if len(a.Exchanges) > 0 && !t.page.Many() {
 		for _, s := range t.Try(i).Stages() {
 			streamtitled(qw422016, &s)
@@ -363,12 +368,7 @@ func streamattempt(qw422016 *qt422016.Writer, t testView, i int) {
 			qw422016.N().S(` `)
 			streamline(qw422016, ph.Phase)
 			qw422016.N().S(` `)
-			streamline(qw422016, ph.Name)
-			qw422016.N().S(` <span class="meta">`)
-			streamduration(qw422016, ph.DurationMS)
-			qw422016.N().S(` `)
-			streamshort(qw422016, ph.Message)
-			qw422016.N().S(`</span></p>`)
+			streamphase(qw422016, ph)
 			streamblock(qw422016, ph.Output)
 		}
 		for j := range a.Exchanges {
@@ -400,12 +400,47 @@ func attempt(t testView, i int) string {
 	return qs422016
 }
 
+func streamattemptHead(qw422016 *qt422016.Writer, t testView, a *result.Attempt, i int) {
+	qw422016.N().S(`<p>`)
+	streammark(qw422016, a.Status)
+	qw422016.N().S(` `)
+	streamtext(qw422016, t.Word())
+	qw422016.N().S(` `)
+	qw422016.N().D(i + 1)
+	qw422016.N().S(` · `)
+	streamduration(qw422016, a.DurationMS)
+	qw422016.N().S(` `)
+	qw422016.N().S(`<span class="meta">`)
+	streamshort(qw422016, a.Message)
+	qw422016.N().S(`</span></p>`)
+}
+
+func writeattemptHead(qq422016 qtio422016.Writer, t testView, a *result.Attempt, i int) {
+	qw422016 := qt422016.AcquireWriter(qq422016)
+	streamattemptHead(qw422016, t, a, i)
+	qt422016.ReleaseWriter(qw422016)
+}
+
+func attemptHead(t testView, a *result.Attempt, i int) string {
+	qb422016 := qt422016.AcquireByteBuffer()
+	writeattemptHead(qb422016, t, a, i)
+	qs422016 := string(qb422016.B)
+	qt422016.ReleaseByteBuffer(qb422016)
+	return qs422016
+}
+
 func streamprobe(qw422016 *qt422016.Writer, p *result.Probe) {
 	qw422016.N().S(`<h4>`)
 	streamline(qw422016, p.Server)
 	qw422016.N().S(` · `)
 	streamline(qw422016, p.Summary)
-	qw422016.N().S(`</h4><table><thead><tr><th>version</th><th>family</th><th>passed</th><th>failed</th><th>not verified</th></tr></thead><tbody>`)
+	qw422016.N().S(`</h4><table><thead><tr>`)
+	for _, name := range probeColumns() {
+		qw422016.N().S(`<th>`)
+		streamtext(qw422016, name)
+		qw422016.N().S(`</th>`)
+	}
+	qw422016.N().S(`</tr></thead><tbody>`)
 	for i := range p.Families {
 		f := &p.Families[i]
 
@@ -481,15 +516,13 @@ func assertions(t testView, failed []result.Assertion, explained bool) string {
 // Explained: by the message of the test, which then is not repeated.
 
 func streamassertion(qw422016 *qt422016.Writer, t testView, a *result.Assertion, explained bool) {
-	message, values := explain.Wording(a)
-
 	qw422016.N().S(`<li>`)
 	if !explained {
 		qw422016.N().S(`<span class="g g-fail" role="img" aria-label="failed">✗</span> <strong>`)
 		streamtext(qw422016, explain.Label(a))
 		qw422016.N().S(`</strong>`)
 		streamtext(qw422016, explain.WithWeight(t.page.printer, a))
-		if message != "" && (!values || len(a.Diff) > 0 || !explain.MessageHasValues(a)) {
+		if message := messageOf(a); message != "" {
 			qw422016.N().S(`<p class="msg-fail">`)
 			streamlong(qw422016, message)
 			qw422016.N().S(`</p>`)
@@ -522,13 +555,7 @@ func streamassertion(qw422016 *qt422016.Writer, t testView, a *result.Assertion,
 		qw422016.N().S(`<p class="meta">− expected  + actual</p><pre>`)
 		for _, l := range a.Diff {
 			qw422016.N().S(`<span class="`)
-			if strings.HasPrefix(l, "-") {
-				qw422016.N().S(`del`)
-			} else if strings.HasPrefix(l, "+") {
-				qw422016.N().S(`add`)
-			} else {
-				qw422016.N().S(`eq`)
-			}
+			streamtext(qw422016, diffClass(l))
 			qw422016.N().S(`">`)
 			if l != "" {
 				streamlong(qw422016, l)
@@ -538,7 +565,7 @@ func streamassertion(qw422016 *qt422016.Writer, t testView, a *result.Assertion,
 			qw422016.N().S(`</span>`)
 		}
 		qw422016.N().S(`</pre>`)
-	} else if values || explained && (a.Expected != "" || a.Actual != "") {
+	} else if showsValues(a, explained) {
 		qw422016.N().S(`<dl class="ea">`)
 		if a.Expected != "" {
 			qw422016.N().S(`<dt>expected</dt><dd class="n-pass"><code>`)
@@ -559,7 +586,7 @@ func streamassertion(qw422016 *qt422016.Writer, t testView, a *result.Assertion,
 	}
 	if a.Line > 0 {
 		qw422016.N().S(`<p class="meta">`)
-		streamtext(qw422016, render.Place(cmp.Or(a.File, t.File), a.Line, a.Column))
+		streamtext(qw422016, t.PlaceOf(a))
 		qw422016.N().S(`</p>`)
 		if shown, caret := explain.SuiteLine(a.Source, a.Column, render.LongestLine); shown != "" {
 			qw422016.N().S(`<pre class="src" tabindex="0">`)
@@ -569,7 +596,7 @@ func streamassertion(qw422016 *qt422016.Writer, t testView, a *result.Assertion,
 			if caret >= 0 {
 				qw422016.N().S(`
 `)
-				streamtext(qw422016, fmt.Sprintf("%*s │ %*s", len(fmt.Sprint(a.Line)), "", caret, ""))
+				streamtext(qw422016, caretMargin(a.Line, caret))
 				qw422016.N().S(`<span class="caret">^</span>`)
 			}
 			qw422016.N().S(`</pre>`)
@@ -594,7 +621,10 @@ func assertion(t testView, a *result.Assertion, explained bool) string {
 }
 
 func streamscores(qw422016 *qt422016.Writer, all []result.Metric) {
-	qw422016.N().S(`<table><thead><tr><th scope="col">Score or metric</th><th scope="col" class="num">Value</th><th scope="col" class="num">Needs</th></tr></thead><tbody>`)
+	qw422016.N().S(`<table><thead><tr>`)
+	streamcolumns(qw422016, "Score or metric")
+	streamnumbers(qw422016, "Value", "Needs")
+	qw422016.N().S(`</tr></thead><tbody>`)
 	for i := range all {
 		m := &all[i]
 
@@ -743,7 +773,8 @@ func streamconversation(qw422016 *qt422016.Writer, t testView, c *result.Convers
 	}
 	qw422016.N().S(`><summary>conversation`)
 	if len(t.Attempts) > 0 {
-		qw422016.N().S(` of `)
+		qw422016.N().S(` `)
+		qw422016.N().S(`of `)
 		streamtext(qw422016, t.Word())
 		qw422016.N().S(` `)
 		qw422016.N().D(attempt + 1)
@@ -758,7 +789,8 @@ func streamconversation(qw422016 *qt422016.Writer, t testView, c *result.Convers
 	qw422016.N().S(` · `)
 	streamcount(qw422016, c.Turns, "answer")
 	if n := c.Tokens(); n != 0 {
-		qw422016.N().S(` · `)
+		qw422016.N().S(` `)
+		qw422016.N().S(`· `)
 		streamcount(qw422016, n, "token")
 		qw422016.N().S(` (`)
 		qw422016.N().D(c.InputTokens)
@@ -797,7 +829,8 @@ func streamconversation(qw422016 *qt422016.Writer, t testView, c *result.Convers
 		}
 		qw422016.N().S(`</b>`)
 		if m.InputTokens != 0 {
-			qw422016.N().S(` <span class="meta">`)
+			qw422016.N().S(` `)
+			qw422016.N().S(`<span class="meta">`)
 			streamcount(qw422016, m.InputTokens, "token")
 			qw422016.N().S(` in, `)
 			qw422016.N().D(m.OutputTokens)

@@ -86,6 +86,18 @@ func (s *Server) set(status Status, reason ...string) {
 	s.status, s.reason = status, reason
 }
 
+// end closes the connection. The caller holds it.
+func (s *Server) end() {
+	s.mu.Lock()
+	c, over := s.conn, s.over
+	s.conn, s.status, s.reason, s.offer, s.layers = nil, Off, nil, nil, nil
+	s.mu.Unlock()
+	if c != nil {
+		close(over)
+		c.Close()
+	}
+}
+
 // noted looks at an event for what the server's state says.
 func (s *Server) noted(e conn.Event) {
 	if e.Frame == nil || e.Frame.Dir != wire.FromServer {

@@ -1,0 +1,16 @@
+package html
+
+import (
+	"embed"
+
+	"mcptest/internal/report/html/markup"
+)
+
+//go:embed page
+var pageFiles embed.FS
+
+func pageStyle() markup.Markup { return markup.Files(pageFiles, "page/report.css") }
+
+func pageScript() markup.Markup { return markup.Files(pageFiles, "page/report.js") }
+
+func sheetStyle() markup.Markup { return markup.Files(pageFiles, "page/report.css", "page/sheet.css") }
