@@ -134,7 +134,11 @@ func (a *Adapter) tool(name, category string) jsonv.Value {
 }
 
 func success(data jsonv.Value, warnings []jsonv.Value) jsonv.Value {
-	return jsonv.ObjectOf("success", true, "data", data, "warnings", jsonv.Array(warnings...).If(len(warnings) > 0))
+	answer := jsonv.ObjectOf("success", true, "data", data)
+	if len(warnings) > 0 {
+		answer = answer.With("warnings", jsonv.Array(warnings...))
+	}
+	return answer
 }
 
 // failure is an answer that refuses a call.

@@ -105,14 +105,25 @@ func (a *Adapter) detail(op *operation) jsonv.Value {
 	if a.is("tool-unlisted") && search {
 		tool = "mcp_aql_search"
 	}
-	cycle := jsonv.ObjectOf("states", jsonv.From([]string{pending, running, completed, "failed", cancelled}), "supports_cancel", true, "supports_retry", false)
-	v := jsonv.ObjectOf("name", op.Name, "semantic_category", op.Category, "endpoint", endpoint, "mcpTool", tool, "description", op.Doc,
-		"permissions", jsonv.ObjectOf("readOnly", op.Category == "READ", "destructive", op.Category == "UPDATE" || op.Category == "DELETE"),
+	destructive := op.Category == "UPDATE" || op.Category == "DELETE"
+	v := jsonv.ObjectOf(
+		"name", op.Name,
+		"semantic_category", op.Category,
+		"endpoint", endpoint,
+		"mcpTool", tool,
+		"description", op.Doc,
+		"permissions", jsonv.ObjectOf("readOnly", op.Category == "READ", "destructive", destructive),
 		"parameters", jsonv.List(op.Params, describe),
 		"returns", jsonv.ObjectOf("name", op.Returns, "kind", "object"),
-		"lifecycle", cycle.If(a.has("executions") && op.Verb == "execute"),
-		"examples", jsonv.Array(op.example).If(!op.example.IsAbsent()),
 	)
+	if a.has("executions") && op.Verb == "execute" {
+		states := []string{pending, running, completed, "failed", cancelled}
+		cycle := jsonv.ObjectOf("states", jsonv.From(states), "supports_cancel", true, "supports_retry", false)
+		v = v.With("lifecycle", cycle)
+	}
+	if !op.example.IsAbsent() {
+		v = v.With("examples", jsonv.Array(op.example))
+	}
 	switch {
 	case a.is("detail-no-returns") && search:
 		v = v.Without("returns")

@@ -59,7 +59,10 @@ func (dy discovery) listTools() error {
 	var names []string
 	cursor := ""
 	for range maxToolPages {
-		params := jsonv.ObjectOf("cursor", jsonv.Filled(cursor))
+		params := jsonv.Object()
+		if cursor != "" {
+			params = params.With("cursor", jsonv.String(cursor))
+		}
 		ctx, cancel := mcp.WithLimit(dy.run.Caller.Ctx, "--call-timeout", dy.run.Options.CallTimeout)
 		x := dy.run.Caller.Session.Do(ctx, mcp.Call{Method: "tools/list", Params: params.Append(nil)})
 		cancel()

@@ -31,10 +31,17 @@ func (a *API) rowView(r live.Row) jsonv.Value {
 		})
 	}
 	out := jsonv.ObjectOf(
-		"seq", r.Seq, "at", r.At.UnixMilli(), "server", r.Server, "kind", string(r.Kind), "out", r.ToServer,
-		"method", jsonv.Filled(r.Method), "id", jsonv.Filled(r.ID), "bytes", r.Size,
-		"text", jsonv.Filled(text[:min(len(text), shownText)]),
-		"violations", kinds(r.Violations), "withdrawn", kinds(r.Withdrawn),
+		"seq", r.Seq,
+		"at", r.At.UnixMilli(),
+		"server", r.Server,
+		"kind", string(r.Kind),
+		"out", r.ToServer,
+		"method", textOrAbsent(r.Method),
+		"id", textOrAbsent(r.ID),
+		"bytes", r.Size,
+		"text", textOrAbsent(text[:min(len(text), shownText)]),
+		"violations", kinds(r.Violations),
+		"withdrawn", kinds(r.Withdrawn),
 	)
 	if r.Took >= 0 {
 		out = out.With("ms", jsonv.From(float64(r.Took.Microseconds())/1000))
@@ -46,6 +53,14 @@ func (a *API) rowView(r live.Row) jsonv.Value {
 		out = out.With("of", jsonv.From(r.Of))
 	}
 	return out
+}
+
+// textOrAbsent returns a text, absent if it is empty: the page does without the member.
+func textOrAbsent(s string) jsonv.Value {
+	if s == "" {
+		return jsonv.Value{}
+	}
+	return jsonv.String(s)
 }
 
 type ofFrame struct {

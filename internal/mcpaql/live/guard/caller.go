@@ -190,7 +190,9 @@ func (a *caller) write(r Reply, x *mcp.Exchange) {
 	if size := len(answer.Append(nil)); size > maxKeptAnswer {
 		answer, whole = jsonv.String(display.Truncate(answer.String(), 1000)), jsonv.Int(int64(size))
 	}
-	answer = answer.If(a.kept <= maxKeptTranscript)
+	if a.kept > maxKeptTranscript {
+		answer = jsonv.Value{}
+	}
 	a.kept += len(answer.Append(nil)) + len(args.Append(nil))
 	a.Transcript = append(a.Transcript, jsonv.ObjectOf("n", r.Number, "tool", r.Tool, "arguments", args,
 		"ms", float64(x.Elapsed.Microseconds())/1000, "bytes", whole, "answer", answer))

@@ -165,7 +165,11 @@ func (pr featureProbe) probeLevel2() {
 // with the capabilities that the adapter declares.
 func (pr featureProbe) probeBatch() {
 	part := func(op, query string) jsonv.Value {
-		return jsonv.ObjectOf("operation", op, "params", jsonv.ObjectOf("query", query).If(query != ""))
+		request := jsonv.ObjectOf("operation", op)
+		if query != "" {
+			request = request.With("params", jsonv.ObjectOf("query", query))
+		}
+		return request
 	}
 	list := jsonv.Array(part("introspect", "operations"), part(guard.NoOperation, ""), part("introspect", "types"))
 	r := pr.run.Caller.Send(pr.run.Catalog.Reader, jsonv.ObjectOf("operations", list))

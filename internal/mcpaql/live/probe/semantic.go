@@ -76,13 +76,18 @@ func (pr semanticProbe) askModel(s *evidence.SemanticCase, tools []llm.Tool) err
 		}
 		m.Calls = m.Calls[:min(len(m.Calls), semantic.MaxTurnCalls)]
 		for i, call := range m.Calls {
-			m.Calls[i].Arguments = call.Arguments.If(len(call.Arguments.Append(nil)) <= semantic.MaxArguments)
+			if len(call.Arguments.Append(nil)) > semantic.MaxArguments {
+				m.Calls[i].Arguments = jsonv.Value{}
+			}
 		}
 		turns = append(turns, m)
 		for _, call := range m.Calls {
 			op := call.Arguments.Lookup("operation")
+			if op.Kind() != jsonv.KindString {
+				op = jsonv.Value{}
+			}
 			s.ToolCalls = append(s.ToolCalls, evidence.ToolCall{
-				Operation: op.If(op.Kind() == jsonv.KindString),
+				Operation: op,
 				Params:    pr.run.Caller.Redact(call.Arguments.Lookup("params")),
 			})
 			turns = append(turns, llm.Message{Role: "tool", ID: call.ID, Text: pr.rehearse(call)})
