@@ -55,14 +55,6 @@ func (a *API) rowView(r live.Row) jsonv.Value {
 	return out
 }
 
-// textOrAbsent returns a text, absent if it is empty: the page does without the member.
-func textOrAbsent(s string) jsonv.Value {
-	if s == "" {
-		return jsonv.Value{}
-	}
-	return jsonv.String(s)
-}
-
 type ofFrame struct {
 	Seq  int64 `json:"seq"`
 	From int   `json:"from"`
