@@ -15,7 +15,8 @@ func (a *Adapter) introspect(params jsonv.Value) (jsonv.Value, *failure) {
 	query, name := params.Lookup("query").Text(), params.Lookup("name")
 	switch {
 	case a.is("no-types") && query == "types" && name.IsAbsent():
-		return jsonv.Value{}, refuse("VALIDATION_INVALID_VALUE", "The parameter 'query' wants one of operations.").with("param_name", jsonv.String("query"))
+		no := refuse("VALIDATION_INVALID_VALUE", "The parameter 'query' wants one of operations.")
+		return jsonv.Value{}, no.withParam("query")
 	case query == "types" && name.IsAbsent():
 		return a.typeList(), nil
 	case query == "types":
@@ -86,8 +87,18 @@ func (a *Adapter) operationList() jsonv.Value {
 		if a.has("executions") {
 			flags = flags.With("execution_safety_loop", jsonv.Bool(true))
 		}
-		data = data.With("_protocol", jsonv.ObjectOf("version", protocolVersion, "conformance", "level-2", "mode", mode, "capabilities", flags,
-			"limits", jsonv.ObjectOf("max_string_length", maxString, "max_array_elements", maxElements, "max_nesting_depth", maxDepth)))
+		limits := jsonv.ObjectOf(
+			"max_string_length", maxString,
+			"max_array_elements", maxElements,
+			"max_nesting_depth", maxDepth,
+		)
+		data = data.With("_protocol", jsonv.ObjectOf(
+			"version", protocolVersion,
+			"conformance", "level-2",
+			"mode", mode,
+			"capabilities", flags,
+			"limits", limits,
+		))
 	}
 	return data
 }

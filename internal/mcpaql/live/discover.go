@@ -270,7 +270,8 @@ func (dy discovery) detailIn(op *catalog.Operation, r guard.Reply) jsonv.Value {
 			continue
 		}
 		if dy.run.Speaks("the detail of an operation is in " + place + " instead of data.operation") {
-			dy.run.Rows.Fail("consistency.place", r, "the detail of %s is in %s instead of data.operation", op.Name, place)
+			dy.run.Rows.Fail("consistency.place", r,
+				"the detail of %s is in %s instead of data.operation", op.Name, place)
 		}
 		return v
 	}

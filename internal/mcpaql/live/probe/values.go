@@ -86,7 +86,8 @@ func (pr operationProbe) defaults(op *catalog.Operation, base guard.Reply) {
 			path, want = evidence.DefaultEquivalent, jsonv.Bool(true)
 			response = response.With(evidence.Additions, jsonv.ObjectOf("default_equivalent", same))
 		default:
-			pr.run.Rows.Skip("defaults", op.Name, p.Name, "the default is consistent with the responses, but they do not tell it apart from its neighbors")
+			pr.run.Rows.Skip("defaults", op.Name, p.Name,
+				"the default is consistent with the responses, but they do not tell it apart from its neighbors")
 			continue
 		}
 		pr.run.Evidence.OptionalDefaults = append(pr.run.Evidence.OptionalDefaults, evidence.DefaultCase{
