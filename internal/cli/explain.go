@@ -22,16 +22,17 @@ import (
 func newExplainCmd(s cmdutil.Streams) *cobra.Command {
 	return &cobra.Command{
 		Use:   "explain [word…]",
-		Short: "Explain a key, matcher, target, violation, reporter or exit code",
+		Short: "Explain a key, matcher, target, violation, rule, reporter or exit code",
 		Long: `Explain a word from a suite or a report, with an example: a key of a suite
 (timeout, or run_options.timeout to choose one of several) or of a file of the
 mock server, a matcher, a target or its root, a kind of protocol violation, a
-reporter or an exit code. Without a
-word, list all of them.`,
+rule of check or probe, a reporter or an exit code. Without a word, list all of
+them.`,
 		Example: `  mcptest explain contains
   mcptest explain servers.timeout
   mcptest explain 'result.items[*].id'
   mcptest explain stray-output
+  mcptest explain tool-output-schema
   mcptest explain 2`,
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			topics, err := topics()
@@ -67,7 +68,11 @@ func topics() ([]gen.Topic, error) {
 			Facts: []string{"a finding that belongs to no single test; mcptest run lists it after the tests"},
 		})
 	}
-	return append(all, otherWords...), nil
+	rules, err := ruleTopics()
+	if err != nil {
+		return nil, option.Fail(option.ExitInternal, "read the rules: %v", err)
+	}
+	return slices.Concat(all, otherWords, rules), nil
 }
 
 // elsewhereTopics are the words of other tools.
@@ -173,6 +178,9 @@ func overview(topics []gen.Topic) string {
 		{"reporter", "Reporters"},
 		{"finding", "Findings outside the tests"},
 		{"exit code", "Exit codes"},
+		{checkRule, "Rules of check"},
+		{probeRule, "Rules of probe"},
+		{resultRule, "What clients do with results"},
 	} {
 		b.WriteString("\n" + kind.title + ":\n")
 		line := " "

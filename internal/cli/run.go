@@ -493,6 +493,7 @@ func (f *runFlags) runOptions(s cmdutil.Streams, p *plan.Plan) run.Options {
 		Coverage:        f.coverage,
 		CoveragePartial: strings.Join(f.selectionNotes(p), ""),
 		Origin:          option.Origin(s.Env),
+		Damaged:         f.cassettes.Damage,
 	}
 }
 

@@ -213,6 +213,9 @@ func (a *attempt) call(ctx context.Context, op *plan.Op, i int) (*mcp.Exchange, 
 		a.out.c.Exchanges = append(a.out.c.Exchanges, record.Exchange(a.file.run.start, hop, step))
 	}
 	a.out.c.Exchanges = append(a.out.c.Exchanges, record.Exchange(a.file.run.start, x, step, waited...))
+	if run := a.file.run; !run.opts.Damaged && !run.shadow {
+		run.results.examine(ctx, s, a.c, op, x)
+	}
 	if ok {
 		a.free = a.file.run.trees.Acquire(treeBytes(x, waited))
 		a.late = &late.Call{

@@ -40,8 +40,8 @@ func (fs *findings) admit(f result.Finding) bool {
 		fs.count[k] = 0
 		fs.order = append(fs.order, k)
 	}
-	if f.Kind == "leftover-process" {
-		return true // each names a process
+	if f.Kind == "leftover-process" || f.Kind == result.OfResult {
+		return true // each names a process, or a rule and a tool
 	}
 	fs.count[k]++
 	return fs.count[k] <= maxAlike

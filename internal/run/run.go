@@ -33,6 +33,9 @@ type Options struct {
 	// Shard identifies the plan as a part of a larger run; may be nil.
 	Shard *result.Shard
 	Dir   string // Run.Dir of the record
+	// Damaged is set if the responses are replayed with other contents: they say nothing
+	// about the server.
+	Damaged bool
 	// Origin is that of the record; may be nil.
 	Origin *result.Origin
 	Notes  []string // written to the record first
@@ -148,6 +151,7 @@ type runner struct {
 	cleanup  *fixture.Cleanup
 	trees    byteBudget // of large responses
 	findings findings
+	results  seenResults
 	exit     exit
 	executed []*fileRun
 	coverage *measurement // nil: not measured
@@ -286,6 +290,9 @@ func (r *runner) finish(ctx context.Context) int {
 	}
 	r.recoverPanic(func() { r.saveSnapshots(ctx) })
 	r.reportCoverage(ctx)
+	for _, f := range r.results.findings() {
+		r.report(f)
+	}
 	for _, f := range r.findings.rest() {
 		r.deps.Send(result.FindingSeen{Finding: f})
 	}

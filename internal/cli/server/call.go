@@ -29,10 +29,51 @@ func NewCallCmd(s cmdutil.Streams) *cobra.Command {
 	var a argFlags
 	var e elicitFlag
 	var k keeping.Flags
+	var as asFlag
 	cmd := &cobra.Command{
 		Use:   "call TOOL" + option.TargetUse,
 		Short: "Call one tool of a server",
-		Long: `Call one tool and print the result. Messages that arrive before it are printed to standard error: progress, log
+		Long:  callLong,
+		Example: `  mcptest call get-sum --arg a=2 --arg b=3 -- npx -y @modelcontextprotocol/server-everything
+  mcptest call search --arg query='open issues' --arg limit=5 --url http://localhost:8080/mcp
+  mcptest call create --args-json '{"item": {"id": 1}}' --server api --config suite.yaml --json
+  mcptest call get-sum --arg a=2 --arg b=3 --config mcptest.yaml --keep mcptest.yaml`,
+	}
+	f.Add(cmd)
+	option.AddClient(cmd, &f.Client)
+	a.add(cmd, true)
+	k.Add(cmd)
+	as.add(cmd)
+	cmd.Flags().StringVar(&e.json, "elicit", "", "accept every elicitation of the server with this JSON `object`")
+	return option.AddOutput(cmd, s, f.Run(1, func(cmd *cobra.Command, s cmdutil.Streams, own, argv []string) error {
+		if len(own) == 0 {
+			return option.Invalid("missing tool name: mcptest call TOOL -- command args…")
+		}
+		params, err := a.object(s, false)
+		if err != nil {
+			return err
+		}
+		if err := e.check(); err != nil {
+			return err
+		}
+		if err := as.check(&f); err != nil {
+			return err
+		}
+		keeper, err := k.Begin(s, &f.SuiteFlags)
+		if err != nil {
+			return err
+		}
+		return f.With(cmd, s, argv, func(ctx context.Context, l *option.Viewer) error {
+			to, err := target(keeper, &k, l, argv)
+			if err != nil {
+				return err
+			}
+			return callAndKeep(ctx, l, keeper, to, toolCall{own[0], params, as.client})
+		}, e.options)
+	}))
+}
+
+const callLong = `Call one tool and print the result. Messages that arrive before it are printed to standard error: progress, log
 messages, requests of the server, and every protocol violation.
 
 --elicit answers the server's questions to the user (elicitation); without it they are declined. The capabilities
@@ -47,42 +88,12 @@ The checks are those of a test, including the validation of the result against t
 ask, --print only prints the test. What the tool answered is expected: stable parts exactly, times, ids and paths loosely,
 secrets never; a refusal is kept as a test that expects it. No other byte of the suite changes.
 
+--as claude-code or codex prints what that client hands to the model in place of the result, and on standard error how many
+tokens that is (an estimate) and what the model does not see. It declares that client as --client does, unless --client names
+another one.
+
 Exit codes: 0 the tool returned a result, or its answer was kept, 1 it returned an error, or the server failed or violated
-the protocol, 2 invalid command line, or nothing was kept, 5 --keep in CI.`,
-		Example: `  mcptest call get-sum --arg a=2 --arg b=3 -- npx -y @modelcontextprotocol/server-everything
-  mcptest call search --arg query='open issues' --arg limit=5 --url http://localhost:8080/mcp
-  mcptest call create --args-json '{"item": {"id": 1}}' --server api --config suite.yaml --json
-  mcptest call get-sum --arg a=2 --arg b=3 --config mcptest.yaml --keep mcptest.yaml`,
-	}
-	f.Add(cmd)
-	option.AddClient(cmd, &f.Client)
-	a.add(cmd, true)
-	k.Add(cmd)
-	cmd.Flags().StringVar(&e.json, "elicit", "", "accept every elicitation of the server with this JSON `object`")
-	return option.AddOutput(cmd, s, f.Run(1, func(cmd *cobra.Command, s cmdutil.Streams, own, argv []string) error {
-		if len(own) == 0 {
-			return option.Invalid("missing tool name: mcptest call TOOL -- command args…")
-		}
-		params, err := a.object(s, false)
-		if err != nil {
-			return err
-		}
-		if err := e.check(); err != nil {
-			return err
-		}
-		keeper, err := k.Begin(s, &f.SuiteFlags)
-		if err != nil {
-			return err
-		}
-		return f.With(cmd, s, argv, func(ctx context.Context, l *option.Viewer) error {
-			to, err := target(keeper, &k, l, argv)
-			if err != nil {
-				return err
-			}
-			return callAndKeep(ctx, l, keeper, to, own[0], params)
-		}, e.options)
-	}))
-}
+the protocol, 2 invalid command line, or nothing was kept, 5 --keep in CI.`
 
 // argFlags are the arguments of a tool or prompt.
 type argFlags struct {
@@ -170,59 +181,69 @@ func (a *argFlags) whole(s cmdutil.Streams) (jsonv.Value, error) {
 	return v, nil
 }
 
+// toolCall is one call that a person makes.
+type toolCall struct {
+	tool string
+	args jsonv.Value
+	as   string // the client whose view of the result is printed; "": none
+}
+
 // call calls a tool and prints the result.
-func call(
-	ctx context.Context, l *option.Viewer, tool string, args jsonv.Value,
-) (x *mcp.Exchange, warnings []string, err error) {
-	params := jsonv.ObjectOf("name", tool, "arguments", args)
+func call(ctx context.Context, l *option.Viewer, c toolCall) (x *mcp.Exchange, warnings []string, err error) {
+	params := jsonv.ObjectOf("name", c.tool, "arguments", c.args)
 	stop := func() {}
 	if !l.Flags.JSON {
 		stop = followProgress(ctx, l)
 	}
 	x = l.Conn.Do(ctx, "tools/call", params)
 	stop()
-	warnings = l.Conn.CheckCall(ctx, tool, args, x)
+	warnings = l.Conn.CheckCall(ctx, c.tool, c.args, x)
 	if l.Flags.JSON {
-		return x, warnings, callJSON(ctx, l, x, warnings)
+		return x, warnings, callJSON(ctx, l, c, x, warnings)
 	}
-	return x, warnings, printCall(ctx, l, tool, x, warnings)
+	return x, warnings, printCall(ctx, l, c, x, warnings)
 }
 
 // callAndKeep calls a tool, and keeps the call if keeper is not nil.
 func callAndKeep(
-	ctx context.Context, l *option.Viewer, keeper *keeping.Keeper, to keeping.Request, tool string, args jsonv.Value,
+	ctx context.Context, l *option.Viewer, keeper *keeping.Keeper, to keeping.Request, c toolCall,
 ) error {
-	x, warnings, err := call(ctx, l, tool, args)
+	x, warnings, err := call(ctx, l, c)
 	if keeper == nil {
 		return err
 	}
-	return keep(ctx, keeper, l, to, keptCall(ctx, l, tool, args, x, warnings), x, err)
+	return keep(ctx, keeper, l, to, keptCall(ctx, l, c.tool, c.args, x, warnings), x, err)
 }
 
 // printCall prints the result of a call, and what arrived before it.
-func printCall(ctx context.Context, l *option.Viewer, tool string, x *mcp.Exchange, warnings []string) error {
+func printCall(ctx context.Context, l *option.Viewer, c toolCall, x *mcp.Exchange, warnings []string) error {
 	printMessages(l, x)
 	for _, w := range warnings {
 		fmt.Fprintln(l.Streams.Err, "warning: "+l.Text(w))
 	}
 	printRefused(l, x)
 	if err := inspect.ExchangeError(x); err != nil {
-		err = l.Conn.Unlisted(ctx, err, "tools", tool)
+		err = l.Conn.Unlisted(ctx, err, "tools", c.tool)
 		if rpc, ok := errors.AsType[*protocol.RPCError](err); ok && rpc.Data != nil {
 			defer fmt.Fprintln(l.Streams.Err, "  data: "+l.Text(string(rpc.Data)))
 		}
-		return l.Failed(ctx, "tools/call "+tool, err)
+		return l.Failed(ctx, "tools/call "+c.tool, err)
 	}
 	res, err := jsonv.Parse(x.Result)
 	if err != nil {
 		return l.Failed(ctx, "tools/call", fmt.Errorf("read the result: %w", err))
 	}
-	if err := printResult(l, res); err != nil {
+	if c.as != "" {
+		err = printHandout(ctx, l, c.as, c.tool, res)
+	} else {
+		err = printResult(l, res)
+	}
+	if err != nil {
 		return err
 	}
 	if res.Lookup("isError").Bool() {
 		err := errors.New("the tool returned an error (isError)")
-		return option.Fail(option.ExitFailed, "%s", l.Text(l.Conn.Unlisted(ctx, err, "tools", tool).Error()))
+		return option.Fail(option.ExitFailed, "%s", l.Text(l.Conn.Unlisted(ctx, err, "tools", c.tool).Error()))
 	}
 	return violationError(l)
 }
@@ -305,7 +326,7 @@ func printMessages(l *option.Viewer, x *mcp.Exchange) {
 }
 
 // callJSON prints all data of a call as one object.
-func callJSON(ctx context.Context, l *option.Viewer, x *mcp.Exchange, warnings []string) error {
+func callJSON(ctx context.Context, l *option.Viewer, c toolCall, x *mcp.Exchange, warnings []string) error {
 	result, _ := jsonv.Parse(x.Result) // absent if there is none
 	problem, _ := jsonv.Parse(x.Error)
 	bad := inspect.ExchangeError(x) != nil || result.Lookup("isError").Bool()
@@ -324,9 +345,13 @@ func callJSON(ctx context.Context, l *option.Viewer, x *mcp.Exchange, warnings [
 	violations := jsonv.List(x.Violations, func(v protocol.Violation) jsonv.Value {
 		return jsonv.ObjectOf("kind", v.Kind, "message", v.Msg, "excerpt", v.Excerpt, "tolerated", v.Tolerated)
 	})
-	err := l.PrintJSON(l.Streams.Out, jsonv.ObjectOf(
+	all := jsonv.ObjectOf(
 		"result", result, "error", problem, "cause", cause, "elapsed_ms", float64(x.Elapsed.Microseconds())/1000,
-		"during", jsonv.Array(during...), "violations", violations, "warnings", jsonv.List(warnings, jsonv.String)))
+		"during", jsonv.Array(during...), "violations", violations, "warnings", jsonv.List(warnings, jsonv.String))
+	if c.as != "" && !result.IsAbsent() {
+		all = all.With("as", handoutJSON(c.as, handout(ctx, l, c.as, c.tool, result)))
+	}
+	err := l.PrintJSON(l.Streams.Out, all)
 	if err != nil {
 		return err
 	}

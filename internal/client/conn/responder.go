@@ -16,14 +16,20 @@ type responder struct {
 	send  func(context.Context, wire.Outgoing) error
 	state *state
 
-	byID map[string]context.CancelFunc // being answered; guarded by the lock of the state
+	// Guarded by the lock of the state.
+	byID    map[string]context.CancelFunc // being answered
+	sending int                           // responses that are being written
 }
 
 // busy reports whether a request with the id is being answered, and whether the limit
 // of concurrent responses is reached. The caller holds the lock of the state, here and
 // in start and cancel.
+//
+// A server that reads no response may not make this program hold any number of them. It may
+// have read one whose writer has not noticed it yet, so twice the limit may be in writing.
 func (a *responder) busy(id string) (same, full bool) {
-	return a.byID[id] != nil, len(a.byID) >= a.state.limits.Requests
+	most := a.state.limits.Requests
+	return a.byID[id] != nil, len(a.byID) >= most || a.sending >= 2*most
 }
 
 // start starts answering a request; to are the calls it belongs to.
@@ -70,8 +76,12 @@ func (a *responder) reply(ctx context.Context, m Message, answer Answerer, to []
 		}
 	}
 	a.state.journal.add(own)
+	a.sending++
 	a.state.mu.Unlock()
 	err := a.send(ctx, wire.Outgoing{Raw: raw, ID: m.ID, Protocol: a.state.agreedVersion().Name}) // if the server does not read it, it will end
+	a.state.mu.Lock()
+	a.sending--
+	a.state.mu.Unlock()
 	if err != nil && ctx.Err() == nil {
 		a.state.side.Add(wire.SideSent, "the response to "+m.Method+" was not accepted: "+err.Error())
 	}

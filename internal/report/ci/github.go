@@ -48,6 +48,9 @@ func WriteGitHub(w io.Writer, r *result.Run, o render.Options) error {
 	if err := g.warnings(r); err != nil {
 		return err
 	}
+	for _, line := range explain.Results(r) {
+		g.annotate("notice", "results", "", 0, 0, line)
+	}
 	for _, c := range explain.Coverages(r, false) {
 		lines := append([]string{c.Line}, c.Missing...)
 		g.annotate("notice", "coverage of "+c.Server, "", 0, 0, strings.Join(lines, "\n"))

@@ -54,6 +54,9 @@ func WriteGitLab(w io.Writer, r *result.Run, _ render.Options) error {
 		}
 		g.entry("mcptest/warning", w.MessageLine(), "info", file, w.Line, w.Name+"\x00"+w.Text)
 	}
+	for _, line := range explain.Results(r) {
+		g.entry("mcptest/result", line, "info", "", 0, line)
+	}
 	for _, c := range explain.Coverages(r, false) {
 		g.entry("mcptest/coverage", c.String(), "info", "", 0, c.Server)
 	}

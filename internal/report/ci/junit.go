@@ -93,6 +93,11 @@ func (j *junit) suiteProperties(s *explain.Section) (all []junitProperty) {
 		add("metric:"+m.Name, render.Number(m.Value))
 	}
 	if !j.begun {
+		for _, f := range j.run.Findings {
+			if f.Kind == result.OfResult {
+				add(f.Rule+":"+f.Tool, explain.OnServer(f))
+			}
+		}
 		for _, c := range explain.Coverages(j.run, false) {
 			add("coverage:"+c.Server, c.Line)
 		}

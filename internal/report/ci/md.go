@@ -246,7 +246,7 @@ func (m *markdown) runLevel() {
 		}
 		rows = append(rows, []string{
 			icon,
-			cell(f.Kind),
+			cell(explain.KindOf(f)),
 			cell(f.Server),
 			strings.TrimSpace(cell(f.Message) + " " + cell(f.Excerpt)),
 			cell(render.Place(f.File, f.Line, 0)),

@@ -203,7 +203,7 @@ func (t *trace) root(r *result.Run) string {
 	}
 	var events []otlpEvent
 	for _, f := range r.Findings {
-		events = append(events, t.event(r.DurationMS, render.OneLine(cmp.Or(f.Kind, "finding"), 200),
+		events = append(events, t.event(r.DurationMS, render.OneLine(cmp.Or(explain.KindOf(f), "finding"), 200),
 			text("severity", f.Severity), text("message", f.Message), text("mcptest.server", f.Server)))
 	}
 	return t.span(traceSpan{

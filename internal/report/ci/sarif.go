@@ -336,8 +336,11 @@ func notifications(r *result.Run, warnings []*explain.Warning) (all []sarifNotif
 	for _, c := range explain.Coverages(r, false) {
 		add("note", c.String())
 	}
+	for _, line := range explain.Results(r) {
+		add("note", render.OneLine(line, render.LongestLine))
+	}
 	for _, f := range r.Findings {
-		if f.Severity != "error" {
+		if f.Severity != "error" && f.Kind != result.OfResult {
 			add("warning", render.OneLine(f.Kind+": "+f.Message, render.LongestLine))
 		}
 	}

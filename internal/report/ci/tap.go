@@ -48,6 +48,9 @@ func WriteTAP(w io.Writer, r *result.Run, _ render.Options) error {
 	for _, m := range r.Rollups {
 		t.comment(fmt.Sprintf("metric %s: mean %s over %s", m.Name, render.Number(m.Mean), display.Count(m.Count, "test")))
 	}
+	for _, line := range explain.Results(r) {
+		t.comment(line)
+	}
 	for _, c := range explain.Coverages(r, false) {
 		t.comment(c.String())
 	}

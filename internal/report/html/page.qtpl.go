@@ -882,7 +882,7 @@ func streamfindings(qw422016 *qt422016.Writer, r *result.Run) {
 		qw422016.N().S(`">`)
 		streamline(qw422016, string(f.Severity))
 		qw422016.N().S(`</td>`)
-		streamcell(qw422016, f.Kind)
+		streamcell(qw422016, explain.KindOf(f))
 		streamcell(qw422016, f.Server)
 		qw422016.N().S(`<td>`)
 		streamlong(qw422016, f.Message)

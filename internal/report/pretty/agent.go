@@ -47,6 +47,9 @@ func WriteAgent(w io.Writer, r *result.Run, o render.Options) error {
 	}); err != nil {
 		return err
 	}
+	for _, line := range explain.Results(r) {
+		p.Line(0, "RESULT ", render.OneLine(line, 2*agentText))
+	}
 	for _, c := range explain.Coverages(r, o.Verbose) {
 		p.Line(0, "COVERAGE ", c.Server, " ", c.Line)
 		for _, line := range c.Missing {

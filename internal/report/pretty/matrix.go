@@ -69,6 +69,9 @@ func WriteMatrix(w io.Writer, r *result.Run, o render.Options) error {
 	}); err != nil {
 		return err
 	}
+	for _, line := range explain.Results(r) {
+		m.Line(0, m.Faint("RESULT  "), render.OneLine(line, render.LongestLine))
+	}
 	for _, c := range explain.Coverages(r, false) {
 		m.Line(0, c.String())
 	}

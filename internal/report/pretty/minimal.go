@@ -57,6 +57,9 @@ func WriteMinimal(w io.Writer, r *result.Run, o render.Options) error {
 	}); err != nil {
 		return err
 	}
+	for _, line := range explain.Results(r) {
+		entry(term.Faint, "RESULT", render.OneLine(line, render.LongestLine))
+	}
 	for _, c := range explain.Coverages(r, false) {
 		p.Line(0, c.String())
 	}

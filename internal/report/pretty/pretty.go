@@ -27,6 +27,7 @@ func Write(w io.Writer, r *result.Run, o render.Options) error {
 		return err
 	}
 	listFindings(p, r)
+	listResults(p, r)
 	if err := listVariants(p, r); err != nil {
 		return err
 	}
@@ -178,8 +179,8 @@ func sameWay(p *render.Printer, g *group) {
 func listFindings(p *render.Printer, r *result.Run) {
 	var last result.Finding // without its excerpt
 	for _, f := range explain.Folded(r.Findings) {
-		if explain.OfPhase(f) {
-			continue // shown with its hook or step
+		if explain.OfPhase(f) || f.Kind == result.OfResult {
+			continue // shown with its hook or step, or by listResults
 		}
 		excerpt := f.Excerpt
 		f.Excerpt = ""
@@ -205,6 +206,18 @@ func listFindings(p *render.Printer, r *result.Run) {
 		if excerpt != "" {
 			p.Line(4, p.Faint("│ "), render.OneLine(excerpt, render.LongestExcerpt))
 		}
+	}
+}
+
+// listResults writes what clients do with results.
+func listResults(p *render.Printer, r *result.Run) {
+	lines := explain.Results(r)
+	if len(lines) == 0 {
+		return
+	}
+	p.Heading("What clients do with results")
+	for _, line := range lines {
+		p.Line(2, p.Faint("- "), render.OneLine(line, render.LongestLine))
 	}
 }
 

@@ -10,6 +10,10 @@ const AllSkipped = "all-skipped"
 // should.
 const UncleanEnd = "unclean-end"
 
+// OfResult is the kind of the findings about results that clients do not hand to the model as
+// the server meant them.
+const OfResult = "result"
+
 // FindingKinds are the kinds other than protocol violations, in the order of the
 // documentation.
 var FindingKinds = []FindingKind{
@@ -44,5 +48,6 @@ var FindingKinds = []FindingKind{
 	{"unsupported-protocol", "a server requested something other than HTTP/1.1 from the proxy, such as HTTP/2 or a WebSocket: a warning"},
 	{"network-isolated", "a server with isolate: network could reach its upstreams only: for information"},
 	{"network-not-isolated", "isolate: network has no effect, because this system or its settings have no network namespaces: a warning"},
+	{OfResult, "the result of a tool is not handed to a model as the server meant it: a known client writes it to a file, shortens it, or drops its text or image. rule, tool, test and level say which: for information, it changes no exit code"},
 	{"stale-baseline", "an entry of the baseline no longer fails or no longer exists"},
 }

@@ -130,6 +130,12 @@ type Finding struct {
 	Excerpt  string `json:"excerpt,omitempty"`
 	File     string `json:"file,omitempty"`
 	Line     int    `json:"line,omitempty"`
+
+	// Of a finding of kind OfResult: what clients do with a result that a test saw.
+	Rule  string `json:"rule,omitempty"`  // result-size, …
+	Tool  string `json:"tool,omitempty"`  // whose result it is
+	Test  string `json:"test,omitempty"`  // that called the tool
+	Level string `json:"level,omitempty"` // warning or advice, as in mcptest check
 }
 
 // Kinds of findings about an incomplete record.

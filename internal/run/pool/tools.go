@@ -46,6 +46,7 @@ type listed struct {
 	violations map[string]string              // of tools with an invalid entry
 	inputs     map[string]jsonv.Value         // the inputSchema of every tool
 	hints      map[string]jsonv.Value         // the annotations of every tool
+	metas      map[string]jsonv.Value         // the _meta of every tool that has one
 	dropped    map[string]string              // tools that a client must ignore, with the reason
 }
 
@@ -216,7 +217,8 @@ func (t *Tools) Hints(name string) jsonv.Value { return t.now().hints[name] }
 // no test made the requests.
 func (t *Tools) read(ctx context.Context, s *Server, sess *mcp.Session) error {
 	schemas := map[string]*check.OutputSchema{}
-	t.violations, t.inputs, t.hints = map[string]string{}, map[string]jsonv.Value{}, map[string]jsonv.Value{}
+	t.violations, t.inputs = map[string]string{}, map[string]jsonv.Value{}
+	t.hints, t.metas = map[string]jsonv.Value{}, map[string]jsonv.Value{}
 	seen := map[string]bool{}
 	var params jsonv.Value
 	limits := s.limits()
@@ -283,6 +285,9 @@ func (t *Tools) page(s *Server, version string, tools jsonv.Value, most int) err
 		t.schemas[name.Text()] = check.NewOutputSchema(tool.Lookup("outputSchema"))
 		t.inputs[name.Text()] = tool.Lookup("inputSchema")
 		t.hints[name.Text()] = tool.Lookup("annotations")
+		if meta := tool.Lookup("_meta"); !meta.IsAbsent() {
+			t.metas[name.Text()] = meta
+		}
 	}
 	return nil
 }
@@ -317,6 +322,12 @@ func (s *Server) CheckOutput(ctx context.Context, method, tool string, res jsonv
 		t.warn(s, l)
 	}
 	return schema.Check(ctx, tool, res)
+}
+
+// ToolMeta returns the _meta of a tool's definition, absent if it has none. It waits for the
+// list, and requests none.
+func (s *Server) ToolMeta(ctx context.Context, tool string) jsonv.Value {
+	return s.Tools().complete(ctx).metas[tool]
 }
 
 // OutputSchema returns the schema of a tool's structuredContent, absent if it has none. It

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/http"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -223,6 +224,12 @@ type Server struct {
 	Upstreams      []*upstream.Upstream `json:"-"` // of its file
 
 	def *suite.Server // for positions
+}
+
+// IsMock reports whether the server is the mock of this program: what it returns is what the
+// suite says.
+func (s *Server) IsMock() bool {
+	return len(s.Argv) > 1 && s.Argv[1] == "mock" && strings.HasPrefix(filepath.Base(s.Argv[0]), "mcptest")
 }
 
 // variantOf reports whether two servers are the same or variants of the same

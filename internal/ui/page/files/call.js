@@ -43,22 +43,26 @@ export class CallPanel {
   /** @param {any} item */
   async choose(item) {
     this.item = item;
+    this.definition = null; // nothing is sent or kept in mind until it is there: the fields are those of another item
     fill(this.title, short(item.name, 200));
+    this.update();
     const d = await this.app.try(() => post('definition', { server: item.server, version: item.version, list: item.list, item: item.item }));
     if (!d || this.item !== item) return;
+    const resource = item.list === 'resource';
+    if (this.filled !== this.key()) {
+      const last = this.app.state.calls.findLast((/** @type {any} */ c) => c.server === item.server && c.name === item.name && c.kind === this.kind());
+      const text = this.values.get(this.key()) ?? await this.lastArguments(last) ?? JSON.stringify(this.begin(d), null, 2);
+      if (this.item !== item) return;
+      this.filled = this.key();
+      this.text.value = text;
+      this.showCall(last?.id ?? 0);
+    }
     this.definition = d;
     this.body.hidden = false;
     this.wrong.textContent = '';
-    const taken = item.list === 'resource';
     this.text.parentElement?.classList.toggle('faint', false);
-    this.text.hidden = taken;
-    this.text.previousElementSibling.hidden = taken;
-    if (this.filled !== this.key()) {
-      this.filled = this.key();
-      const last = this.app.state.calls.findLast((/** @type {any} */ c) => c.server === item.server && c.name === item.name && c.kind === this.kind());
-      this.text.value = this.values.get(this.key()) ?? await this.lastArguments(last) ?? JSON.stringify(this.begin(d), null, 2);
-      this.showCall(last?.id ?? 0);
-    }
+    this.text.hidden = resource;
+    this.text.previousElementSibling.hidden = resource;
     this.form.draw(this.schema(d.definition), 'field-');
     this.renderAbout(d);
     this.edited();
@@ -110,7 +114,7 @@ export class CallPanel {
   }
 
   edited() {
-    if (!this.item) return;
+    if (!this.definition) return;
     this.values.set(this.key(), this.text.value);
     this.wrong.textContent = this.args() === null ? 'The arguments are not a JSON object; the text is kept, the fields are off.' : '';
     this.update();
@@ -120,6 +124,7 @@ export class CallPanel {
     const args = this.args();
     if (args === null) return;
     const i = this.item;
+    const key = this.key();
     const where = { server: i.server, version: i.version, list: i.list, item: i.item };
     /** @type {Record<string, string>} */
     const raw = { arguments: args };
@@ -131,7 +136,7 @@ export class CallPanel {
       if (await this.ask(answer)) answer = await this.app.try(() => post('call', { ...where, confirm: answer.confirm }, raw));
       else answer = null;
     }
-    if (answer?.call && this.item === i) {
+    if (answer?.call && this.key() === key) {
       this.showCall(answer.call);
       this.send.scrollIntoView({ block: 'start' }); // the result appears below it
     }
@@ -168,7 +173,7 @@ export class CallPanel {
     const s = this.item && servers.find((/** @type {any} */ v) => v.id === this.item.server);
     const c = calls.find((/** @type {any} */ v) => v.id === this.call);
     const busy = c && !c.done;
-    this.send.disabled = !s || s.status !== 'connected' || s.call !== 0 || this.args() === null;
+    this.send.disabled = !s || !this.definition || s.status !== 'connected' || s.call !== 0 || this.args() === null;
     this.cancel.disabled = !busy;
     this.renderRunning(s, c);
     if (c && c.done && this.shown !== c.id + c.outcome) {

@@ -1,0 +1,294 @@
+package toolresult
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"mcptest/internal/base/jsonv"
+)
+
+// Levels of notes.
+const (
+	Warning = "warning"
+	Advice  = "advice"
+)
+
+// A Note is one thing that a client will not pass on to the model as the server meant it.
+type Note struct {
+	Rule    string
+	Level   string
+	Message string
+	Size    int // orders notes of one rule: the largest is the one to show
+}
+
+// Suspicious reports whether the bytes of a response can contain a result that [Examine] has
+// a note about. It is cheap, and most results are not suspicious: a run asks before it
+// parses a result.
+func Suspicious(response []byte) bool {
+	if len(response) > mostErrorText {
+		return true
+	}
+	for _, word := range [][]byte{[]byte(`"structuredContent"`), []byte(`"image"`), []byte(`"blob"`)} {
+		if bytes.Contains(response, word) {
+			return true
+		}
+	}
+	return bytes.Contains(response, []byte(`\u`)) // the words can be spelled in another way
+}
+
+// IsLarge reports whether a response can exceed a limit that a tool's definition raises.
+func IsLarge(response []byte) bool { return len(response) > warnedTokens*charactersToken }
+
+// Examine returns the notes about the result of a tool. definition is the tool in the list of
+// its server, absent if that is not known.
+func Examine(tool string, definition, result jsonv.Value) []Note {
+	p := partsOf(result)
+	e := examination{tool: tool, parts: p}
+	if p.isError {
+		e.failure()
+	} else {
+		e.size(raisedLimit(definition))
+		e.success()
+	}
+	for _, image := range p.images {
+		e.image(image)
+	}
+	e.blobs()
+	return e.notes
+}
+
+// raisedLimit returns the most characters that a tool's definition allows, 0 without one.
+func raisedLimit(definition jsonv.Value) int {
+	raised := definition.Lookup("_meta", raisesSize)
+	if raised.Kind() != jsonv.KindNumber {
+		return 0
+	}
+	return int(min(max(raised.Float64(), 0), mostRaised))
+}
+
+// parts are the parts of a result that clients treat differently.
+type parts struct {
+	isError    bool
+	structured jsonv.Value // absent or null: there is none
+	texts      []string
+	images     []jsonv.Value
+	blobs      []jsonv.Value // embedded resources with base64
+	blocks     int
+}
+
+func partsOf(result jsonv.Value) parts {
+	p := parts{isError: result.Lookup("isError").Bool()}
+	if v := result.Lookup("structuredContent"); v.Kind() != jsonv.KindNull {
+		p.structured = v
+	}
+	for _, block := range result.Lookup("content").Elems() {
+		p.blocks++
+		switch block.Lookup("type").Text() {
+		case "text":
+			p.texts = append(p.texts, block.Lookup("text").Text())
+		case "image":
+			p.images = append(p.images, block)
+		case "resource":
+			if !block.Lookup("resource", "blob").IsAbsent() {
+				p.blobs = append(p.blobs, block.Lookup("resource"))
+			}
+		}
+	}
+	return p
+}
+
+func (p *parts) text() string { return strings.Join(p.texts, "\n") }
+
+// passed returns the text that Claude Code hands to the model.
+func (p *parts) passed() string {
+	if !p.isError && !p.structured.IsAbsent() {
+		return p.structured.String()
+	}
+	return p.text()
+}
+
+// examination collects the notes about one result.
+type examination struct {
+	tool  string
+	parts parts
+	notes []Note
+}
+
+func (e *examination) warn(rule string, size int, format string, args ...any) {
+	e.notes = append(e.notes, Note{Rule: rule, Level: Warning, Size: size, Message: fmt.Sprintf(format, args...)})
+}
+
+// size compares a result with the limits of Claude Code.
+func (e *examination) size(raised int) {
+	passed := e.parts.passed()
+	characters := utf8.RuneCountInString(passed)
+	tokens := textTokens(passed)
+	withImages := tokens
+	for _, image := range e.parts.images {
+		withImages += imageTokens(image)
+	}
+	const how = `; return less, offer pages, or set _meta["anthropic/maxResultSizeChars"] on the tool`
+	switch {
+	case len(e.parts.images) > 0 && withImages > mostTokens:
+		e.warn("result-size", withImages,
+			"%s gave about %d tokens with its images: Claude Code takes at most %d", e.tool, withImages, mostTokens)
+	case len(e.parts.images) > 0:
+	case characters <= raised:
+	case characters > mostCharacters:
+		e.warn("result-size", characters,
+			"%s gave %d characters: Claude Code writes them to a file and hands the model its path%s", e.tool, characters, how)
+	case tokens > mostTokens:
+		e.warn("result-size", characters,
+			"%s gave about %d tokens: Claude Code takes at most %d%s", e.tool, tokens, mostTokens, how)
+	case tokens > warnedTokens:
+		e.notes = append(e.notes, Note{
+			Rule: "result-size", Level: Advice, Size: characters,
+			Message: fmt.Sprintf("%s gave about %d tokens: Claude Code warns above %d", e.tool, tokens, warnedTokens),
+		})
+	}
+}
+
+// success examines what is lost of a success with structuredContent.
+func (e *examination) success() {
+	p := &e.parts
+	if p.structured.IsAbsent() {
+		return
+	}
+	if p.blocks == 0 {
+		e.warn("result-no-text", 0,
+			"%s gave structuredContent and no content: some clients show nothing; return its JSON as text, too", e.tool)
+	}
+	if words, lost := lostWords(p.text(), p.structured); lost*2 > words && words >= fewWords {
+		e.warn("result-text-dropped", lost,
+			"%s gave a text of which %d of %d words are not in structuredContent: Claude Code and Codex do not show this text to the model", e.tool, lost, words)
+	}
+	if len(p.images) > 0 {
+		e.warn("result-image-dropped", len(p.images), "%s gave an image and structuredContent: Codex drops the image", e.tool)
+	}
+}
+
+// failure examines what is lost of an error.
+func (e *examination) failure() {
+	text := e.parts.text()
+	if n := utf8.RuneCountInString(text); n > mostErrorText {
+		e.warn("result-error-size", n, "%s gave an error of %d characters: Claude Code shortens it", e.tool, n)
+	}
+	if lost := longestMissing(e.parts.structured, text); utf8.RuneCountInString(lost) >= shortReason {
+		e.warn("result-error-structured", 0,
+			"%s gave an error that says %q in structuredContent only: Claude Code hands the model only the text", e.tool, cut(lost, 60))
+	}
+}
+
+// imageTypes are the types of images that the Claude API takes.
+var imageTypes = []string{"image/jpeg", "image/png", "image/gif", "image/webp"}
+
+// image examines one block of content with an image.
+func (e *examination) image(block jsonv.Value) {
+	const refused = "the Claude API refuses it, and every later request of the conversation"
+	declared, text := block.Lookup("mimeType").Text(), block.Lookup("data").Text()
+	if !slices.Contains(imageTypes, declared) {
+		e.warn("result-image-type", 0,
+			"%s gave an image of type %q: %s; it takes JPEG, PNG, GIF and WebP", e.tool, cut(declared, 60), refused)
+		return
+	}
+	data, ok := decodeBase64(text)
+	if !ok || len(data) == 0 {
+		e.warn("result-image-data", 0, "%s gave an image whose data is empty or not base64: %s", e.tool, refused)
+		return
+	}
+	if found := typeOf(data); found != "" && found != declared {
+		e.warn("result-image-mismatch", 0,
+			"%s gave an image that says %s and is %s: %s", e.tool, declared, found, refused)
+	}
+	width, height := measure(data)
+	switch {
+	case width > mostPixels || height > mostPixels:
+		e.warn("result-image-size", max(width, height),
+			"%s gave an image of %d×%d pixels: more than %d, so %s", e.tool, width, height, mostPixels, refused)
+	case len(text) > mostImageBytes:
+		e.warn("result-image-size", len(text),
+			"%s gave an image of %d bytes of base64: more than 10 MB, so %s", e.tool, len(text), refused)
+	}
+}
+
+// blobs examines the embedded resources.
+func (e *examination) blobs() {
+	for _, resource := range e.parts.blobs {
+		data := resource.Lookup("blob").Text()
+		kind := resource.Lookup("mimeType").Text()
+		if len(data) < smallBlob || strings.HasPrefix(kind, "image/") {
+			continue
+		}
+		e.warn("result-blob", len(data),
+			"%s embedded a resource as %d characters of base64: Codex puts them into the context of the model; return a resource_link", e.tool, len(data))
+	}
+}
+
+const (
+	fewWords    = 6 // a text with fewer is a caption
+	shortWord   = 3 // words of this length or less are in every text
+	shortReason = 8
+)
+
+// lostWords counts the words of a text, and those that a value does not contain. A text that
+// is JSON equal to the value loses none.
+func lostWords(text string, value jsonv.Value) (words, lost int) {
+	if text == "" {
+		return 0, 0
+	}
+	known := map[string]bool{}
+	for _, w := range wordsOf(value.String()) {
+		known[w] = true
+	}
+	seen := map[string]bool{}
+	for _, w := range wordsOf(text) {
+		if seen[w] || utf8.RuneCountInString(w) <= shortWord {
+			continue
+		}
+		seen[w] = true
+		words++
+		if !known[w] {
+			lost++
+		}
+	}
+	return words, lost
+}
+
+// wordsOf splits a text into words in lower case: letters and digits.
+func wordsOf(text string) []string {
+	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	})
+}
+
+// longestMissing returns the longest text in a value that another text does not contain.
+func longestMissing(v jsonv.Value, text string) (longest string) {
+	if v.Kind() == jsonv.KindString {
+		if !strings.Contains(text, v.Text()) {
+			longest = v.Text()
+		}
+		return longest
+	}
+	for _, child := range v.Children() {
+		if found := longestMissing(child, text); len(found) > len(longest) {
+			longest = found
+		}
+	}
+	return longest
+}
+
+// textTokens estimates the tokens of a text.
+func textTokens(text string) int { return (len(text) + charactersToken - 1) / charactersToken }
+
+// cut shortens a text to a number of characters.
+func cut(text string, most int) string {
+	runes := []rune(text)
+	if len(runes) <= most {
+		return text
+	}
+	return string(runes[:most]) + "…"
+}
