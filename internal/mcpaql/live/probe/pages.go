@@ -116,7 +116,13 @@ func (pr operationProbe) companions(op *catalog.Operation, p catalog.Parameter, 
 	if pair == "" || !op.Cursors() || op.Param(pair) == nil {
 		return params, true
 	}
-	at := map[string]string{"after": "startCursor", "before": "endCursor"}[p.Name]
+	at := ""
+	switch p.Name {
+	case "after":
+		at = "startCursor"
+	case "before":
+		at = "endCursor"
+	}
 	cursor := base.Data().Lookup("pageInfo", at)
 	if cursor.Kind() != jsonv.KindString {
 		return params, false

@@ -168,7 +168,13 @@ func (pr Description) CheckType(t *catalog.NamedType, r guard.Reply) {
 		return
 	}
 	pr.Run.Rows.Count("consistency")
-	part := map[string]string{"enum": "values", "union": "members"}[t.Kind]
+	part := ""
+	switch t.Kind {
+	case "enum":
+		part = "values"
+	case "union":
+		part = "members"
+	}
 	if part == "" {
 		return
 	}
