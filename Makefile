@@ -45,7 +45,9 @@ RANDOM = $(shell $(GO) list -f '{{.ImportPath}} {{.TestImports}} {{.XTestImports
 # Left out under the race detector, for the same reason as NOT_RACED: hundreds of runs of
 # one thread, whose kinds shorter tests of the same packages have.
 RACE_SKIPS := HugeTexts|HazardsAreNotTriggered|ListsAreReadConstantly|RandomRunsHarmNothing|RemovingOnePartOfEveryFixture|FixtureFlipsExactlyItsRow|LargeBundles
-RACE = MCPTEST_REQUIRE_SERVERS=1 CGO_ENABLED=1 $(GO) test -race -timeout 30m -p $(shell expr 2 \* $(CORES)) \
+# What is compiled with other flags than the programs is compiled with -trimpath: a new clone
+# in another folder then takes from the build cache what has not changed.
+RACE = MCPTEST_REQUIRE_SERVERS=1 CGO_ENABLED=1 $(GO) test -race -vet=off -trimpath -timeout 30m -p $(shell expr 2 \* $(CORES)) \
 	-skip '^Test($(RACE_SKIPS))$$' $(TESTFLAGS)
 
 .DEFAULT_GOAL := help
@@ -92,16 +94,18 @@ release-check:
 release:
 	$(GORELEASER) release --clean
 
-## test: install the npm test servers, vet, unit and end-to-end tests
+## test: install the npm test servers, unit and end-to-end tests
 # MCPTEST_REQUIRE_SERVERS turns "skip, the server is not installed" into a failure.
-# Tests with many inputs use a part of them here, and all in `make deep`. go test runs
-# all of vet, which takes less time than `go vet` and then go test. The packages whose
-# tests wait longest are the first.
+# Tests with many inputs use a part of them here, and all in `make deep`. go vet is part
+# of `make check`. The packages whose tests take longest are the first, so that the short
+# ones run next to them and no package is left to run alone.
+SLOW := cli mcpaql/aql run/probe offer/compat mcpaql/aqlcli report client/mcp cli/gen model dev/faults
+TEST = MCPTEST_REQUIRE_SERVERS=1 $(GO) test -vet=off -timeout 30m $(WIDE) $(TESTFLAGS)
+ORDERED := $(SLOW:%=./internal/%) ./...
 .PHONY: test
 test: servers
-	@echo "==> go test -vet=all ./... (unit and end-to-end; one line a package as it finishes)"
-	MCPTEST_REQUIRE_SERVERS=1 $(GO) test -vet=all -timeout 30m $(WIDE) $(TESTFLAGS) ./internal/cli ./internal/run/probe $(if $(SEED),$(filter-out $(RANDOM),$(PACKAGES)) || rc=1; \
-	MCPTEST_REQUIRE_SERVERS=1 $(GO) test -vet=all -timeout 30m $(WIDE) $(TESTFLAGS) $(RANDOM) -rapid.seed=$(SEED) || rc=1; exit $$rc,./...)
+	@echo "==> go test ./... (unit and end-to-end; one line a package as it finishes)"
+	$(TEST) $(if $(SEED),$(filter-out $(RANDOM),$(shell $(GO) list $(ORDERED))) || rc=1; $(TEST) $(RANDOM) -rapid.seed=$(SEED) || rc=1; exit $$rc,$(ORDERED))
 
 ## quick: build, vet, the structure of the code, and the packages that differ from BASE; needs only Go, under a minute
 .PHONY: quick
@@ -114,9 +118,9 @@ quick:
 module:
 	@tools/module '$(MODULE)'
 
-## check: test, then format, lint, generated files, race, cross-compiling
+## check: test, then vet, format, lint, generated files, race, cross-compiling
 .PHONY: check
-check: test fmt lint drift race cross
+check: test vet fmt lint drift race cross
 
 ## servers: the npm packages of the tests, from their lock files: real MCP servers, readers of the report formats
 .PHONY: servers
@@ -206,10 +210,10 @@ race: servers
 cross:
 	@set -e; for p in $(PLATFORMS); do \
 		echo "==> build for $$p"; \
-		CGO_ENABLED=0 GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build -o /dev/null ./cmd/...; \
+		CGO_ENABLED=0 GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build -trimpath -o /dev/null ./cmd/...; \
 		case $$p in */arm64) continue;; esac; \
 		echo "==> vet for $$p"; \
-		CGO_ENABLED=0 GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) vet ./...; \
+		CGO_ENABLED=0 GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) vet -trimpath ./...; \
 	done
 
 ## bench: cost of a test, a start, a load and memory, compared with the minimum (docs/spec/performance.md)
@@ -232,7 +236,7 @@ gobench:
 
 # Tests that `make test` runs in part: packages and names.
 DEEP_PACKAGES := base/jsonschema/engine cli cli/gen dev/arch mcpaql/aql mcpaql/aqlcli offer/compat offer/contain report report/result run/leak run/probe tape/tee
-DEEP_TESTS    := DeepScripts|UpstreamFaults|ClientsOfCassettes|Examples|InitOnRealServers|GitLabFileForAdapters|GitHubWorkflowForAdapters|RandomRunsHarmNothing|DefectsFlipTheirRows|HazardsAreNotTriggered|SafeModeIgnoresDeclarations|NothingOfOthersIsTouched|ReplayGivesTheSameBundle|LargeBundles|KilledRunIsCleanedUp|MatcherArguments|BigRunsRenderFast|ManyCases|RandomPairs|SchemasOfServers|FormatsAgree|ErrorsAgree|LargeMessages|MillionFrames|TypeScriptSDKAgrees|GoSDKAgrees|DefectsAreFlagged|Heaps|LeaksOfRuntimes|ScriptedSuitesAreTheSame|HeldBackDefects|LinkerDropsMethods|FixtureExamples|ExplainKnowsEveryWord|DatabaseExampleOnSQLite
+DEEP_TESTS    := DeepScripts|UpstreamFaults|ClientsOfCassettes|Examples|InitOnRealServers|GitLabFileForAdapters|GitHubWorkflowForAdapters|RandomRunsHarmNothing|DefectsFlipTheirRows|HazardsAreNotTriggered|SafeModeIgnoresDeclarations|NothingOfOthersIsTouched|ReplayGivesTheSameBundle|LargeBundles|KilledRunIsCleanedUp|MatcherArguments|BigRunsRenderFast|ManyCases|RandomPairs|SchemasOfServers|FormatsAgree|ErrorsAgree|LargeMessages|MillionFrames|TypeScriptSDKAgrees|GoSDKAgrees|DefectsAreFlagged|Heaps|LeaksOfRuntimes|ScriptedSuitesAreTheSame|HeldBackDefects|LinkerDropsMethods|FixtureExamples|ExplainKnowsEveryWord|DatabaseExampleOnSQLite|SoundAdaptersAreNotAccused
 
 ## deep: run the tests that `make test` runs in part on all their inputs
 .PHONY: deep

@@ -4,3 +4,5 @@ package cli_test
 
 // Network namespaces are a feature of Linux.
 func netcountMain() {}
+
+func measuredMain() {}

@@ -34,6 +34,7 @@ func TestMain(m *testing.M) {
 		"oauthserver": oauthServerMain,
 		"browser":     browserMain,
 		"netcount":    netcountMain,
+		"measured":    measuredMain,
 		"apiserver":   apiServerMain,
 		"judgeserver": judgeServerMain,
 		"boundary":    boundaryMain,

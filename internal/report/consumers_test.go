@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -20,8 +19,10 @@ import (
 // skipped; with MCPTEST_REQUIRE_SERVERS it fails.
 func consumers(t *testing.T) string {
 	t.Helper()
-	_, here, _, _ := runtime.Caller(0)
-	dir := filepath.Join(filepath.Dir(here), "..", "..", "testdata", "consumers")
+	dir, err := filepath.Abs("../../testdata/consumers")
+	if err != nil {
+		t.Fatal(err)
+	}
 	missing := ""
 	if _, err := exec.LookPath("node"); err != nil {
 		missing = "node is not installed"

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/testkit"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/wire"
 	"mcptest/internal/mcpaql/aql"
@@ -78,7 +79,7 @@ func TestSoundAdaptersAreNotAccused(t *testing.T) {
 		"text and lagging":        {judged{0, nothing}, func(b *store) { b.wrap, b.lag = wrapped(false), 300*time.Millisecond }},
 		"a quota of one":          {judged{0, nothing}, func(b *store) { b.quota = 1 }},
 		"no notes":                {judged{0, nothing}, func(b *store) { b.notes = nil }},
-		"12,000 notes":            {judged{0, nothing}, func(b *store) { b.fill(12_000) }},
+		"thousands of notes":      {judged{0, nothing}, func(b *store) { b.fill(testkit.Count(3_000, 12_000)) }},
 		// No item shows the default of dry_run.
 		"call controls": {judged{2, nothing}, func(b *store) {
 			b.params = map[string]string{"create_note": `[` + oneTitle + `,{"name":"idempotency_key","type":"string","required":false,"description":"Repeats nothing."},{"name":"dry_run","type":"boolean","required":false,"default":false,"description":"Only checks."}]`}

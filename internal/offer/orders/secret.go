@@ -81,10 +81,12 @@ func (c clause) staysSecret() bool {
 // betweenUs reports "between you and this server".
 func (c clause) betweenUs() bool {
 	for i := range c {
-		rest := c[i:]
-		us := rest.hasWord("us") || rest.hasWord("you")
+		if c[i].text != "between" {
+			continue
+		}
+		us := c[i:].hasWord("us you")
 		said := c[:i].find(0, deed) >= 0 && c[:i].hasWord("is remains stays must should strictly just")
-		if c[i].text == "between" && us && said && !c.conditioned() {
+		if us && said && !c.conditioned() {
 			return true
 		}
 	}
@@ -111,8 +113,8 @@ func (c clause) isOurBusiness() bool {
 func (c clause) isHiddenText() bool {
 	for i := range c {
 		rest := c[i:]
-		hidden := rest[:min(4, len(rest))].hasWord("invisible hidden secret")
-		if hidden && c[i].isOne("instruction instructions text note paragraph") && rest.within(0, 7, who) {
+		text := c[i].isOne("instruction instructions text note paragraph")
+		if text && rest[:min(4, len(rest))].hasWord("invisible hidden secret") && rest.within(0, 7, who) {
 			return true
 		}
 	}

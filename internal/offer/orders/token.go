@@ -140,7 +140,23 @@ func (c clause) hasWord(words string) bool {
 }
 
 // isOne reports whether a word is one of some.
-func (t token) isOne(words string) bool { return strings.Contains(" "+words+" ", " "+t.text+" ") }
+// It is asked of every word of a description some hundred times, so it allocates nothing.
+func (t token) isOne(words string) bool {
+	if t.text == "" {
+		return false
+	}
+	for from := 0; ; {
+		at := strings.Index(words[from:], t.text)
+		if at < 0 {
+			return false
+		}
+		start, end := from+at, from+at+len(t.text)
+		if (start == 0 || words[start-1] == ' ') && (end == len(words) || words[end] == ' ') {
+			return true
+		}
+		from = end
+	}
+}
 
 // openers are words before the verb of an order.
 const openers = "shall must should please always also simply just never do not ever afterwards first instead so quietly silently secretly to " +

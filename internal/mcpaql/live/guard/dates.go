@@ -23,7 +23,7 @@ type dateLog struct {
 
 // dateField is what was seen of the members of one name.
 type dateField struct {
-	other bool       // one of them is no date
+	other bool       // one of them is no date, or the name says what it holds
 	shown []dateSeen // the first date of each operation, and the first that is not ISO 8601
 	cases int
 }
@@ -70,11 +70,22 @@ func (d *dateLog) walk(op *catalog.Operation, r Reply, v jsonv.Value, depth int)
 		return
 	}
 	for k, e := range v.Children() {
-		if v.Kind() == jsonv.KindObject && !change.DateName().MatchString(k) && !textName().MatchString(k) {
+		if v.Kind() == jsonv.KindObject && d.isOpen(k) {
 			d.note(op, r, k, e)
 		}
 		d.walk(op, r, e, depth+1)
 	}
+}
+
+// isOpen reports whether a member can still turn out to hold dates by its values. Its name is
+// held against the expressions once in a run: every member of every response gets here.
+func (d *dateLog) isOpen(name string) bool {
+	f := d.fields[name]
+	if f == nil {
+		f = &dateField{other: change.DateName().MatchString(name) || textName().MatchString(name)}
+		d.fields[name] = f
+	}
+	return !f.other
 }
 
 // note records one member of a response. An empty one says nothing.
@@ -83,10 +94,6 @@ func (d *dateLog) note(op *catalog.Operation, r Reply, name string, v jsonv.Valu
 		return
 	}
 	f := d.fields[name]
-	if f == nil {
-		f = &dateField{}
-		d.fields[name] = f
-	}
 	text := strings.TrimSpace(v.Text())
 	iso := isoDate().MatchString(text)
 	switch {
