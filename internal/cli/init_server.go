@@ -85,7 +85,7 @@ func (f *initFlags) argv(cmd *cobra.Command, args []string) (own, argv []string,
 	if err != nil {
 		return nil, nil, err
 	}
-	if option.Given(len(argv) > 0, f.command != "", f.URL != "", f.from != "") != 1 {
+	if option.CountTrue(len(argv) > 0, f.command != "", f.URL != "", f.from != "") != 1 {
 		return nil, nil, option.Invalid("expected exactly one server: --command LINE, --url URL, --from FILE, or -- command args… (to try it: mcptest init -- mcptest mock --preset echo)")
 	}
 	if f.URL != "" && len(f.upstreams) > 0 {

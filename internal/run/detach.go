@@ -74,7 +74,7 @@ func (r *runner) teardownOnly(ctx context.Context) {
 		f.begun, f.setupBegun = true, true
 		for _, s := range r.opts.Saved {
 			if s.File == f.file.Suite.File.Path {
-				f.scope.Patch = fixture.Patch{Env: orAbsent(s.Env), Vars: orAbsent(s.Vars)}
+				f.scope.Patch = fixture.Patch{Env: objectOrAbsent(s.Env), Vars: objectOrAbsent(s.Vars)}
 			}
 		}
 	}
@@ -88,4 +88,9 @@ func finishBackwards(ctx context.Context, files []*fileRun) {
 	}
 }
 
-func orAbsent(v jsonv.Value) jsonv.Value { return v.If(v.Kind() == jsonv.KindObject) }
+func objectOrAbsent(v jsonv.Value) jsonv.Value {
+	if v.Kind() != jsonv.KindObject {
+		return jsonv.Value{}
+	}
+	return v
+}

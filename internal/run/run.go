@@ -1,7 +1,6 @@
 package run
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -186,14 +185,18 @@ func Run(ctx context.Context, p *plan.Plan, opts Options, deps Deps) int {
 
 // newRunner fills in the defaults of deps.
 func newRunner(ctx context.Context, p *plan.Plan, opts Options, deps Deps) *runner {
-	deps.Log = cmp.Or(deps.Log, slog.New(slog.DiscardHandler))
+	if deps.Log == nil {
+		deps.Log = slog.New(slog.DiscardHandler)
+	}
 	if deps.Exec == nil {
 		deps.Exec = proc.Run
 	}
 	if deps.Dial == nil {
 		deps.Dial = connect.Dial
 	}
-	deps.Eras = cmp.Or(deps.Eras, connect.NewEras(nil))
+	if deps.Eras == nil {
+		deps.Eras = connect.NewEras(nil)
+	}
 	if deps.Registry == nil {
 		own := proc.NewRegistry(nil, nil)
 		deps.Registry = own

@@ -61,7 +61,13 @@ func newMiss(target, prefix string, v jsonv.Value, steps []jsonpath.Step) *Miss 
 		m.why = fmt.Sprintf("no element %d in %s; it has %s", s.From, prefix, display.Count(v.Len(), "element"))
 	default:
 		m.why = fmt.Sprintf("%s is %s, %s", prefix, shown.Shape(v), wants(s))
-		parts := map[jsonv.Kind]string{jsonv.KindArray: "elements", jsonv.KindString: "characters"}[v.Kind()]
+		parts := ""
+		switch v.Kind() {
+		case jsonv.KindArray:
+			parts = "elements"
+		case jsonv.KindString:
+			parts = "characters"
+		}
 		m.Near = instead(prefix, v, s)
 		if parts != "" && (s.Name == "length" || s.Name == "size" || s.Name == "count") {
 			m.why += "; the matcher length counts its " + parts + ": {target: " + prefix + ", matcher: {length: …}}"

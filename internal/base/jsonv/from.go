@@ -63,20 +63,6 @@ func ObjectOf(pairs ...any) Value {
 	return Object(members...)
 }
 
-// If returns the value, absent unless ok.
-func (v Value) If(ok bool) Value {
-	if !ok {
-		return Value{}
-	}
-	return v
-}
-
-// Filled converts a Go value by [From]; one that is empty, as "" and 0, becomes absent.
-func Filled[T comparable](x T) Value {
-	var empty T
-	return From(x).If(x != empty)
-}
-
 func fromMarshal(x any) Value {
 	data, err := json.Marshal(x)
 	if err != nil {

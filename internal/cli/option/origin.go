@@ -2,7 +2,6 @@ package option
 
 import (
 	"bytes"
-	"cmp"
 	"os"
 	"path/filepath"
 	"strings"
@@ -51,17 +50,21 @@ func Origin(env []string) *result.Origin {
 		}
 		origin.Commit = value(ci.commit)
 		for _, name := range ci.branches {
-			origin.Branch = cmp.Or(origin.Branch, value(name))
+			if origin.Branch == "" {
+				origin.Branch = value(name)
+			}
 		}
 		origin.Branch = strings.TrimPrefix(origin.Branch, "refs/heads/")
-		if ci.url != "" {
-			origin.URL = cmp.Or(origin.URL, value(ci.url))
+		if ci.url != "" && origin.URL == "" {
+			origin.URL = value(ci.url)
 		}
 	}
 	if origin.Commit == "" {
 		origin.Commit, origin.Branch = checkedOut()
 	}
-	origin.URL = cmp.Or(origin.URL, jobPage(value))
+	if origin.URL == "" {
+		origin.URL = jobPage(value)
+	}
 	if *origin == (result.Origin{}) {
 		return nil
 	}

@@ -156,7 +156,7 @@ func placeOf(cmd *cobra.Command, own []string, limit int) string {
 func (f *TargetFlags) resolve(s cmdutil.Streams, argv []string, redactor *secret.Redactor) (*plan.Server, error) {
 	f.tokenFile, f.lost = TokenPath(f.tokenFile, s)
 	isConfigured := f.URL == "" && len(argv) == 0 && len(f.Configs) > 0
-	if Given(f.URL != "", len(argv) > 0, f.Server != "" || isConfigured) != 1 {
+	if CountTrue(f.URL != "", len(argv) > 0, f.Server != "" || isConfigured) != 1 {
 		return nil, Invalid("expected exactly one server: --url URL, --server NAME of a suite, or -- command args…%s", f.meant)
 	}
 	if f.Timeout <= 0 || f.ConnectTimeout <= 0 {
@@ -201,10 +201,10 @@ func (f *TargetFlags) Resolve(s cmdutil.Streams, argv []string, redactor *secret
 	return f.resolve(s, argv, redactor)
 }
 
-// Given counts what is given.
-func Given(what ...bool) (n int) {
-	for _, given := range what {
-		if given {
+// CountTrue counts the conditions that hold.
+func CountTrue(conditions ...bool) (n int) {
+	for _, holds := range conditions {
+		if holds {
 			n++
 		}
 	}

@@ -30,7 +30,11 @@ func readResource(ctx context.Context, l *option.Viewer, uri string) (*mcp.Excha
 }
 
 func getPrompt(ctx context.Context, l *option.Viewer, prompt string, args jsonv.Value) (*mcp.Exchange, error) {
-	x := l.Conn.Do(ctx, "prompts/get", jsonv.ObjectOf("name", prompt, "arguments", args.If(args.Len() > 0)))
+	params := jsonv.ObjectOf("name", prompt)
+	if args.Len() > 0 {
+		params = params.With("arguments", args)
+	}
+	x := l.Conn.Do(ctx, "prompts/get", params)
 	res, err := l.Conn.ResultOf(x)
 	if err != nil {
 		err = l.Conn.Unlisted(ctx, err, "prompts", prompt)

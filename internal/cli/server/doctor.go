@@ -140,19 +140,27 @@ func conclude(l *option.Viewer, d doctor.Diagnosis) error {
 func diagnosisJSON(target string, d doctor.Diagnosis) jsonv.Value {
 	var layers []jsonv.Value
 	for _, l := range d.Layers {
-		layers = append(layers, jsonv.ObjectOf(
+		layer := jsonv.ObjectOf(
 			"layer", l.Name,
 			"status", string(l.State),
 			"ms", float64(l.Took.Microseconds())/1000,
 			"message", l.Message,
-			"details", jsonv.From(l.Details).If(len(l.Details) > 0),
-			"hint", jsonv.Filled(l.Hint),
-		))
+		)
+		if len(l.Details) > 0 {
+			layer = layer.With("details", jsonv.From(l.Details))
+		}
+		if l.Hint != "" {
+			layer = layer.With("hint", jsonv.String(l.Hint))
+		}
+		layers = append(layers, layer)
 	}
-	return jsonv.ObjectOf(
+	out := jsonv.ObjectOf(
 		"target", target,
 		"ok", d.Count(doctor.Fail) == 0,
 		"layers", jsonv.Array(layers...),
-		"stopped_at", jsonv.Filled(d.Stopped),
 	)
+	if d.Stopped != "" {
+		out = out.With("stopped_at", jsonv.String(d.Stopped))
+	}
+	return out
 }

@@ -270,12 +270,18 @@ func validity(l auth.Login) string {
 }
 
 func loginJSON(l auth.Login) jsonv.Value {
-	expires := jsonv.String(l.Expiry.UTC().Format(time.RFC3339)).If(!l.Expiry.IsZero())
+	var scopes, expires jsonv.Value // absent: the server did not say
+	if len(l.Scopes) > 0 {
+		scopes = jsonv.From(l.Scopes)
+	}
+	if !l.Expiry.IsZero() {
+		expires = jsonv.String(l.Expiry.UTC().Format(time.RFC3339))
+	}
 	return jsonv.ObjectOf(
 		"server", l.Server,
 		"issuer", l.Issuer,
 		"client_id", l.ClientID,
-		"scopes", jsonv.From(l.Scopes).If(len(l.Scopes) > 0),
+		"scopes", scopes,
 		"expires", expires,
 		"refreshed", l.RefreshToken != "",
 		"obtained", l.Obtained.UTC().Format(time.RFC3339),

@@ -1,7 +1,6 @@
 package tape
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -146,7 +145,10 @@ func exists(name string) bool {
 
 // begin creates the cassette.
 func (f *recordFlags) begin(h cassette.Header, redactor *secret.Redactor) (*recording, error) {
-	r := &recording{path: cmp.Or(f.output, unusedName())}
+	r := &recording{path: f.output}
+	if r.path == "" {
+		r.path = unusedName()
+	}
 	info, err := os.Stat(r.path)
 	isFolder := err == nil && info.IsDir()
 	if isFolder || strings.HasSuffix(r.path, string(filepath.Separator)) {

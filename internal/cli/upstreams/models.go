@@ -197,7 +197,10 @@ func (t *tape) replyRecorded(req *http.Request, q *upstream.Request) (*http.Resp
 		if res, ok := t.player.Lookup(q); ok {
 			return response(req, res.Status, res.Header, res.Body), nil
 		}
-		why = cmp.Or(model.Difference(t.player.Bodies(q)), "all recorded answers to it were given")
+		why = model.Difference(t.player.Bodies(q))
+		if why == "" {
+			why = "all recorded answers to it were given"
+		}
 	}
 	return nil, &model.FinalError{Err: &agent.StaleError{Model: t.name, Why: why, Again: recording.ModelAgain}}
 }

@@ -2,7 +2,6 @@ package check
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -97,7 +96,10 @@ func (o *OutputSchema) validate(ctx context.Context, v jsonv.Value) (wrong bool,
 	}
 	strict, err := o.formats.Validate(ctx, v)
 	wrong = len(strict) > 0 && slices.ContainsFunc(list, func(v jsonschema.Violation) bool { return v.Keyword != "format" })
-	return wrong, cmp.Or(faults(list), faults(strict)), err
+	if len(list) > 0 {
+		return wrong, faults(list), err
+	}
+	return wrong, faults(strict), err
 }
 
 // faults describes the first violation and counts the others.

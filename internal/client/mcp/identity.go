@@ -26,17 +26,13 @@ func newIdentity(o *Options) *identity {
 }
 
 func (i *identity) initializeParams(revision string) []byte {
-	return jsonv.ObjectOf("protocolVersion", revision, "capabilities", i.capabilities, "clientInfo", i.clientInfo()).Append(nil)
-}
-
-func (i *identity) clientInfo() jsonv.Value {
-	return jsonv.ObjectOf("name", i.client.Name, "title", jsonv.Filled(i.client.Title), "version", i.client.Version)
+	return jsonv.ObjectOf("protocolVersion", revision, "capabilities", i.capabilities, "clientInfo", i.client.JSON()).Append(nil)
 }
 
 // metaOf returns the members that a stateless revision requires in the _meta of each
 // request.
 func (i *identity) metaOf(d protocol.Version) jsonv.Value {
-	return jsonv.ObjectOf(protocol.MetaVersion, d.Name, protocol.MetaClient, i.clientInfo(), protocol.MetaCapabilities, i.capabilities)
+	return jsonv.ObjectOf(protocol.MetaVersion, d.Name, protocol.MetaClient, i.client.JSON(), protocol.MetaCapabilities, i.capabilities)
 }
 
 // withMeta adds _meta to the params of a request. It keeps members that the author
@@ -48,7 +44,10 @@ func (i *identity) withMeta(d protocol.Version, params []byte, logLevel string) 
 	if logLevel == "" && !bytes.Contains(params, []byte(`"_meta"`)) {
 		return protocol.PrependMember(params, `"_meta":`, i.metaText(d))
 	}
-	meta := i.metaOf(d).With(protocol.MetaLogLevel, jsonv.Filled(logLevel))
+	meta := i.metaOf(d)
+	if logLevel != "" {
+		meta = meta.With(protocol.MetaLogLevel, jsonv.String(logLevel))
+	}
 	if params == nil {
 		params = []byte("{}")
 	}

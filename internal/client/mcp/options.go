@@ -17,6 +17,15 @@ type Implementation struct {
 	Version string
 }
 
+// JSON returns the object that a message names a program with.
+func (i Implementation) JSON() jsonv.Value {
+	v := jsonv.ObjectOf("name", i.Name)
+	if i.Title != "" {
+		v = v.With("title", jsonv.String(i.Title))
+	}
+	return v.With("version", jsonv.String(i.Version))
+}
+
 // Options configure a session.
 type Options struct {
 	// Protocol is "auto"; a revision, which the server must accept; or "", which

@@ -19,15 +19,18 @@ func (x *evaluation) errorForm() {
 		x.cases++
 		x.take(x.errors[i], nil)
 		if why := evidence.WrappedFailure(c.Response); why != "" && x.set == rule.Strict {
-			x.fail("result.wrapped", placeOf("error_tests").elem(i).member("response"), c.Response, "%s: success around a failure: %s", c.Name, why)
+			x.fail("result.wrapped", placeOf("error_tests").elem(i).member("response"), c.Response,
+				"%s: success around a failure: %s", c.Name, why)
 		} else if evidence.Succeeded(c.Response) {
-			x.fail("error.produced", placeOf("error_tests").elem(i).member("response"), c.Response, "no error was produced")
+			x.fail("error.produced", placeOf("error_tests").elem(i).member("response"), c.Response,
+				"no error was produced")
 		}
 	}
 	x.observed = display.Count(x.cases, "response") + ", all of the documented form."
 	if x.set == rule.Strict {
 		n := x.otherForms()
-		x.observed = fmt.Sprintf("%s to invalid calls and %s, all of the documented form.", display.Count(x.cases, "response"), display.Count(n, "other"))
+		x.observed = fmt.Sprintf("%s to invalid calls and %s, all of the documented form.",
+			display.Count(x.cases, "response"), display.Count(n, "other"))
 	}
 }
 
@@ -74,7 +77,8 @@ func (x *evaluation) leaksStrict(response, request jsonv.Value, at place) {
 	evidence.EveryText(failure, func(s string) {
 		if rule, part := leakIn(s, request); rule != "" && !seen[rule+part] {
 			seen[rule+part] = true
-			x.fail(rule, at, failure, "%s in %s", evidence.Excerpt(strings.TrimSpace(part), 60), evidence.Excerpt(s, 120))
+			x.fail(rule, at, failure,
+				"%s in %s", evidence.Excerpt(strings.TrimSpace(part), 60), evidence.Excerpt(s, 120))
 		}
 	})
 }
@@ -92,7 +96,8 @@ func (x *evaluation) actionable() {
 		for _, part := range c.MustMention {
 			named := x.set == rule.Strict && evidence.NamesInWords(m.Text(), part)
 			if !named && !strings.Contains(m.Text(), part) {
-				x.fail("actionable.mention", placeOf("error_tests").elem(i).member("response"), c.Response, "the message does not mention %s", evidence.Excerpt(part, 60))
+				x.fail("actionable.mention", placeOf("error_tests").elem(i).member("response"), c.Response,
+					"the message does not mention %s", evidence.Excerpt(part, 60))
 			}
 		}
 	}
@@ -136,7 +141,8 @@ func (x *evaluation) fields(rules, key string, cases []evidence.FieldsCase) {
 	x.incomplete = key + " contains no fields to compare"
 	compared := 0
 	for i, c := range cases {
-		if slices.ContainsFunc(c.Fields, func(f evidence.Field) bool { return f.Comparable() || x.set == rule.Reference }) {
+		counts := func(f evidence.Field) bool { return f.Comparable() || x.set == rule.Reference }
+		if slices.ContainsFunc(c.Fields, counts) {
 			x.cases++
 		}
 		at := placeOf(key).elem(i).member("read_response")
@@ -150,7 +156,8 @@ func (x *evaluation) fields(rules, key string, cases []evidence.FieldsCase) {
 			compared++
 			got := reference.Walk(c.ReadResponse, f.Path)
 			says := func() string {
-				return fmt.Sprintf("%s: at %s expected %s, got %s", c.Name, evidence.Quoted(f.Path), evidence.Brief(f.Value), evidence.Brief(got))
+				want, path := evidence.Brief(f.Value), evidence.Quoted(f.Path)
+				return fmt.Sprintf("%s: at %s expected %s, got %s", c.Name, path, want, evidence.Brief(got))
 			}
 			if x.set == rule.Reference && (got.IsAbsent() || reference.Stringify(got) != reference.Stringify(f.Value)) {
 				x.fail(rules+".kept", at, c.ReadResponse, "%s", says())
@@ -167,7 +174,8 @@ func (x *evaluation) modes() {
 	x.cases++
 	for _, mode := range []string{"crude", "single"} {
 		has := func(m string) bool {
-			return m == mode || x.set == rule.Strict && mode == "crude" && (m == "semantic" || strings.HasPrefix(m, "semantic:"))
+			isSemantic := m == "semantic" || strings.HasPrefix(m, "semantic:")
+			return m == mode || isSemantic && mode == "crude" && x.set == rule.Strict
 		}
 		if !slices.ContainsFunc(x.e.EndpointModes, has) {
 			x.fail("modes.both", placeOf("endpoint_modes"), jsonv.Value{}, "no %q", mode)
@@ -217,7 +225,8 @@ func (x *evaluation) batchCounts(at place, answer jsonv.Value) {
 	}
 	sent, ok := x.e.Live.Lookup("batch_sent").Int64()
 	if ok && x.e.IsLive() && int(sent) != results.Len() {
-		x.fail("batch.results", at.member("results"), results, "%d operations were sent, and the response has %s", sent, display.Count(results.Len(), "result"))
+		x.fail("batch.results", at.member("results"), results,
+			"%d operations were sent, and the response has %s", sent, display.Count(results.Len(), "result"))
 	}
 	if results.Len() == 0 {
 		x.fail("batch.results", at.member("results"), results, "the batch has no operation, so it shows nothing")
@@ -226,20 +235,23 @@ func (x *evaluation) batchCounts(at place, answer jsonv.Value) {
 	for i, r := range results.Elems() {
 		x.batchCode(at.member("results").elem(i), r)
 		if index := r.Lookup("index"); index.Kind() != jsonv.KindNumber || index.Float64() != float64(i) {
-			x.fail("batch.indices", at.member("results").elem(i).member("index"), r, "expected %d, got %s", i, evidence.Describe(index))
+			x.fail("batch.indices", at.member("results").elem(i).member("index"), r,
+				"expected %d, got %s", i, evidence.Describe(index))
 		}
 		if evidence.Succeeded(r.Lookup("result")) {
 			good++
 		}
 	}
 	if summary.Kind() != jsonv.KindObject {
-		x.fail("batch.summary", at.member("summary"), answer, "expected an object, got %s", evidence.Describe(summary))
+		x.fail("batch.summary", at.member("summary"), answer,
+			"expected an object, got %s", evidence.Describe(summary))
 		return
 	}
 	want := []int{results.Len(), good, results.Len() - good}
 	for i, key := range []string{"total", "succeeded", "failed"} {
 		if got := summary.Lookup(key); got.Kind() != jsonv.KindNumber || got.Float64() != float64(want[i]) {
-			x.fail("batch.counts", at.member("summary").member(key), summary, "expected %d, got %s", want[i], evidence.Describe(got))
+			x.fail("batch.counts", at.member("summary").member(key), summary,
+				"expected %d, got %s", want[i], evidence.Describe(got))
 		}
 	}
 }
@@ -253,7 +265,8 @@ func (x *evaluation) batchCode(at place, r jsonv.Value) {
 	for _, c := range x.e.ErrorTests {
 		alone := c.Response.Lookup("error", "code")
 		if jsonv.Equal(c.Request.Lookup("operation"), op) && !alone.IsAbsent() && !jsonv.Equal(alone, code) {
-			x.fail("batch.code", at, r, "%s fails with %s in a batch, and with %s alone", reference.Text(op), evidence.Describe(code), evidence.Describe(alone))
+			x.fail("batch.code", at, r,
+				"%s fails with %s in a batch, and with %s alone", reference.Text(op), evidence.Describe(code), evidence.Describe(alone))
 		}
 	}
 }
@@ -287,7 +300,8 @@ func (x *evaluation) checkDisclosed() {
 		}
 		x.cases++
 		if !c.Documented {
-			x.fail("disclosed.documented", placeOf("constraint_tests").elem(i).member("documented"), c.Response, "%s: enforced, but not documented", c.Name)
+			x.fail("disclosed.documented", placeOf("constraint_tests").elem(i).member("documented"), c.Response,
+				"%s: enforced, but not documented", c.Name)
 		}
 	}
 }

@@ -146,7 +146,8 @@ func (x *evaluation) detailNames() {
 	}
 	for i, d := range x.details {
 		if name := d.Lookup("name"); name.Kind() == jsonv.KindString && !listed[name.Text()] {
-			x.fail("details.unlisted", at.elem(i), d, "%s has a detail but is not listed", evidence.Quoted(name.Text()))
+			x.fail("details.unlisted", at.elem(i), d,
+				"%s has a detail but is not listed", evidence.Quoted(name.Text()))
 		}
 	}
 }
@@ -185,7 +186,8 @@ func (x *evaluation) completeness() {
 	}
 	for _, a := range x.e.Accepted {
 		if len(a.Parameters) > 0 && !x.detailed[a.Operation] {
-			x.fail("completeness.no-detail", placeOf("accepted_parameters").member(a.Operation), jsonv.Value{}, "%s accepts parameters and has no detail", evidence.Quoted(a.Operation))
+			x.fail("completeness.no-detail", placeOf("accepted_parameters").member(a.Operation), jsonv.Value{},
+				"%s accepts parameters and has no detail", evidence.Quoted(a.Operation))
 		}
 	}
 	x.observed = display.Count(x.cases, "operation") + " compared: accepted and documented parameters agree." + leftOut(left)
@@ -203,13 +205,15 @@ func (x *evaluation) compare(d jsonv.Value, at place, suffix string, left *[]str
 			case x.passedOver("accuracy", name, n.Text()):
 				x.lackOf("accuracy", name, n.Text(), name+" "+n.Text(), left)
 			default:
-				x.fail("completeness.unaccepted"+suffix, at.member("parameters").elem(k), p, "%s documents %s, which was not seen to be accepted", name, evidence.Quoted(n.Text()))
+				x.fail("completeness.unaccepted"+suffix, at.member("parameters").elem(k), p,
+					"%s documents %s, which was not seen to be accepted", name, evidence.Quoted(n.Text()))
 			}
 		}
 	}
 	for k, a := range accepted {
 		if !documented[a] {
-			x.fail("completeness.undocumented"+suffix, placeOf("accepted_parameters").member(name).elem(k), d, "%s accepts %s, which its detail does not list", name, evidence.Quoted(a))
+			x.fail("completeness.undocumented"+suffix, placeOf("accepted_parameters").member(name).elem(k), d,
+				"%s accepts %s, which its detail does not list", name, evidence.Quoted(a))
 		}
 	}
 }

@@ -72,7 +72,8 @@ func (x *evaluation) requiredOne(op, p jsonv.Value, at place) {
 		cases = x.missing[[2]string{op.Text(), name.Text()}]
 	}
 	if len(cases) == 0 {
-		x.fail("required.case", at, p, "%s requires %s, and no case leaves it out", reference.Text(op), evidence.Excerpt(reference.Text(name), 60))
+		x.fail("required.case", at, p,
+			"%s requires %s, and no case leaves it out", reference.Text(op), evidence.Excerpt(reference.Text(name), 60))
 		return
 	}
 	x.cases++
@@ -93,7 +94,8 @@ func (x *evaluation) requiredOne(op, p jsonv.Value, at place) {
 // refusal checks the answer to a call without a required parameter.
 func (x *evaluation) refusal(c evidence.ParameterCase, at place) {
 	if !evidence.Refused(c.Response) {
-		x.fail("required.refused", at, c.Response, "%s without %s is not refused", c.Operation, evidence.Quoted(c.Parameter))
+		x.fail("required.refused", at, c.Response,
+			"%s without %s is not refused", c.Operation, evidence.Quoted(c.Parameter))
 		return
 	}
 	m := evidence.Message(c.Response)
@@ -103,16 +105,19 @@ func (x *evaluation) refusal(c evidence.ParameterCase, at place) {
 	}
 	if x.set == rule.Reference {
 		if !reference.Contains(m, c.Parameter) {
-			x.fail("required.named", at.member("error"), c.Response, "the message does not contain %s", evidence.Quoted(c.Parameter))
+			x.fail("required.named", at.member("error"), c.Response,
+				"the message does not contain %s", evidence.Quoted(c.Parameter))
 		}
 		return
 	}
 	switch {
 	case evidence.NamesInWords(m.Text(), c.Parameter):
 	case evidence.NamedInWords(c.Response.Lookup("error", "details"), c.Parameter):
-		x.fail("required.named-details", at.member("error"), c.Response, "only the details name %s", evidence.Quoted(c.Parameter))
+		x.fail("required.named-details", at.member("error"), c.Response,
+			"only the details name %s", evidence.Quoted(c.Parameter))
 	default:
-		x.fail("required.named-word", at.member("error"), c.Response, "the message does not name %s", evidence.Quoted(c.Parameter))
+		x.fail("required.named-word", at.member("error"), c.Response,
+			"the message does not name %s", evidence.Quoted(c.Parameter))
 	}
 	if code := c.Response.Lookup("error", "code"); code.Text() != "VALIDATION_MISSING_PARAM" {
 		x.fail("required.code", at.member("error").member("code"), code, "the code is %s", evidence.Describe(code))
@@ -141,11 +146,13 @@ func (x *evaluation) unknown() {
 		case evidence.Refused(c.Response) && reference.Truthy(m) && reference.Contains(m, c.Parameter):
 		case evidence.Succeeded(c.Response) && warnings.Kind() == jsonv.KindArray && warnings.Len() > 0:
 		default:
-			x.fail("unknown.explicit", at, c.Response, "%s with the unknown %s: neither a refusal with its name nor a warning", c.Operation, evidence.Quoted(c.Parameter))
+			x.fail("unknown.explicit", at, c.Response,
+				"%s with the unknown %s: neither a refusal with its name nor a warning", c.Operation, evidence.Quoted(c.Parameter))
 		}
 	}
 	if irrelevantCases > 0 {
-		x.incomplete = "parameter_tests.unknown_parameter contains no case that counts" + irrelevant(irrelevantCases, "the parameter is documented, or nothing lists the operation")
+		x.incomplete = "parameter_tests.unknown_parameter contains no case that counts" +
+			irrelevant(irrelevantCases, "the parameter is documented, or nothing lists the operation")
 	}
 	if x.set == rule.Strict {
 		x.findUntried(tried)
@@ -185,13 +192,17 @@ func (x *evaluation) unknownStrict(c evidence.ParameterCase, at place) {
 	case evidence.Refused(c.Response) && registered && (inMessage || evidence.NamedInWords(c.Response.Lookup("error", "details"), c.Parameter)):
 	case evidence.Refused(c.Response) && inMessage:
 		code := c.Response.Lookup("error", "code")
-		x.fail("unknown.lenient", at.member("error").member("code"), code, "%s is refused, but the code is %s", evidence.Quoted(c.Parameter), evidence.Describe(code))
+		x.fail("unknown.lenient", at.member("error").member("code"), code,
+			"%s is refused, but the code is %s", evidence.Quoted(c.Parameter), evidence.Describe(code))
 	case evidence.Refused(c.Response) && registered:
-		x.fail("unknown.lenient", at.member("error"), c.Response, "refused, but without naming %s", evidence.Quoted(c.Parameter))
+		x.fail("unknown.lenient", at.member("error"), c.Response,
+			"refused, but without naming %s", evidence.Quoted(c.Parameter))
 	case x.shows(c.Response) && evidence.NamedInWords(c.Response.Lookup("warnings"), c.Parameter):
-		x.fail("unknown.lenient", at.member("warnings"), c.Response.Lookup("warnings"), "%s is only warned about", evidence.Quoted(c.Parameter))
+		x.fail("unknown.lenient", at.member("warnings"), c.Response.Lookup("warnings"),
+			"%s is only warned about", evidence.Quoted(c.Parameter))
 	default:
-		x.fail("unknown.silent", at, c.Response, "%s with the unknown %s: no refusal and no warning names it", c.Operation, evidence.Quoted(c.Parameter))
+		x.fail("unknown.silent", at, c.Response,
+			"%s with the unknown %s: no refusal and no warning names it", c.Operation, evidence.Quoted(c.Parameter))
 	}
 }
 
@@ -224,7 +235,8 @@ func (x *evaluation) defaults() {
 		}
 	}
 	if irrelevantCases > 0 {
-		x.incomplete = "parameter_tests.optional_defaults contains no case that counts" + irrelevant(irrelevantCases, "no default is documented, or the call did not succeed")
+		x.incomplete = "parameter_tests.optional_defaults contains no case that counts" +
+			irrelevant(irrelevantCases, "no default is documented, or the call did not succeed")
 	}
 	if x.cases == 0 && x.set == rule.Strict && x.e.IsLive() {
 		x.incomplete = x.obstacles(nil)
@@ -239,7 +251,9 @@ func (x *evaluation) defaults() {
 
 func (j *judgement) documentsDefault() bool {
 	defaulted := func(p jsonv.Value) bool { return !p.Lookup("default").IsAbsent() }
-	return slices.ContainsFunc(j.details, func(d jsonv.Value) bool { return slices.ContainsFunc(d.Lookup("parameters").List(), defaulted) })
+	return slices.ContainsFunc(j.details, func(d jsonv.Value) bool {
+		return slices.ContainsFunc(d.Lookup("parameters").List(), defaulted)
+	})
 }
 
 // camelCaseReserved is the operation for which the specification itself

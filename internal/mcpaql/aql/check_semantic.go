@@ -155,7 +155,8 @@ func (x *evaluation) semantic(c evidence.SemanticCase, at place) {
 	for i, p := range c.RequiredPatterns {
 		if !occurs(p) {
 			place := at.member("structural").member("required_patterns").elem(i)
-			x.fail("semantic.pattern", place, c.ResponseText, "%s does not occur in the answer", evidence.Excerpt(p, 60))
+			x.fail("semantic.pattern", place, c.ResponseText,
+				"%s does not occur in the answer", evidence.Excerpt(p, 60))
 		}
 	}
 	switch {
@@ -189,7 +190,8 @@ func (x *evaluation) judgeAnswer(j *evidence.Judge, at place) {
 func (x *evaluation) phrases(c evidence.SemanticCase, at place, occurs func(string) bool) {
 	for i, group := range c.PhraseGroups {
 		if !slices.ContainsFunc(group, occurs) {
-			x.fail("semantic.phrase", at.elem(i), c.ResponseText, "none of %s occurs in the answer", evidence.Brief(jsonv.List(group, jsonv.String)))
+			x.fail("semantic.phrase", at.elem(i), c.ResponseText,
+				"none of %s occurs in the answer", evidence.Brief(jsonv.List(group, jsonv.String)))
 		}
 	}
 }
@@ -200,13 +202,15 @@ func (x *evaluation) calls(c evidence.SemanticCase, at place, occurs func(string
 			return t.Operation.Text() == op && !t.Operation.IsAbsent()
 		}
 		if !slices.ContainsFunc(c.ToolCalls, called) {
-			x.fail("semantic.operation", at.member("expected_operations").elem(i), c.ResponseText, "%s was not called", evidence.Quoted(op))
+			x.fail("semantic.operation", at.member("expected_operations").elem(i), c.ResponseText,
+				"%s was not called", evidence.Quoted(op))
 		}
 	}
 	for i, p := range c.ExpectedParameters {
 		inCall := func(t evidence.ToolCall) bool { return x.occurs(p, x.serializedParams(t)) }
 		if !occurs(p) && !slices.ContainsFunc(c.ToolCalls, inCall) {
-			x.fail("semantic.parameter", at.member("expected_parameters").elem(i), c.ResponseText, "%s occurs neither in a call nor in the answer", evidence.Excerpt(p, 60))
+			x.fail("semantic.parameter", at.member("expected_parameters").elem(i), c.ResponseText,
+				"%s occurs neither in a call nor in the answer", evidence.Excerpt(p, 60))
 		}
 	}
 }

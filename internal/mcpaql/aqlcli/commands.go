@@ -290,9 +290,13 @@ func (c *call) explain() int {
 	topic := strings.Join(c.args, " ")
 	text, ok := rule.Explain(topic)
 	if !ok {
-		tests := lists.Map(rule.Tests(), func(t rule.Test) string { return t.Name })
-		text = cmp.Or(text, similar(topic, append(categoryNames(), tests...)))
-		return c.problem("unknown name %q%s: expected a test, a category or a rule", topic, source.Parenthesis(source.Suggest(text)))
+		near := text
+		if near == "" {
+			tests := lists.Map(rule.Tests(), func(t rule.Test) string { return t.Name })
+			near = similar(topic, append(categoryNames(), tests...))
+		}
+		hint := source.Parenthesis(source.Suggest(near))
+		return c.problem("unknown name %q%s: expected a test, a category or a rule", topic, hint)
 	}
 	return c.emit("-", []byte(text))
 }

@@ -85,7 +85,10 @@ func (a *Adapter) clock() string {
 // insert adds an item with the fields that the adapter assigns.
 func (a *Adapter) insert(r *resource, v jsonv.Value) jsonv.Value {
 	a.next++
-	item := jsonv.ObjectOf("id", jsonv.String(r.Name+"_"+strconv.Itoa(a.next)).If(!r.ByName))
+	item := jsonv.Object()
+	if !r.ByName {
+		item = item.With("id", jsonv.String(r.Name+"_"+strconv.Itoa(a.next)))
+	}
 	for k, e := range v.Members() {
 		item = item.With(k, e)
 	}

@@ -70,7 +70,8 @@ func (a *Adapter) callTool(s session, req *mcpserver.Request) *mcpserver.Reply {
 	env := a.answer(s, tool, args)
 	code := env.Lookup("error", "code").Text()
 	if a.is("rpc-errors") && code == "NOT_FOUND_OPERATION" {
-		return &mcpserver.Reply{Error: &protocol.RPCError{Code: protocol.CodeInternal, Message: env.Lookup("error", "message").Text()}}
+		message := env.Lookup("error", "message").Text()
+		return &mcpserver.Reply{Error: &protocol.RPCError{Code: protocol.CodeInternal, Message: message}}
 	}
 	result := toolResult(env, code != "" && a.is("flags-failures"))
 	wrong := result.With("structuredContent", jsonv.ObjectOf("success", true, "data", nil))
@@ -124,17 +125,23 @@ func (a *Adapter) tool(name, category string) jsonv.Value {
 	}
 	doc += " Supported operations: " + strings.Join(ops, ", ") + "."
 	of := func(typ string) jsonv.Value { return jsonv.ObjectOf("type", typ) }
-	schema := of("object").With("properties", jsonv.ObjectOf("operation", of("string"), "params", of("object"), "operations", of("array")))
+	properties := jsonv.ObjectOf("operation", of("string"), "params", of("object"), "operations", of("array"))
+	schema := of("object").With("properties", properties)
 	if !a.is("tool-schema") {
 		schema = schema.With("required", jsonv.From([]string{"operation"}))
 	}
 	readOnly := category == "READ" || category == "DELETE" && a.is("tool-hints")
 	destructive := !readOnly && category != "CREATE"
-	return jsonv.ObjectOf("name", name, "description", doc, "inputSchema", schema, "annotations", jsonv.ObjectOf("readOnlyHint", readOnly, "destructiveHint", destructive))
+	hints := jsonv.ObjectOf("readOnlyHint", readOnly, "destructiveHint", destructive)
+	return jsonv.ObjectOf("name", name, "description", doc, "inputSchema", schema, "annotations", hints)
 }
 
 func success(data jsonv.Value, warnings []jsonv.Value) jsonv.Value {
-	return jsonv.ObjectOf("success", true, "data", data, "warnings", jsonv.Array(warnings...).If(len(warnings) > 0))
+	answer := jsonv.ObjectOf("success", true, "data", data)
+	if len(warnings) > 0 {
+		answer = answer.With("warnings", jsonv.Array(warnings...))
+	}
+	return answer
 }
 
 // failure is an answer that refuses a call.
@@ -145,6 +152,14 @@ type failure struct {
 
 func refuse(code, format string, args ...any) *failure {
 	return &failure{code: code, message: fmt.Sprintf(format, args...)}
+}
+
+// withParam names the parameter that a failure is about.
+func (f *failure) withParam(name string) *failure { return f.with("param_name", jsonv.String(name)) }
+
+// withUnknown names the field that is not known.
+func (f *failure) withUnknown(name string) *failure {
+	return f.with("unknown_fields", jsonv.Array(jsonv.String(name)))
 }
 
 func (f *failure) with(key string, v jsonv.Value) *failure {

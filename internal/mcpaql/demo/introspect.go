@@ -15,7 +15,8 @@ func (a *Adapter) introspect(params jsonv.Value) (jsonv.Value, *failure) {
 	query, name := params.Lookup("query").Text(), params.Lookup("name")
 	switch {
 	case a.is("no-types") && query == "types" && name.IsAbsent():
-		return jsonv.Value{}, refuse("VALIDATION_INVALID_VALUE", "The parameter 'query' wants one of operations.").with("param_name", jsonv.String("query"))
+		no := refuse("VALIDATION_INVALID_VALUE", "The parameter 'query' wants one of operations.")
+		return jsonv.Value{}, no.withParam("query")
 	case query == "types" && name.IsAbsent():
 		return a.typeList(), nil
 	case query == "types":
@@ -86,8 +87,18 @@ func (a *Adapter) operationList() jsonv.Value {
 		if a.has("executions") {
 			flags = flags.With("execution_safety_loop", jsonv.Bool(true))
 		}
-		data = data.With("_protocol", jsonv.ObjectOf("version", protocolVersion, "conformance", "level-2", "mode", mode, "capabilities", flags,
-			"limits", jsonv.ObjectOf("max_string_length", maxString, "max_array_elements", maxElements, "max_nesting_depth", maxDepth)))
+		limits := jsonv.ObjectOf(
+			"max_string_length", maxString,
+			"max_array_elements", maxElements,
+			"max_nesting_depth", maxDepth,
+		)
+		data = data.With("_protocol", jsonv.ObjectOf(
+			"version", protocolVersion,
+			"conformance", "level-2",
+			"mode", mode,
+			"capabilities", flags,
+			"limits", limits,
+		))
 	}
 	return data
 }
@@ -105,14 +116,25 @@ func (a *Adapter) detail(op *operation) jsonv.Value {
 	if a.is("tool-unlisted") && search {
 		tool = "mcp_aql_search"
 	}
-	cycle := jsonv.ObjectOf("states", jsonv.From([]string{pending, running, completed, "failed", cancelled}), "supports_cancel", true, "supports_retry", false)
-	v := jsonv.ObjectOf("name", op.Name, "semantic_category", op.Category, "endpoint", endpoint, "mcpTool", tool, "description", op.Doc,
-		"permissions", jsonv.ObjectOf("readOnly", op.Category == "READ", "destructive", op.Category == "UPDATE" || op.Category == "DELETE"),
+	destructive := op.Category == "UPDATE" || op.Category == "DELETE"
+	v := jsonv.ObjectOf(
+		"name", op.Name,
+		"semantic_category", op.Category,
+		"endpoint", endpoint,
+		"mcpTool", tool,
+		"description", op.Doc,
+		"permissions", jsonv.ObjectOf("readOnly", op.Category == "READ", "destructive", destructive),
 		"parameters", jsonv.List(op.Params, describe),
 		"returns", jsonv.ObjectOf("name", op.Returns, "kind", "object"),
-		"lifecycle", cycle.If(a.has("executions") && op.Verb == "execute"),
-		"examples", jsonv.Array(op.example).If(!op.example.IsAbsent()),
 	)
+	if a.has("executions") && op.Verb == "execute" {
+		states := []string{pending, running, completed, "failed", cancelled}
+		cycle := jsonv.ObjectOf("states", jsonv.From(states), "supports_cancel", true, "supports_retry", false)
+		v = v.With("lifecycle", cycle)
+	}
+	if !op.example.IsAbsent() {
+		v = v.With("examples", jsonv.Array(op.example))
+	}
 	switch {
 	case a.is("detail-no-returns") && search:
 		v = v.Without("returns")

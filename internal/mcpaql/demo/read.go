@@ -50,27 +50,22 @@ func (a *Adapter) list(op *operation, params jsonv.Value) (jsonv.Value, *failure
 
 // byCursor answers a request for a page of a list by cursors (PG 2).
 func (a *Adapter) byCursor(all []jsonv.Value, params jsonv.Value) (jsonv.Value, *failure) {
-	has := func(name string) bool { _, ok := params.Get(name); return ok }
-	for _, pair := range [][2]string{{"first", "last"}, {"first", "before"}, {"last", "after"}} {
-		if has(pair[0]) && has(pair[1]) && !a.is("cursors-mixed") {
-			return jsonv.Value{}, refuse("VALIDATION_INVALID_TYPE", "The parameters '%s' and '%s' don't go together: page forward with first and after, or backward with last and before.", pair[0], pair[1]).
-				with("param_name", jsonv.String("pagination"))
-		}
-	}
-	for _, pair := range [][2]string{{"after", "first"}, {"before", "last"}} {
-		if has(pair[0]) && !has(pair[1]) && !a.is("cursors-mixed") {
-			return jsonv.Value{}, refuse("VALIDATION_MISSING_PARAM", "The parameter '%s' requires '%s'.", pair[0], pair[1]).with("param_name", jsonv.String(pair[1]))
+	if !a.is("cursors-mixed") {
+		if no := checkPaging(params); no != nil {
+			return jsonv.Value{}, no
 		}
 	}
 	from, to := 0, len(all)
 	for _, name := range []string{"after", "before"} {
-		if !has(name) || a.is("cursor-ignored") {
+		cursor, given := params.Get(name)
+		if !given || a.is("cursor-ignored") {
 			continue
 		}
-		at := indexOf(all, params.Lookup(name).Text())
+		at := indexOf(all, cursor.Text())
 		switch {
 		case at < 0:
-			return jsonv.Value{}, refuse("VALIDATION_INVALID_VALUE", "The parameter '%s' wants a cursor from a pageInfo.", name).with("param_name", jsonv.String(name))
+			no := refuse("VALIDATION_INVALID_VALUE", "The parameter '%s' wants a cursor from a pageInfo.", name)
+			return jsonv.Value{}, no.withParam(name)
 		case name == "after":
 			from = at + 1
 		default:
@@ -88,6 +83,29 @@ func (a *Adapter) byCursor(all []jsonv.Value, params jsonv.Value) (jsonv.Value, 
 		return out, nil
 	}
 	return out.With("pageInfo", a.pageInfo(all, from, max(from, to))), nil
+}
+
+// checkPaging refuses parameters of pages that contradict each other.
+func checkPaging(params jsonv.Value) *failure {
+	has := func(name string) bool {
+		_, ok := params.Get(name)
+		return ok
+	}
+	for _, pair := range [][2]string{{"first", "last"}, {"first", "before"}, {"last", "after"}} {
+		if has(pair[0]) && has(pair[1]) {
+			no := refuse("VALIDATION_INVALID_TYPE", "The parameters '%s' and '%s' don't go together: "+
+				"page forward with first and after, or backward with last and before.", pair[0], pair[1])
+			return no.withParam("pagination")
+		}
+	}
+	for _, pair := range [][2]string{{"after", "first"}, {"before", "last"}} {
+		cursor, size := pair[0], pair[1]
+		if has(cursor) && !has(size) {
+			no := refuse("VALIDATION_MISSING_PARAM", "The parameter '%s' requires '%s'.", cursor, size)
+			return no.withParam(size)
+		}
+	}
+	return nil
 }
 
 // pageInfo describes what surrounds a page.
@@ -136,7 +154,9 @@ func (a *Adapter) selectFields(r *resource, item, fields jsonv.Value) (jsonv.Val
 	if fields.Kind() == jsonv.KindString {
 		preset, known := presetsOf(r)[fields.Text()]
 		if !known || a.is("preset-refused") {
-			return jsonv.Value{}, refuse("VALIDATION_INVALID_VALUE", "The parameter 'fields' wants minimal, standard, full or a list of names, got '%s'.", fields.Text()).with("param_name", jsonv.String("fields"))
+			no := refuse("VALIDATION_INVALID_VALUE",
+				"The parameter 'fields' wants minimal, standard, full or a list of names, got '%s'.", fields.Text())
+			return jsonv.Value{}, no.withParam("fields")
 		}
 		names = preset
 		if a.is("preset-smaller") && fields.Text() == "standard" {
@@ -148,7 +168,8 @@ func (a *Adapter) selectFields(r *resource, item, fields jsonv.Value) (jsonv.Val
 	for _, name := range names {
 		head, rest, nested := strings.Cut(name, ".")
 		if r.field(head).Name == "" {
-			return jsonv.Value{}, refuse("VALIDATION_INVALID_VALUE", "The parameter 'fields' names '%s', which no %s has.", name, r.Name).with("param_name", jsonv.String("fields"))
+			no := refuse("VALIDATION_INVALID_VALUE", "The parameter 'fields' names '%s', which no %s has.", name, r.Name)
+			return jsonv.Value{}, no.withParam("fields")
 		}
 		v, ok := item.Get(head)
 		switch {
@@ -196,29 +217,21 @@ func (a *Adapter) update(r *resource, i int, params jsonv.Value) (jsonv.Value, *
 		}
 	}
 	for name, v := range input.Members() {
-		f := r.field(name)
-		switch {
-		case f.Name == "" && a.is("update-unknown-field"):
-			continue
-		case f.Name == "":
-			return jsonv.Value{}, refuse("VALIDATION_UNKNOWN_FIELD", "A %s has no field '%s'.", r.Name, name).with("unknown_fields", jsonv.Array(jsonv.String(name)))
-		case f.AppendOnly && a.is("append-only-vague"):
-			return jsonv.Value{}, refuse("VALIDATION_READ_ONLY_FIELD", "The field '%s' is not taken.", name).with("param_name", jsonv.String(name))
-		case f.AppendOnly && !a.is("append-only-open"):
-			return jsonv.Value{}, refuse("VALIDATION_READ_ONLY_FIELD", "The field '%s' is append-only: an update can't change it.", name).with("param_name", jsonv.String(name))
-		case r.ByName && name == "name" || name == r.Kind && r.Kind != "":
-			return jsonv.Value{}, refuse("VALIDATION_UNKNOWN_FIELD", "The field '%s' names the %s and can't be changed.", name, r.Name).with("unknown_fields", jsonv.Array(jsonv.String(name)))
-		case f.ReadOnly && a.is("read-only-silent"):
-			continue
-		case f.ReadOnly && !a.is("read-only-open"):
-			return jsonv.Value{}, refuse("VALIDATION_READ_ONLY_FIELD", "The field '%s' is read-only: the adapter assigns it.", name).with("param_name", jsonv.String(name))
+		ignored, no := a.checkField(r, name)
+		if no != nil {
+			return jsonv.Value{}, no
 		}
+		if ignored {
+			continue
+		}
+		f := r.field(name)
 		if v.Kind() != jsonv.KindNull {
-			if no := a.checkValue(f, name, v); no != nil {
-				return jsonv.Value{}, no
-			}
+			no = a.checkValue(f, name, v)
 		} else if f.Required {
-			return jsonv.Value{}, refuse("VALIDATION_MISSING_PARAM", "The field '%s' can't be removed.", name).with("param_name", jsonv.String(name))
+			no = refuse("VALIDATION_MISSING_PARAM", "The field '%s' can't be removed.", name).withParam(name)
+		}
+		if no != nil {
+			return jsonv.Value{}, no
 		}
 		changed = a.merge(changed, name, v, !a.is("update-shallow"))
 	}
@@ -226,6 +239,33 @@ func (a *Adapter) update(r *resource, i int, params jsonv.Value) (jsonv.Value, *
 	changed = changed.With("updated_at", jsonv.String(a.clock()))
 	a.items[r.Name][i] = changed
 	return a.saveAnswer(changed)
+}
+
+// checkField refuses a field that an update can't change, or says that it is ignored.
+func (a *Adapter) checkField(r *resource, name string) (ignored bool, no *failure) {
+	f := r.field(name)
+	isName := r.ByName && name == "name" || name == r.Kind && r.Kind != ""
+	switch {
+	case f.Name == "" && a.is("update-unknown-field"):
+		return true, nil
+	case f.Name == "":
+		no = refuse("VALIDATION_UNKNOWN_FIELD", "A %s has no field '%s'.", r.Name, name)
+		return false, no.withUnknown(name)
+	case f.AppendOnly && a.is("append-only-vague"):
+		return false, refuse("VALIDATION_READ_ONLY_FIELD", "The field '%s' is not taken.", name).withParam(name)
+	case f.AppendOnly && !a.is("append-only-open"):
+		no = refuse("VALIDATION_READ_ONLY_FIELD", "The field '%s' is append-only: an update can't change it.", name)
+		return false, no.withParam(name)
+	case isName:
+		no = refuse("VALIDATION_UNKNOWN_FIELD", "The field '%s' names the %s and can't be changed.", name, r.Name)
+		return false, no.withUnknown(name)
+	case f.ReadOnly && a.is("read-only-silent"):
+		return true, nil
+	case f.ReadOnly && !a.is("read-only-open"):
+		no = refuse("VALIDATION_READ_ONLY_FIELD", "The field '%s' is read-only: the adapter assigns it.", name)
+		return false, no.withParam(name)
+	}
+	return false, nil
 }
 
 func (a *Adapter) merge(into jsonv.Value, name string, v jsonv.Value, deep bool) jsonv.Value {

@@ -1,7 +1,6 @@
 package evidence
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -28,7 +27,10 @@ func Succeeded(answer jsonv.Value) bool { return answer.Lookup("success").Bool()
 // Message returns the message of a failure; a missing one is an empty text.
 func Message(answer jsonv.Value) jsonv.Value {
 	m := answer.Lookup("error", "message")
-	return cmp.Or(m.If(m.Kind() != jsonv.KindNull), jsonv.String(""))
+	if m.IsAbsent() || m.Kind() == jsonv.KindNull {
+		return jsonv.String("")
+	}
+	return m
 }
 
 // Names reports whether a text contains a name as a whole word.

@@ -207,7 +207,10 @@ func parseTyped(s string) jsonv.Value {
 	if m == nil {
 		return jsonv.Object()
 	}
-	p := jsonv.ObjectOf("type", jsonv.Filled(strings.TrimSpace(m[1])))
+	p := jsonv.Object()
+	if typ := strings.TrimSpace(m[1]); typ != "" {
+		p = p.With("type", jsonv.String(typ))
+	}
 	switch mark := strings.ToLower(strings.Trim(m[2], "()")); mark {
 	case "required", "!":
 		p = p.With("required", jsonv.Bool(true))

@@ -163,14 +163,14 @@ type Judge struct {
 // JSON returns the evidence as a bundle. Empty parts are left out.
 func (e *Evidence) JSON() jsonv.Value {
 	v := Encode(*e)
-	return v.With("expected_level", v.Lookup("expected_level").If(e.ExpectedLevel != rule.LevelOne))
+	if e.ExpectedLevel == rule.LevelOne {
+		return v.Without("expected_level")
+	}
+	return v
 }
 
 // NotShown is why the default of a parameter of a create was not tested. No value helps.
 const NotShown = "the created item does not show it"
-
-// Given returns a list or an object, and absent if it is empty.
-func Given(v jsonv.Value) jsonv.Value { return v.If(v.Len() > 0) }
 
 // IsLive reports whether evidence was collected by a live run of this program.
 func (e *Evidence) IsLive() bool { return e.Live.Lookup("tests").Kind() == jsonv.KindArray }

@@ -47,7 +47,8 @@ func Read(f *source.File) (*Evidence, source.Diagnostics) {
 	e.Live = r.live(root)
 	sets := rule.Sets()
 	if e.ExpectedRules != "" && !slices.Contains(sets, string(e.ExpectedRules)) {
-		r.Errorf(root.Lookup("expected_rules"), "/expected_rules", "expected one of %s, got %s", strings.Join(sets, ", "), Excerpt(string(e.ExpectedRules), 40))
+		r.Errorf(root.Lookup("expected_rules"), "/expected_rules", "expected one of %s, got %s",
+			strings.Join(sets, ", "), Excerpt(string(e.ExpectedRules), 40))
 	}
 	for _, n := range notes {
 		if n.Kind != jsonv.LoneSurrogate {
@@ -135,7 +136,11 @@ func (r *Reader) Member(o jsonv.Value, at, key string, kind jsonv.Kind, need boo
 
 // KindWords holds the names of kinds in messages.
 var KindWords = map[jsonv.Kind]string{
-	jsonv.KindBool: "true or false", jsonv.KindNumber: "a number", jsonv.KindString: "a string", jsonv.KindArray: "a list", jsonv.KindObject: "an object",
+	jsonv.KindBool:   "true or false",
+	jsonv.KindNumber: "a number",
+	jsonv.KindString: "a string",
+	jsonv.KindArray:  "a list",
+	jsonv.KindObject: "an object",
 }
 
 // Text reads a text, or returns "". A missing one is a problem if need is set.
@@ -185,8 +190,8 @@ func (r *Reader) known(o jsonv.Value, at string, keys []string) {
 			continue
 		}
 		if _, there := o.Get(near); !there {
-			hint := source.Parenthesis(source.Suggest(near))
-			r.Problems.Add(source.Warnf(r.Pos(m.Value), jsonv.AppendPointer(at, m.Key), "unknown key %q%s", m.Key, hint))
+			path, hint := jsonv.AppendPointer(at, m.Key), source.Parenthesis(source.Suggest(near))
+			r.Problems.Add(source.Warnf(r.Pos(m.Value), path, "unknown key %q%s", m.Key, hint))
 		}
 	}
 }
@@ -196,11 +201,13 @@ func (r *Reader) known(o jsonv.Value, at string, keys []string) {
 // Unknown members are ignored.
 func (r *Reader) live(o jsonv.Value) jsonv.Value {
 	live, at := r.Member(o, "", "x_live", jsonv.KindObject, false)
-	for kind, keys := range map[jsonv.Kind]string{jsonv.KindString: "tool started finished target repeat run ended", jsonv.KindObject: "mcp model judge", jsonv.KindBool: "partial"} {
-		for key := range strings.FieldsSeq(keys) {
-			r.Member(live, at, key, kind, false)
-		}
+	for _, key := range []string{"tool", "started", "finished", "target", "repeat", "run", "ended"} {
+		r.Member(live, at, key, jsonv.KindString, false)
 	}
+	for _, key := range []string{"mcp", "model", "judge"} {
+		r.Member(live, at, key, jsonv.KindObject, false)
+	}
+	r.Member(live, at, "partial", jsonv.KindBool, false)
 	for _, key := range []string{"tools", "dialect", "modes", "notices", "volatile_paths", "unchecked"} {
 		r.List(live, at, key, jsonv.KindString, func(jsonv.Value, string) {})
 	}
@@ -240,7 +247,8 @@ func (r *Reader) liveTest(t jsonv.Value, at string) {
 	id := r.Text(t, at, "id", true)
 	test, known := rule.TestByID()[id]
 	if id != "" && !(known && test.Live) {
-		r.Problems.Add(source.Warnf(r.Pos(t.Lookup("id")), at+"/id", "no row of a live report is called %q: the entry is ignored", display.Truncate(id, 40)))
+		r.Problems.Add(source.Warnf(r.Pos(t.Lookup("id")), at+"/id",
+			"no row of a live report is called %q: the entry is ignored", display.Truncate(id, 40)))
 	}
 	r.Integer(t, at, "cases", 0, false)
 	for _, key := range []string{"lacking", "moot", "observed"} {
@@ -252,7 +260,8 @@ func (r *Reader) liveTest(t jsonv.Value, at string) {
 		r.Integer(f, at, "call", 0, false)
 		rule := rule.ByID()[name]
 		if name != "" && (rule == nil || rule.Test != id) {
-			r.Problems.Add(source.Warnf(r.Pos(f.Lookup("rule")), at+"/rule", "%q is not a rule of this row: the entry is ignored", display.Truncate(name, 40)))
+			r.Problems.Add(source.Warnf(r.Pos(f.Lookup("rule")), at+"/rule",
+				"%q is not a rule of this row: the entry is ignored", display.Truncate(name, 40)))
 		}
 	})
 }

@@ -56,18 +56,7 @@ func (b bundle) unsentValues() {
 			if !given || sent {
 				continue
 			}
-			stored := ""
-			if op.Creates() && p.Rehearses() {
-				stored = "with it the create stores nothing that another row could examine"
-			}
-			why := cmp.Or(
-				b.run.Gate.Skipped[op.Name],
-				stored,
-				b.run.Caller.Ending(),
-				b.refusal(op, p),
-				"no call of this mode has the parameter",
-			)
-			says := "the value of --values was not sent: " + why
+			says := "the value of --values was not sent: " + b.whyUnsent(op, p)
 			b.run.Rows.Leave("accuracy", op.Name, p.Name, says, true)
 			if !b.run.Options.Values.Lookup(op.Name, p.Name).IsAbsent() {
 				b.run.Notices = append(b.run.Notices, op.Name+" "+p.Name+": "+says)
@@ -76,16 +65,36 @@ func (b bundle) unsentValues() {
 	}
 }
 
+// whyUnsent returns why no call had the value of the user for a parameter.
+func (b bundle) whyUnsent(op *catalog.Operation, p catalog.Parameter) string {
+	if skipped := b.run.Gate.Skipped[op.Name]; skipped != "" {
+		return skipped
+	}
+	if op.Creates() && p.Rehearses() {
+		return "with it the create stores nothing that another row could examine"
+	}
+	if ending := b.run.Caller.Ending(); ending != "" {
+		return ending
+	}
+	if refused := b.refusal(op, p); refused != "" {
+		return refused
+	}
+	return "no call of this mode has the parameter"
+}
+
 // policy returns what the user allowed the run to call.
 func (b bundle) policy() jsonv.Value {
 	o := b.run.Options
-	return jsonv.ObjectOf(
+	policy := jsonv.ObjectOf(
 		"mode", o.Mode,
 		"allow", jsonv.List(o.Allow, jsonv.String),
 		"deny", jsonv.List(o.Deny, jsonv.String),
 		"max_calls", o.MaxCalls,
-		"values", jsonv.Bool(true).If(o.Values.Len() > 0),
 	)
+	if o.Values.Len() > 0 {
+		policy = policy.With("values", jsonv.Bool(true))
+	}
+	return policy
 }
 
 // refusal returns why calls with a parameter were not sent, as the rows say; "" if they do not.
@@ -117,64 +126,97 @@ func (b bundle) keepProbed() {
 	b.run.Evidence.Live = b.run.Evidence.Live.With("partial", jsonv.Bool(true))
 }
 
+// liveNote is the member x_live of a bundle: what was done to collect the evidence. The
+// absent parts are left out.
+type liveNote struct {
+	Tool     string        `member:"tool,omitempty"` // this program
+	Started  string        `member:"started"`
+	Finished string        `member:"finished"`
+	Target   string        `member:"target,omitempty"`
+	Repeat   string        `member:"repeat,omitempty"` // the command line
+	Protocol string        `member:"mcp.protocolVersion,omitempty"`
+	Server   jsonv.Value   `member:"mcp.serverInfo"`
+	Tools    []string      `member:"tools,omitempty"`
+	Unasked  []jsonv.Value `member:"unasked,omitempty"`
+	Model    jsonv.Value   `member:"model"`
+	Judge    jsonv.Value   `member:"judge"`
+	Dialect  []string      `member:"dialect,omitempty"`
+	Modes    []string      `member:"modes"`
+	Policy   jsonv.Value   `member:"policy"`
+	Run      string        `member:"run,omitempty"`
+	Calls    int           `member:"calls"`
+	Ended    string        `member:"ended,omitempty"` // why the run ended early
+	Batch    int           `member:"batch_sent,omitempty"`
+	Skipped  []jsonv.Value `member:"skipped,omitempty"`
+	Notices  []string      `member:"notices,omitempty"`
+	Untested []jsonv.Value `member:"untested,omitempty"`
+	CutShort jsonv.Value   `member:"cut_short"` // rows, and why they had no time for all
+	Volatile []string      `member:"volatile_paths,omitempty"`
+	Cleanup  []jsonv.Value `member:"cleanup,omitempty"`
+	Left     []jsonv.Value `member:"leftovers,omitempty"`
+	Changed  []jsonv.Value `member:"changed,omitempty"`
+	Lists    jsonv.Value   `member:"lists"`
+	Unread   []string      `member:"unchecked,omitempty"`
+	Tests    []guard.Row   `member:"tests,omitempty"`
+	Calling  []jsonv.Value `member:"transcript,omitempty"`
+}
+
 // live returns the bundle's x_live object.
 func (b bundle) live() jsonv.Value {
-	var model, judge jsonv.Value
-	if m := b.run.Options.Asking.Model; m != nil {
-		model = semantic.JudgeNote(m).Without("kind")
+	o, session := b.run.Options, b.run.Caller.Session
+	note := liveNote{
+		Tool:     o.Program,
+		Started:  b.run.Started.UTC().Format(time.RFC3339),
+		Finished: b.run.Caller.Tape.Now().UTC().Format(time.RFC3339),
+		Target:   o.Target,
+		Repeat:   o.Repeat,
+		Protocol: session.Protocol(),
+		Server:   session.ServerInfo(),
+		Tools:    lists.Map(b.run.Catalog.Tools, func(t catalog.Tool) string { return t.Name }),
+		Unasked:  b.run.Unasked,
+		Dialect:  b.run.Dialect,
+		Modes:    b.run.Modes,
+		Policy:   b.policy(),
+		Run:      o.RunID,
+		Calls:    b.run.Caller.Calls,
+		Ended:    b.run.Caller.Ending(),
+		Batch:    b.run.BatchSent,
+		Skipped:  b.skippedOperations(),
+		Notices:  b.run.Notices,
+		Untested: b.run.Rows.Untested,
+		Volatile: b.volatilePaths(),
+		Cleanup:  b.run.Cleaner.Cleaned,
+		Left:     b.run.Ledger.Leftovers,
+		Changed:  b.run.Watcher.Changed,
+		Lists:    b.comparedLists(),
+		Unread:   b.run.Cleaner.Unchecked,
+		Calling:  b.run.Caller.Transcript,
 	}
-	if j := b.run.Options.Asking.Judge; j != nil {
-		judge = semantic.JudgeNote(j)
+	if m := o.Asking.Model; m != nil {
+		note.Model = semantic.JudgeNote(m).Without("kind")
 	}
-	short := jsonv.Object()
+	if j := o.Asking.Judge; j != nil {
+		note.Judge = semantic.JudgeNote(j)
+	}
 	for _, id := range evidence.SortedKeys(b.run.Caller.Short) {
-		short = short.With(id, jsonv.Filled(b.run.Caller.Short[id]))
+		note.CutShort = note.CutShort.With(id, jsonv.String(b.run.Caller.Short[id]))
 	}
-	var volatile []string
-	for _, op := range b.run.Catalog.Operations {
-		paths := evidence.SortedKeys(b.run.Steady.Masks[op.Name])
-		volatile = append(volatile, lists.Map(paths, func(path string) string { return op.Name + ": " + path })...)
-	}
-	var tests []jsonv.Value
 	for _, t := range rule.Tests() {
 		if t.Live {
-			tests = append(tests, evidence.Encode(*b.run.Rows.Tests[t.ID]))
+			note.Tests = append(note.Tests, *b.run.Rows.Tests[t.ID])
 		}
 	}
-	text, texts := jsonv.Filled[string], func(list []string) jsonv.Value { return evidence.Given(jsonv.List(list, jsonv.String)) }
-	list := func(list []jsonv.Value) jsonv.Value { return evidence.Given(jsonv.Array(list...)) }
-	o, session := b.run.Options, b.run.Caller.Session
-	return jsonv.ObjectOf(
-		"tool", text(o.Program),
-		"started", b.run.Started.UTC().Format(time.RFC3339),
-		"finished", b.run.Caller.Tape.Now().UTC().Format(time.RFC3339),
-		"target", text(o.Target),
-		"repeat", text(o.Repeat),
-		"mcp", jsonv.ObjectOf("protocolVersion", text(session.Protocol()), "serverInfo", session.ServerInfo()),
-		"tools", texts(lists.Map(b.run.Catalog.Tools, func(t catalog.Tool) string { return t.Name })),
-		"unasked", list(b.run.Unasked),
-		"model", model,
-		"judge", judge,
-		"dialect", texts(b.run.Dialect),
-		"modes", jsonv.List(b.run.Modes, jsonv.String),
-		"policy", b.policy(),
-		"run", text(o.RunID),
-		"calls", b.run.Caller.Calls,
-		"ended", text(b.run.Caller.Ending()),
-		"batch_sent", jsonv.Filled(b.run.BatchSent),
-		"skipped", list(b.skippedOperations()),
-		"notices", texts(b.run.Notices),
-		"untested", list(b.run.Rows.Untested),
-		"cut_short", evidence.Given(short),
-		"volatile_paths", texts(volatile),
-		"cleanup", list(b.run.Cleaner.Cleaned),
-		"leftovers", list(b.run.Ledger.Leftovers),
-		"changed", list(b.run.Watcher.Changed),
-		"lists", b.comparedLists(),
-		"unchecked", texts(b.run.Cleaner.Unchecked),
-		"tests", list(tests),
-		"transcript", list(b.run.Caller.Transcript),
-	)
+	return evidence.Encode(note)
+}
+
+// volatilePaths are the places in answers that differ from call to call.
+func (b bundle) volatilePaths() (paths []string) {
+	for _, op := range b.run.Catalog.Operations {
+		for _, path := range evidence.SortedKeys(b.run.Steady.Masks[op.Name]) {
+			paths = append(paths, op.Name+": "+path)
+		}
+	}
+	return paths
 }
 
 // comparedLists says on what it rests that no data of others changed: how many lists were
@@ -194,7 +236,11 @@ func (b bundle) comparedLists() jsonv.Value {
 			uncalled = append(uncalled, op.Name)
 		}
 	}
-	return jsonv.ObjectOf("compared", len(census.Lists), "uncalled", evidence.Given(jsonv.List(uncalled, jsonv.String)))
+	compared := jsonv.ObjectOf("compared", len(census.Lists))
+	if len(uncalled) > 0 {
+		compared = compared.With("uncalled", jsonv.List(uncalled, jsonv.String))
+	}
+	return compared
 }
 
 // skippedOperations lists the operations that were not called, with the reason.
@@ -205,7 +251,11 @@ func (b bundle) skippedOperations() (skipped []jsonv.Value) {
 			if word != probe.NotGeneratable {
 				word, detail = reason, ""
 			}
-			skipped = append(skipped, jsonv.ObjectOf("operation", op.Name, "reason", word, "detail", jsonv.Filled(detail)))
+			entry := jsonv.ObjectOf("operation", op.Name, "reason", word)
+			if detail != "" {
+				entry = entry.With("detail", jsonv.String(detail))
+			}
+			skipped = append(skipped, entry)
 		}
 	}
 	return skipped
@@ -232,13 +282,23 @@ func (b bundle) planOf(mode string) (plan []OperationPlan, template jsonv.Value)
 			b.run.Options.Mode, p.Mode = m, m
 			var args jsonv.Value
 			args, missing, p.Skipped = b.planCall(op)
-			p.Skipped = cmp.Or(b.run.Gate.Barred(op), p.Skipped, b.run.Gate.Unsent(op, args))
-			p.Arguments = op.Request(args).If(p.Skipped == "")
+			if barred := b.run.Gate.Barred(op); barred != "" {
+				p.Skipped = barred
+			}
+			if p.Skipped == "" {
+				p.Skipped = b.run.Gate.Unsent(op, args)
+			}
+			p.Arguments = jsonv.Value{}
+			if p.Skipped == "" {
+				p.Arguments = op.Request(args)
+			}
 			if p.Skipped == "" || m == mode {
 				break
 			}
 		}
-		values = values.With(op.Name, evidence.Given(missing))
+		if missing.Len() > 0 {
+			values = values.With(op.Name, missing)
+		}
 		plan = append(plan, p)
 	}
 	return plan, values

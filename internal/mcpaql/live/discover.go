@@ -59,7 +59,10 @@ func (dy discovery) listTools() error {
 	var names []string
 	cursor := ""
 	for range maxToolPages {
-		params := jsonv.ObjectOf("cursor", jsonv.Filled(cursor))
+		params := jsonv.Object()
+		if cursor != "" {
+			params = params.With("cursor", jsonv.String(cursor))
+		}
 		ctx, cancel := mcp.WithLimit(dy.run.Caller.Ctx, "--call-timeout", dy.run.Options.CallTimeout)
 		x := dy.run.Caller.Session.Do(ctx, mcp.Call{Method: "tools/list", Params: params.Append(nil)})
 		cancel()
@@ -267,7 +270,8 @@ func (dy discovery) detailIn(op *catalog.Operation, r guard.Reply) jsonv.Value {
 			continue
 		}
 		if dy.run.Speaks("the detail of an operation is in " + place + " instead of data.operation") {
-			dy.run.Rows.Fail("consistency.place", r, "the detail of %s is in %s instead of data.operation", op.Name, place)
+			dy.run.Rows.Fail("consistency.place", r,
+				"the detail of %s is in %s instead of data.operation", op.Name, place)
 		}
 		return v
 	}

@@ -100,15 +100,20 @@ func writeMarkdown(b *strings.Builder, changes []Change) {
 func asJSON(changes []Change) jsonv.Value {
 	list := make([]jsonv.Value, 0, len(changes))
 	for _, ch := range changes {
-		list = append(list, jsonv.ObjectOf(
+		change := jsonv.ObjectOf(
 			"class", string(ch.Class),
 			"kind", string(ch.Kind),
 			"name", ch.Name,
 			"pointer", ch.Pointer,
 			"message", ch.Message,
-			"server", jsonv.Filled(ch.Server),
-			"witness", jsonv.Filled(ch.Witness),
-		))
+		)
+		if ch.Server != "" {
+			change = change.With("server", jsonv.String(ch.Server))
+		}
+		if ch.Witness != "" {
+			change = change.With("witness", jsonv.String(ch.Witness))
+		}
+		list = append(list, change)
 	}
 	var sums []any
 	for _, c := range Classes() {

@@ -1,7 +1,6 @@
 package proc
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -138,7 +137,9 @@ func find(fail *StartError, dir string, env []string) string {
 	}
 	fail.Msg, fail.Hint = whyNot(full)
 	if first, _, _ := strings.Cut(name, " "); !strings.ContainsAny(first, `/\`) { // node ./server.js, but not /opt/my server
-		fail.Hint = cmp.Or(fail.Hint, hintFor(name, dir))
+		if fail.Hint == "" {
+			fail.Hint = hintFor(name, dir)
+		}
 	}
 	if strings.HasPrefix(name, "~") {
 		fail.Hint = "~ means a home folder only in a shell; write the path out, or ${HOME} in a suite"

@@ -34,7 +34,15 @@ func (p *htmlPage) Verdict() string {
 // VerdictClass returns the CSS class of the verdict.
 func (p *htmlPage) VerdictClass() string {
 	_, st := explain.Verdict(p.Run)
-	return map[term.Style]string{term.Good: "good", term.Bad: "bad", term.Warn: "warn"}[st]
+	switch st {
+	case term.Good:
+		return "good"
+	case term.Bad:
+		return "bad"
+	case term.Warn:
+		return "warn"
+	}
+	return ""
 }
 
 // Tool returns the name of the program that wrote the record.

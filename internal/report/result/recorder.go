@@ -38,9 +38,12 @@ func NewRecorder(o RecorderOptions) *Recorder {
 	if o.Redactor == nil {
 		o.Redactor = secret.NewRedactor()
 	}
+	if o.Spool == nil {
+		o.Spool = NewSpool("")
+	}
 	return &Recorder{
 		cleaner:   cleaner{secrets: o.Redactor, keys: map[string]secret.KeyLines{}},
-		run:       &Run{Schema: Schema, Cases: cmp.Or(o.Spool, NewSpool(""))},
+		run:       &Run{Schema: Schema, Cases: o.Spool},
 		listeners: o.Listeners,
 	}
 }

@@ -1,7 +1,6 @@
 package result
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -56,7 +55,9 @@ func Stored(cases ...*Case) *Spool {
 	s := NewSpool("")
 	for i, c := range cases {
 		c.Index = i
-		s.bad = cmp.Or(s.bad, s.Put(c))
+		if err := s.Put(c); s.bad == nil {
+			s.bad = err
+		}
 	}
 	return s
 }

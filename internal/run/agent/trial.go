@@ -272,13 +272,20 @@ func (t *Trial) final() string {
 func (t *Trial) observedValues() jsonv.Value {
 	r := t.record
 	tokens := jsonv.ObjectOf("input", r.InputTokens, "output", r.OutputTokens, "total", r.Tokens())
+	var final, cost jsonv.Value // absent: nothing was said, no price is known
+	if text := t.final(); text != "" {
+		final = jsonv.String(text)
+	}
+	if t.Price != nil {
+		cost = jsonv.Float(t.cost)
+	}
 	return jsonv.ObjectOf(
 		"calls", jsonv.Array(t.calls...),
 		"turns", r.Turns,
 		"tokens", tokens,
 		"stop", r.Stop,
 		"model", cmp.Or(r.ModelName, r.Model),
-		"final", jsonv.Filled(t.final()),
-		"cost_usd", jsonv.Float(t.cost).If(t.Price != nil),
+		"final", final,
+		"cost_usd", cost,
 	)
 }

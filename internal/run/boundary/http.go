@@ -75,7 +75,10 @@ func (q request) observe(ctx context.Context, def *plan.Server, x *mcp.Exchange)
 		events = events[:min(len(events), q.Events)]
 		o.Result, o.Error, o.Unanswered = message.Lookup("result"), message.Lookup("error"), missing
 	}
-	o.Own = jsonv.ObjectOf("http.body", body, "http.events", jsonv.Array(events...).If(events != nil))
+	o.Own = jsonv.ObjectOf("http.body", body)
+	if events != nil {
+		o.Own = o.Own.With("http.events", jsonv.Array(events...))
+	}
 	return o, nil
 }
 

@@ -171,7 +171,7 @@ func exitValue(stopped proc.Stopped) jsonv.Value {
 // handshake introduces mcptest to a program and waits for its answer, or for its end.
 // Its output remains to be examined, so no session reads it.
 func (e Env) handshake(ctx context.Context, p *proc.Process, version string) error {
-	client := jsonv.ObjectOf("name", e.Client.Name, "title", jsonv.Filled(e.Client.Title), "version", e.Client.Version)
+	client := e.Client.JSON()
 	declared := e.Declares
 	if declared.IsAbsent() {
 		declared = jsonv.Object()

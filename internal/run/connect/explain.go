@@ -1,7 +1,6 @@
 package connect
 
 import (
-	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -98,7 +97,10 @@ func Diagnose(sv *plan.Server, err error) (message, hint string) {
 	}
 	names := missingEnv(sv, err)
 	if len(names) == 0 {
-		return message, cmp.Or(hint, ownSettings(sv, err, flags))
+		if hint == "" {
+			hint = ownSettings(sv, err, flags)
+		}
+		return message, hint
 	}
 	verb, remedy := " is", "inherit_env: ["+strings.Join(names, ", ")+"]"
 	if len(names) > 1 {

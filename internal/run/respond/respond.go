@@ -305,6 +305,10 @@ func nextAnswer[T any](list *[]T, each bool) (T, bool) {
 
 func rootsJSON(roots []suite.Root) jsonv.Value {
 	return jsonv.ObjectOf("roots", jsonv.List(roots, func(r suite.Root) jsonv.Value {
-		return jsonv.ObjectOf("uri", r.URI, "name", jsonv.Filled(r.Name))
+		root := jsonv.ObjectOf("uri", r.URI)
+		if r.Name != "" {
+			root = root.With("name", jsonv.String(r.Name))
+		}
+		return root
 	}))
 }

@@ -90,7 +90,10 @@ func response(o target.Observation, eras bool) jsonv.Value {
 		v = v.Without("resultType")
 	}
 	meta := v.Lookup("_meta").Without(protocol.MetaServer)
-	return v.With("_meta", meta.If(meta.Len() > 0))
+	if meta.Len() == 0 {
+		return v.Without("_meta")
+	}
+	return v.With("_meta", meta)
 }
 
 // notifications are the log messages and the progress of the call, without its token.

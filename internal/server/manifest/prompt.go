@@ -77,11 +77,15 @@ func decodePrompt(n *source.Node, path string, d *source.Decoder) *Prompt {
 			"required", required,
 		))
 	}
+	var listed jsonv.Value // absent: the prompt has no arguments
+	if len(args) > 0 {
+		listed = jsonv.Array(args...)
+	}
 	p.Listed = jsonv.ObjectOf(
 		"name", k.Name,
 		"title", k.Title.JSON(),
 		"description", p.description,
-		"arguments", jsonv.Array(args...).If(args != nil),
+		"arguments", listed,
 		"icons", k.Icons.JSON(),
 		"_meta", k.Meta.JSON(),
 	)

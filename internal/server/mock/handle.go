@@ -148,11 +148,20 @@ func (s *Session) initialize(sc *scope) jsonv.Value {
 		s.protocol, s.client = protocol, params
 		s.mu.Unlock()
 	}
-	return jsonv.ObjectOf(
-		"protocolVersion", protocol, "capabilities", s.offeredCapabilities(sc),
-		"serverInfo", jsonv.ObjectOf("name", m.Name, "title", jsonv.Filled(m.Title), "version", m.Version),
-		"instructions", jsonv.Filled(m.Instructions),
+	info := jsonv.ObjectOf("name", m.Name)
+	if m.Title != "" {
+		info = info.With("title", jsonv.String(m.Title))
+	}
+	info = info.With("version", jsonv.String(m.Version))
+	result := jsonv.ObjectOf(
+		"protocolVersion", protocol,
+		"capabilities", s.offeredCapabilities(sc),
+		"serverInfo", info,
 	)
+	if m.Instructions != "" {
+		result = result.With("instructions", jsonv.String(m.Instructions))
+	}
+	return result
 }
 
 // offeredCapabilities returns the capabilities: those that the manifest states, or those implied
@@ -163,16 +172,26 @@ func (s *Session) offeredCapabilities(sc *scope) jsonv.Value {
 		return m.Capabilities
 	}
 	none, changes := jsonv.Object(), jsonv.ObjectOf("listChanged", true)
-	var extensions, tasks jsonv.Value
+	offered := jsonv.ObjectOf("logging", none)
+	if len(m.Tools) > 0 {
+		offered = offered.With("tools", changes)
+	}
+	if len(m.Resources) > 0 || len(m.Templates) > 0 {
+		offered = offered.With("resources", jsonv.ObjectOf("subscribe", true, "listChanged", true))
+	}
+	if len(m.Prompts) > 0 {
+		offered = offered.With("prompts", changes)
+	}
+	if m.Completes() {
+		offered = offered.With("completions", none)
+	}
 	switch {
 	case !m.HasTasks():
 	case sc.req.Caller != nil:
-		extensions = jsonv.ObjectOf(tasksExtension, none)
+		offered = offered.With("extensions", jsonv.ObjectOf(tasksExtension, none))
 	case sc.knowsTasks():
-		tasks = jsonv.ObjectOf("list", none, "cancel", none, "requests", jsonv.ObjectOf("tools", jsonv.ObjectOf("call", none)))
+		calls := jsonv.ObjectOf("tools", jsonv.ObjectOf("call", none))
+		offered = offered.With("tasks", jsonv.ObjectOf("list", none, "cancel", none, "requests", calls))
 	}
-	return jsonv.ObjectOf(
-		"logging", none, "tools", changes.If(len(m.Tools) > 0),
-		"resources", jsonv.ObjectOf("subscribe", true, "listChanged", true).If(len(m.Resources)+len(m.Templates) > 0),
-		"prompts", changes.If(len(m.Prompts) > 0), "completions", none.If(m.Completes()), "extensions", extensions, "tasks", tasks)
+	return offered
 }

@@ -153,7 +153,11 @@ func (s *Session) log(sc *scope, l *manifest.LogMessage) error {
 		return nil
 	}
 	data := l.Data.Eval(sc.root).OrNull()
-	params := jsonv.ObjectOf("level", l.Level, "logger", jsonv.Filled(l.Logger), "data", data)
+	params := jsonv.ObjectOf("level", l.Level)
+	if l.Logger != "" {
+		params = params.With("logger", jsonv.String(l.Logger))
+	}
+	params = params.With("data", data)
 	return stopIfLost(sc, sc.req.Notify("notifications/message", params.Append(nil)))
 }
 

@@ -101,9 +101,18 @@ func stamp(t time.Time) jsonv.Value { return jsonv.String(t.UTC().Format("2006-0
 // stateless returns a task in revisions without sessions, with the type of a result if it
 // has one. The caller holds mu.
 func (t *task) stateless(resultType string) jsonv.Value {
+	var typ jsonv.Value // absent: the task is not a result
+	if resultType != "" {
+		typ = jsonv.String(resultType)
+	}
 	return jsonv.ObjectOf(
-		"resultType", jsonv.Filled(resultType), "taskId", t.id, "status", t.status, "createdAt", stamp(t.created), "lastUpdatedAt", stamp(t.updated),
-		"ttlMs", t.support.TTL.Milliseconds(), "pollIntervalMs", t.support.Poll.Milliseconds(),
+		"resultType", typ,
+		"taskId", t.id,
+		"status", t.status,
+		"createdAt", stamp(t.created),
+		"lastUpdatedAt", stamp(t.updated),
+		"ttlMs", t.support.TTL.Milliseconds(),
+		"pollIntervalMs", t.support.Poll.Milliseconds(),
 	)
 }
 
@@ -115,8 +124,12 @@ func (t *task) session() jsonv.Value {
 		status = failed
 	}
 	return jsonv.ObjectOf(
-		"taskId", t.id, "status", status, "createdAt", stamp(t.created), "lastUpdatedAt", stamp(t.updated),
-		"ttl", t.support.TTL.Milliseconds(), "pollInterval", t.support.Poll.Milliseconds(),
+		"taskId", t.id,
+		"status", status,
+		"createdAt", stamp(t.created),
+		"lastUpdatedAt", stamp(t.updated),
+		"ttl", t.support.TTL.Milliseconds(),
+		"pollInterval", t.support.Poll.Milliseconds(),
 	)
 }
 

@@ -116,6 +116,9 @@ func (e *exchange) reply() jsonv.Value {
 			headers[name] = []string{value}
 		}
 	}
-	status := jsonv.Int(int64(e.status)).If(e.status != http.StatusOK)
+	var status jsonv.Value // absent: 200
+	if e.status != http.StatusOK {
+		status = jsonv.Int(int64(e.status))
+	}
 	return jsonv.ObjectOf("status", status, "headers", textsOf(headers, true), key, body)
 }

@@ -64,7 +64,11 @@ func (e *exchange) value() jsonv.Value {
 		"headers", textsOf(e.reqHeader, true),
 	)
 	response := jsonv.ObjectOf("status", e.status, "headers", textsOf(e.resHeader, true))
-	return jsonv.ObjectOf("test", jsonv.Filled(e.test), "request", e.request.addTo(request), "response", e.response.addTo(response))
+	var test jsonv.Value // absent: the exchange belongs to no test
+	if e.test != "" {
+		test = jsonv.String(e.test)
+	}
+	return jsonv.ObjectOf("test", test, "request", e.request.addTo(request), "response", e.response.addTo(response))
 }
 
 // textsOf returns named texts as an object with sorted members, absent if there are none.
@@ -89,8 +93,13 @@ func (b *body) addTo(o jsonv.Value) jsonv.Value {
 	case empty:
 		return o
 	case jsonBody:
-		o = o.With(key, b.json).With("layout", jsonv.Filled(b.layout))
-		o = o.With("raw", jsonv.String(b.text).If(b.layout == layoutOther))
+		o = o.With(key, b.json)
+		if b.layout != "" {
+			o = o.With("layout", jsonv.String(b.layout))
+		}
+		if b.layout == layoutOther {
+			o = o.With("raw", jsonv.String(b.text))
+		}
 	case textBody:
 		o = o.With(key, jsonv.String(b.text))
 	case base64Body:
@@ -102,7 +111,10 @@ func (b *body) addTo(o jsonv.Value) jsonv.Value {
 			return jsonv.ObjectOf("name", p.name, "filename", p.filename, "type", p.mediaType, "body", p.body.addTo(jsonv.Object()))
 		}))
 	}
-	return o.With("gzip", jsonv.Filled(b.gzip))
+	if b.gzip {
+		o = o.With("gzip", jsonv.Bool(true))
+	}
+	return o
 }
 
 // testOf returns the test of the label of a trial.

@@ -292,7 +292,15 @@ func flow(v jsonv.Value) string { return source.Flow(v, literal) }
 // Skeleton returns the entry of a test whose response is not known. It fails until a
 // person has written the expected response.
 func Skeleton(t *Test) string {
-	target := map[string]string{"tools": "text", "resources": "result.contents[0].text", "prompts": "result.messages[0].content.text"}[t.Block]
+	target := ""
+	switch t.Block {
+	case "tools":
+		target = "text"
+	case "resources":
+		target = "result.contents[0].text"
+	case "prompts":
+		target = "result.messages[0].content.text"
+	}
 	w := &writer{suite: &Suite{}}
 	w.test(t, w.suite.name(t))
 	return strings.TrimRight(w.b.String(), "\n") + `

@@ -1,7 +1,6 @@
 package suite
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -73,7 +72,9 @@ func Load(path string, o Options) (*Suite, source.Diagnostics) {
 		l.dec.Add(source.Diagnostic{Msg: fmt.Sprintf("find %s: %v", path, err), Code: "unreadable"})
 		return nil, l.dec.Diagnostics()
 	}
-	l.opts.Random = cmp.Or(l.opts.Random, new(recording.Random))
+	if l.opts.Random == nil {
+		l.opts.Random = new(recording.Random)
+	}
 	dir := filepath.Dir(abs)
 	l.suite = &Suite{Dir: dir, Random: map[string]string{}}
 	l.suite.DotEnv = l.readDotEnv(dir, o.EnvFiles)
@@ -260,7 +261,10 @@ func (l *loader) readImport(d *loadedDoc, imp *source.Node, path string) {
 		return
 	}
 	if _, err := os.Stat(abs); err != nil {
-		hint := cmp.Or(source.Suggest(l.besides(d, abs)), "looked for "+abs)
+		hint := source.Suggest(l.besides(d, abs))
+		if hint == "" {
+			hint = "looked for " + abs
+		}
 		l.dec.ErrorAt(imp.Pos, path, fmt.Sprintf("can't import %s: %s", name, readError(err)), hint)
 		l.suite.Files, l.suite.Partial = append(l.suite.Files, filepath.Clean(abs)), true
 		return

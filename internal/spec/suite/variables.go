@@ -1,7 +1,6 @@
 package suite
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -164,7 +163,10 @@ func (l *loader) addUndeclared(name string) {
 	text, given := l.opts.Vars[name]
 	if key, random := strings.CutPrefix(name, "random."); random && key != "" {
 		if !given {
-			text = cmp.Or(l.recordings()[key], l.opts.Random.Make(key))
+			text = l.recordings()[key]
+			if text == "" {
+				text = l.opts.Random.Make(key)
+			}
 		}
 		l.suite.Random[key], given = text, true
 	}

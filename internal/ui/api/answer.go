@@ -39,7 +39,10 @@ func (a *API) answer(_ context.Context, in toAnswer) (jsonv.Value, error) {
 	case !known:
 		return jsonv.Value{}, &badRequestError{"unknown action"}
 	case method == "elicitation/create":
-		answer := jsonv.ObjectOf("action", in.Action, "content", value.If(in.Action == "accept"))
+		answer := jsonv.ObjectOf("action", in.Action)
+		if in.Action == "accept" {
+			answer = answer.With("content", value)
+		}
 		return done, a.o.Hub.Answer(in.Ask, answer)
 	case in.Action != "accept":
 		return done, a.o.Hub.Answer(in.Ask, jsonv.Value{})

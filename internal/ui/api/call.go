@@ -138,9 +138,13 @@ func (a *API) result(_ context.Context, in ofCall) (jsonv.Value, error) {
 		return jsonv.Value{}, err
 	}
 	out := jsonv.ObjectOf(
-		"call", callView(c), "arguments", c.Wanted.Args, "cause", jsonv.Filled(c.Cause),
-		"detail", jsonv.List(c.Detail, jsonv.String), "warnings", jsonv.List(c.Warnings, jsonv.String),
-		"findings", findingViews(c.Findings), "readOnly", objection(surface.Tool, c.Tool) == "",
+		"call", callView(c),
+		"arguments", c.Wanted.Args,
+		"cause", textOrAbsent(c.Cause),
+		"detail", jsonv.List(c.Detail, jsonv.String),
+		"warnings", jsonv.List(c.Warnings, jsonv.String),
+		"findings", findingViews(c.Findings),
+		"readOnly", objection(surface.Tool, c.Tool) == "",
 	)
 	if c.Exchange == nil {
 		return out, nil

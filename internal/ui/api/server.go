@@ -99,7 +99,7 @@ func itemView(o *live.Offer, kind surface.Kind, key string, def jsonv.Value) jso
 	}
 	findings := o.Findings[kind.Noun()+" "+def.Lookup(key).Text()]
 	return jsonv.ObjectOf(
-		"name", cut(key), "title", jsonv.Filled(cut("title")), "description", jsonv.Filled(cut("description")),
+		"name", cut(key), "title", textOrAbsent(cut("title")), "description", textOrAbsent(cut("description")),
 		"tokens", surface.Tokens(def), "readOnly", allow.ReadOnly(def), "findings", len(findings),
 	)
 }
@@ -144,7 +144,7 @@ func (a *API) definition(_ context.Context, in ofItem) (jsonv.Value, error) {
 	}
 	return jsonv.ObjectOf(
 		"definition", def, "text", a.pretty(def), "sample", sample, "findings", findingViews(found),
-		"objection", jsonv.Filled(objection(kind, def)), "tokens", surface.Tokens(def),
+		"objection", textOrAbsent(objection(kind, def)), "tokens", surface.Tokens(def),
 	), nil
 }
 

@@ -16,7 +16,7 @@ func (a *API) stateNow() jsonv.Value {
 	calls := a.o.Hub.Calls()
 	return jsonv.ObjectOf(
 		"servers", jsonv.List(servers, a.serverView),
-		"problem", jsonv.Filled(problem),
+		"problem", textOrAbsent(problem),
 		"protocols", jsonv.List(append([]string{mcp.Auto}, protocol.Versions()...), jsonv.String),
 		"calls", jsonv.List(calls, callView),
 		"asks", jsonv.List(a.o.Hub.Asks(), askView),

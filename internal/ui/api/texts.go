@@ -52,3 +52,11 @@ func piece(text string, from int) jsonv.Value {
 	}
 	return jsonv.ObjectOf("text", text[from:to], "from", from, "next", to, "size", len(text))
 }
+
+// textOrAbsent returns a text, absent if it is empty: the page does without the member.
+func textOrAbsent(s string) jsonv.Value {
+	if s == "" {
+		return jsonv.Value{}
+	}
+	return jsonv.String(s)
+}

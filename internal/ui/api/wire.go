@@ -31,10 +31,17 @@ func (a *API) rowView(r live.Row) jsonv.Value {
 		})
 	}
 	out := jsonv.ObjectOf(
-		"seq", r.Seq, "at", r.At.UnixMilli(), "server", r.Server, "kind", string(r.Kind), "out", r.ToServer,
-		"method", jsonv.Filled(r.Method), "id", jsonv.Filled(r.ID), "bytes", r.Size,
-		"text", jsonv.Filled(text[:min(len(text), shownText)]),
-		"violations", kinds(r.Violations), "withdrawn", kinds(r.Withdrawn),
+		"seq", r.Seq,
+		"at", r.At.UnixMilli(),
+		"server", r.Server,
+		"kind", string(r.Kind),
+		"out", r.ToServer,
+		"method", textOrAbsent(r.Method),
+		"id", textOrAbsent(r.ID),
+		"bytes", r.Size,
+		"text", textOrAbsent(text[:min(len(text), shownText)]),
+		"violations", kinds(r.Violations),
+		"withdrawn", kinds(r.Withdrawn),
 	)
 	if r.Took >= 0 {
 		out = out.With("ms", jsonv.From(float64(r.Took.Microseconds())/1000))

@@ -2,7 +2,6 @@ package syntax
 
 import (
 	"bytes"
-	"cmp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -325,12 +324,14 @@ func (s syntaxPlace) noItem() Explanation {
 }
 
 func (s syntaxPlace) explainUnclosed(want, begin string) Explanation {
-	return Explanation{
-		Msg:      "expected " + want + ", got " + s.next(),
-		Begin:    s.start,
-		BeginMsg: begin,
-		Hint:     cmp.Or(s.twoKeys("{", "{…}"), s.unquotedHint(), s.comment()),
+	hint := s.twoKeys("{", "{…}")
+	if hint == "" {
+		hint = s.unquotedHint()
 	}
+	if hint == "" {
+		hint = s.comment()
+	}
+	return Explanation{Msg: "expected " + want + ", got " + s.next(), Begin: s.start, BeginMsg: begin, Hint: hint}
 }
 
 // noName explains "&" and "*" without a name.

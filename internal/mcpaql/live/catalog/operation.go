@@ -171,7 +171,10 @@ func (o *Operation) IsIdentifier(p Parameter) bool {
 // identifies what the resource belongs to.
 func (o *Operation) IDParam() *Parameter {
 	own := func(p Parameter) bool { return o.IsIdentifier(p) && !o.NamesOther(p) }
-	return cmp.Or(o.first(own), o.first(o.IsIdentifier))
+	if p := o.first(own); p != nil {
+		return p
+	}
+	return o.first(o.IsIdentifier)
 }
 
 // NamesOther reports whether a parameter names something of another resource, as in

@@ -176,7 +176,8 @@ func (a *caller) read(r *Reply, x *mcp.Exchange) {
 	// The flag, and the place of a domain error (MCP 4.1, 4.2).
 	isUsable := r.OK() || r.Refused() && r.Documented()
 	if !r.Envelope.IsAbsent() && r.raw.Lookup("isError").Bool() && isUsable {
-		a.rows.Fail("envelopes.is-error", *r, "isError is true although the caller can act on the response (%s)", r.Brief())
+		a.rows.Fail("envelopes.is-error", *r,
+			"isError is true although the caller can act on the response (%s)", r.Brief())
 	}
 }
 
@@ -190,7 +191,9 @@ func (a *caller) write(r Reply, x *mcp.Exchange) {
 	if size := len(answer.Append(nil)); size > maxKeptAnswer {
 		answer, whole = jsonv.String(display.Truncate(answer.String(), 1000)), jsonv.Int(int64(size))
 	}
-	answer = answer.If(a.kept <= maxKeptTranscript)
+	if a.kept > maxKeptTranscript {
+		answer = jsonv.Value{}
+	}
 	a.kept += len(answer.Append(nil)) + len(args.Append(nil))
 	a.Transcript = append(a.Transcript, jsonv.ObjectOf("n", r.Number, "tool", r.Tool, "arguments", args,
 		"ms", float64(x.Elapsed.Microseconds())/1000, "bytes", whole, "answer", answer))
@@ -201,7 +204,8 @@ func (a *caller) write(r Reply, x *mcp.Exchange) {
 func (a *caller) watch(r Reply, x *mcp.Exchange) {
 	a.rows.Count("conduct")
 	if r.rpc != nil && r.rpc.Code != protocol.CodeInvalidParams {
-		a.rows.Fail("envelopes.rpc", r, "the response is a JSON-RPC error instead of a result: %s", display.Truncate(r.rpc.Message, 120))
+		a.rows.Fail("envelopes.rpc", r,
+			"the response is a JSON-RPC error instead of a result: %s", display.Truncate(r.rpc.Message, 120))
 	}
 	for _, v := range append(x.Violations, a.Session.TakeViolations()...) {
 		a.rows.Fail("conduct.wire", r, "%s: %s", v.Kind, v.Msg)
@@ -334,7 +338,8 @@ func (a *caller) repeatConfirmed(ctx context.Context, r Reply) Reply {
 		}
 		return again
 	}
-	a.rows.Fail("confirmation.works", r, "%s asks for a confirmation and does not accept the token that it issued", r.operation())
+	a.rows.Fail("confirmation.works", r,
+		"%s asks for a confirmation and does not accept the token that it issued", r.operation())
 	return r
 }
 
@@ -349,13 +354,15 @@ func (a *caller) checkToken(r Reply) string {
 	case token == "":
 		a.rows.Fail("confirmation.token", r, "%s asks for a confirmation and issues no token", r.operation())
 	case n < 8 || n > 80 || !tokenForm().MatchString(token):
-		a.rows.Fail("confirmation.token", r, "the token of %s is not conf_ or quota_continue_ and up to 64 letters, digits, _ and -", r.operation())
+		a.rows.Fail("confirmation.token", r,
+			"the token of %s is not conf_ or quota_continue_ and up to 64 letters, digits, _ and -", r.operation())
 	}
 	at, err := time.Parse(time.RFC3339, expires)
 	switch {
 	case token == "":
 	case err != nil:
-		a.rows.Fail("confirmation.expires", r, "the token of %s has no expires_at that is a date and time", r.operation())
+		a.rows.Fail("confirmation.expires", r,
+			"the token of %s has no expires_at that is a date and time", r.operation())
 	case at.Before(a.Tape.Now().Add(-time.Minute)):
 		a.rows.Fail("confirmation.expires", r, "the token of %s expired before it was issued", r.operation())
 	}

@@ -1,7 +1,6 @@
 package guard
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -231,7 +230,10 @@ func (ex *executor) Aborter() *catalog.Operation {
 			return op.Category == "EXECUTE" && op.Verb == verb && op.ExecutionParam() != nil
 		})
 	}
-	return cmp.Or(named("abort"), named("cancel"))
+	if abort := named("abort"); abort != nil {
+		return abort
+	}
+	return named("cancel")
 }
 
 // Look requests the state of an execution.

@@ -127,7 +127,8 @@ func (c *Run) JudgeDates() {
 			}
 			c.Rows.Count("dates")
 			if !s.iso {
-				c.Rows.Fail("dates.iso", s.reply, "%s returns %q for %s", s.op, display.Truncate(s.value, 42), evidence.Quoted(name))
+				c.Rows.Fail("dates.iso", s.reply,
+					"%s returns %q for %s", s.op, display.Truncate(s.value, 42), evidence.Quoted(name))
 			}
 		}
 	}

@@ -206,7 +206,10 @@ func (g *gate) userNamed(op *catalog.Operation, param string, v jsonv.Value) boo
 
 // Forbidden returns why arguments may not be sent, or "".
 func (g *gate) Forbidden(args jsonv.Value) string {
-	return cmp.Or(g.Poison[args.Lookup("operation").Text()], g.refuses(args))
+	if why := g.Poison[args.Lookup("operation").Text()]; why != "" {
+		return why
+	}
+	return g.refuses(args)
 }
 
 // Unsent returns why a mode that may call an operation would not send a planned call, or "":

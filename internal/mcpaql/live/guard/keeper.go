@@ -76,7 +76,8 @@ func (kp *keeper) keepCreated(op *catalog.Operation, params jsonv.Value, r Reply
 // disown reports a create whose answer names no item of the run, or one without the
 // run's mark. Its item, if any, cannot be removed, so no more of them are created.
 func (kp *keeper) disown(op *catalog.Operation, params jsonv.Value, r Reply, named jsonv.Value) {
-	kp.Rows.Fail("consistency.created", r, "the response to %s names no new item with the values that were sent; the run does not touch it", op.Name)
+	kp.Rows.Fail("consistency.created", r,
+		"the response to %s names no new item with the values that were sent; the run does not touch it", op.Name)
 	ids, certain := kp.lister.newOnes(op)
 	if !named.IsAbsent() && !slices.ContainsFunc(ids, func(id jsonv.Value) bool { return jsonv.Equal(id, named) }) {
 		ids = append(ids, named)

@@ -136,8 +136,11 @@ func (r Reply) Response() jsonv.Value {
 		v = r.raw
 	}
 	if size := len(v.Append(nil)); size > maxEvidenceAnswer {
-		cause := v.Lookup("error")
-		return jsonv.ObjectOf("x_truncated", size, "success", v.Lookup("success"), "error", cause.If(len(cause.Append(nil)) < maxKeptAnswer))
+		kept := jsonv.ObjectOf("x_truncated", size, "success", v.Lookup("success"))
+		if cause := v.Lookup("error"); len(cause.Append(nil)) < maxKeptAnswer {
+			kept = kept.With("error", cause)
+		}
+		return kept
 	}
 	return v
 }

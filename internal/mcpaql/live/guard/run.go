@@ -228,7 +228,11 @@ func (rs *rows) Fail(id string, r Reply, format string, args ...any) {
 		return
 	}
 	says := fmt.Sprintf(format, args...)
-	t.Findings = append(t.Findings, jsonv.ObjectOf("rule", id, "says", says, "call", jsonv.Filled(r.Number)))
+	finding := jsonv.ObjectOf("rule", id, "says", says)
+	if r.Number != 0 {
+		finding = finding.With("call", jsonv.Int(int64(r.Number)))
+	}
+	t.Findings = append(t.Findings, finding)
 }
 
 // Skip records that a test left a parameter out, and why.
@@ -242,13 +246,11 @@ func (rs *rows) SkipUnsent(test, op, param string, r Reply) {
 // Leave records that a test left a parameter out; policy reports whether the mode or
 // the rules of the run forbade it.
 func (rs *rows) Leave(test, op, param, reason string, policy bool) {
-	rs.Untested = append(rs.Untested, jsonv.ObjectOf(
-		"test", test,
-		"operation", op,
-		"parameter", param,
-		"reason", reason,
-		"policy", jsonv.Filled(policy),
-	))
+	left := jsonv.ObjectOf("test", test, "operation", op, "parameter", param, "reason", reason)
+	if policy {
+		left = left.With("policy", jsonv.Bool(true))
+	}
+	rs.Untested = append(rs.Untested, left)
 }
 
 // The modes of a live run, which decide what it may call.

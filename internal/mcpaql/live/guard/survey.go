@@ -200,7 +200,8 @@ func (st *steadiness) checkDates(op *catalog.Operation, r Reply) {
 				key := op.Name + " " + k
 				if !isoDate().MatchString(e.Text()) && !st.failures[key] {
 					st.failures[key] = true
-					st.rows.Fail("dates.iso", r, "%s returns %s for %s", op.Name, display.Truncate(e.String(), 42), evidence.Quoted(k))
+					st.rows.Fail("dates.iso", r,
+						"%s returns %s for %s", op.Name, display.Truncate(e.String(), 42), evidence.Quoted(k))
 				}
 			}
 			walkDates(e, depth+1)

@@ -85,7 +85,8 @@ func (pr cycleProbe) roundTrip(create *catalog.Operation, kind jsonv.Value) {
 		case made.OK():
 			pr.run.Rows.Skip("create-read", create.Name, "", "what it created was not found again")
 		case made.Sent():
-			pr.run.Rows.Skip("create-read", create.Name, "", "it did not succeed with every documented parameter: "+made.Brief())
+			pr.run.Rows.Skip("create-read", create.Name, "",
+				"it did not succeed with every documented parameter: "+made.Brief())
 		case made.Cause != nil:
 			pr.run.Rows.SkipUnsent("create-read", create.Name, "", made)
 		}
@@ -172,7 +173,8 @@ func (pr cycleProbe) compareCreated(y *guard.Cycle, made guard.Reply) {
 			return !thing.Lookup(k).IsAbsent()
 		}
 		if gone && !p.Required && !pr.known(y, made, name) && slices.ContainsFunc(y.Params.Keys(), isShown) {
-			pr.run.Rows.Fail("consistency.unshown", y.Read, "%s accepts %s, and no response and no type shows it", y.Create.Name, evidence.Quoted(name))
+			pr.run.Rows.Fail("consistency.unshown", y.Read,
+				"%s accepts %s, and no response and no type shows it", y.Create.Name, evidence.Quoted(name))
 			continue
 		}
 		f.Fields = append(f.Fields, expectStored(y.Read, f.ReadResponse, prefix+"."+name, v))

@@ -72,7 +72,8 @@ func (p executionProbe) checkState(starter *catalog.Operation, who string, r gua
 		p.run.Rows.Fail("execute.state", r, "the response of %s lacks execution_id or status", who)
 	case slices.Contains(guard.CoreStates, status.Text()):
 	case !slices.Contains(starter.Detail.Lookup("lifecycle", "states").Texts(), status.Text()):
-		p.run.Rows.Fail("execute.status", r, "%s returns the status %s, which is neither a core state nor listed under lifecycle.states of %s", who, evidence.Excerpt(status.Text(), 40), starter.Name)
+		p.run.Rows.Fail("execute.status", r,
+			"%s returns the status %s, which is neither a core state nor listed under lifecycle.states of %s", who, evidence.Excerpt(status.Text(), 40), starter.Name)
 	}
 }
 
@@ -93,7 +94,8 @@ func (p executionProbe) followOne(op, reader, abort *catalog.Operation) {
 	switch {
 	case last.Heard() && !last.OK():
 		p.run.Rows.Count("execution-end")
-		p.run.Rows.Fail("execution-end.readable", last, "%s does not return the state of the execution that %s started: %s", reader.Name, op.Name, last.Brief())
+		p.run.Rows.Fail("execution-end.readable", last,
+			"%s does not return the state of the execution that %s started: %s", reader.Name, op.Name, last.Brief())
 		return
 	case ended == "":
 		t.Incomplete = fmt.Sprintf("the execution that %s started was still %s after %s", op.Name, evidence.Excerpt(x.Status, 40), p.run.Options.Follow)
@@ -103,7 +105,8 @@ func (p executionProbe) followOne(op, reader, abort *catalog.Operation) {
 	retries := ended == "failed" && op.Detail.Lookup("lifecycle", "supports_retry").Bool()
 	stays := func(after string) {
 		if now, r := p.run.Executor.Look(reader, x); r.OK() && now != ended && !retries {
-			p.run.Rows.Fail("execution-end.final", r, "an execution of %s was %s, and is %s%s", op.Name, ended, evidence.Excerpt(now, 40), after)
+			p.run.Rows.Fail("execution-end.final", r,
+				"an execution of %s was %s, and is %s%s", op.Name, ended, evidence.Excerpt(now, 40), after)
 		}
 	}
 	stays(" afterwards")
@@ -117,7 +120,8 @@ func (p executionProbe) followOne(op, reader, abort *catalog.Operation) {
 			continue
 		}
 		if r.OK() {
-			p.run.Rows.Fail("execution-end.closed", r, "%s is accepted for an execution that was %s", further.Name, ended)
+			p.run.Rows.Fail("execution-end.closed", r,
+				"%s is accepted for an execution that was %s", further.Name, ended)
 		} else {
 			p.run.Failed(further.Name+" of an execution that ended", r)
 		}
@@ -147,7 +151,8 @@ func (p executionProbe) abortOne(op, reader, abort *catalog.Operation) {
 		}
 		p.run.Rows.Count("execution-abort")
 		status := evidence.Excerpt(begun.Data().Lookup("status").Text(), 40)
-		p.run.Rows.Fail("execution-abort.accepted", r, "%s refuses to end an execution that is %s: %s", abort.Name, status, r.Brief())
+		p.run.Rows.Fail("execution-abort.accepted", r,
+			"%s refuses to end an execution that is %s: %s", abort.Name, status, r.Brief())
 		return
 	}
 	p.run.Rows.Count("execution-abort")
@@ -156,12 +161,15 @@ func (p executionProbe) abortOne(op, reader, abort *catalog.Operation) {
 	switch {
 	case !last.OK():
 	case ended == "":
-		p.run.Rows.Fail("execution-abort.ends", last, "%s succeeds, and the execution of %s is still %s", abort.Name, op.Name, evidence.Excerpt(x.Status, 40))
+		p.run.Rows.Fail("execution-abort.ends", last,
+			"%s succeeds, and the execution of %s is still %s", abort.Name, op.Name, evidence.Excerpt(x.Status, 40))
 	case ended != guard.Cancelled:
-		p.run.Rows.Fail("execution-abort.ends", last, "%s succeeds, and the execution of %s goes on until it is %s", abort.Name, op.Name, ended)
+		p.run.Rows.Fail("execution-abort.ends", last,
+			"%s succeeds, and the execution of %s goes on until it is %s", abort.Name, op.Name, ended)
 	default:
 		if now, again := p.run.Executor.Look(reader, x); again.OK() && now != guard.Cancelled {
-			p.run.Rows.Fail("execution-end.final", again, "an execution of %s was cancelled, and is %s afterwards", op.Name, evidence.Excerpt(now, 40))
+			p.run.Rows.Fail("execution-end.final", again,
+				"an execution of %s was cancelled, and is %s afterwards", op.Name, evidence.Excerpt(now, 40))
 		}
 	}
 }
@@ -179,7 +187,8 @@ func (p executionProbe) steps() {
 	op := p.run.Catalog.Op(catalog.StepOperation)
 	if op == nil {
 		p.run.Rows.Count("execution-steps")
-		p.run.Rows.Fail("execution-steps.listed", guard.Reply{}, "execution_safety_loop is advertised, and %s is not listed", catalog.StepOperation)
+		p.run.Rows.Fail("execution-steps.listed", guard.Reply{},
+			"execution_safety_loop is advertised, and %s is not listed", catalog.StepOperation)
 		return
 	}
 	base, done := p.run.Base[op.Name]
@@ -191,7 +200,8 @@ func (p executionProbe) steps() {
 	factors := answer.Lookup("factors")
 	odd := slices.ContainsFunc(factors.List(), func(v jsonv.Value) bool { return v.Kind() != jsonv.KindString })
 	if answer.Lookup("continue").Kind() != jsonv.KindBool || factors.Kind() != jsonv.KindArray || odd {
-		p.run.Rows.Fail("execution-steps.directive", base, "the response of %s lacks continue (true or false) or factors (a list of strings)", op.Name)
+		p.run.Rows.Fail("execution-steps.directive", base,
+			"the response of %s lacks continue (true or false) or factors (a list of strings)", op.Name)
 	}
 }
 

@@ -51,13 +51,15 @@ func (pr featureProbe) presetsOf(op *catalog.Operation) {
 		}
 		pr.run.Rows.Count("presets")
 		if !r.OK() {
-			pr.run.Rows.Fail("presets.accepted", r, "%s refuses fields: %s: %s", op.Name, evidence.Quoted(preset), r.Brief())
+			pr.run.Rows.Fail("presets.accepted", r,
+				"%s refuses fields: %s: %s", op.Name, evidence.Quoted(preset), r.Brief())
 			continue
 		}
 		keys := catalog.Sample(r.Data()).Keys()
 		for _, k := range before {
 			if !slices.Contains(keys, k) {
-				pr.run.Rows.Fail("presets.nest", r, "%s: %s lacks %s, which %s has", op.Name, preset, evidence.Excerpt(k, 60), smaller)
+				pr.run.Rows.Fail("presets.nest", r,
+					"%s: %s lacks %s, which %s has", op.Name, preset, evidence.Excerpt(k, 60), smaller)
 			}
 		}
 		if preset == "full" && smaller != "" && len(before) >= len(keys) && len(keys) > 3 {
@@ -89,15 +91,18 @@ func (pr featureProbe) pathOf(op *catalog.Operation, path string) {
 	}
 	pr.run.Rows.Count("presets")
 	if !r.OK() {
-		pr.run.Rows.Fail("presets.path", r, "%s refuses the path %s: %s", op.Name, evidence.Excerpt(path, 80), r.Brief())
+		pr.run.Rows.Fail("presets.path", r,
+			"%s refuses the path %s: %s", op.Name, evidence.Excerpt(path, 80), r.Brief())
 		return
 	}
 	head, rest, _ := strings.Cut(path, ".")
 	part := catalog.Sample(r.Data()).Lookup(head)
 	if part.Kind() != jsonv.KindObject || part.Lookup(rest).IsAbsent() {
-		pr.run.Rows.Fail("presets.path", r, "%s does not return %s inside its object", op.Name, evidence.Excerpt(path, 80))
+		pr.run.Rows.Fail("presets.path", r,
+			"%s does not return %s inside its object", op.Name, evidence.Excerpt(path, 80))
 	} else if part.Len() > 1 {
-		pr.run.Rows.Fail("presets.path", r, "%s returns more of %s than the path selects", op.Name, evidence.Excerpt(head, 60))
+		pr.run.Rows.Fail("presets.path", r,
+			"%s returns more of %s than the path selects", op.Name, evidence.Excerpt(head, 60))
 	}
 }
 
@@ -111,7 +116,13 @@ func (pr operationProbe) companions(op *catalog.Operation, p catalog.Parameter, 
 	if pair == "" || !op.Cursors() || op.Param(pair) == nil {
 		return params, true
 	}
-	at := map[string]string{"after": "startCursor", "before": "endCursor"}[p.Name]
+	at := ""
+	switch p.Name {
+	case "after":
+		at = "startCursor"
+	case "before":
+		at = "endCursor"
+	}
 	cursor := base.Data().Lookup("pageInfo", at)
 	if cursor.Kind() != jsonv.KindString {
 		return params, false
@@ -160,7 +171,8 @@ func (pr featureProbe) pageThrough(op *catalog.Operation) {
 	case !two.OK():
 		pr.run.Rows.Fail("pagination.next", two, "%s refuses its own cursor: %s", op.Name, two.Brief())
 	case len(b) != 1 || len(a) == 1 && jsonv.Equal(a[0], b[0]):
-		pr.run.Rows.Fail("pagination.next", two, "%s after a cursor does not return the one item that follows", op.Name)
+		pr.run.Rows.Fail("pagination.next", two,
+			"%s after a cursor does not return the one item that follows", op.Name)
 	default:
 		pr.checkPageInfo(op, two, two.Data().Lookup("pageInfo", "hasNextPage").Bool(), true)
 	}
@@ -184,7 +196,8 @@ func (pr featureProbe) pageThrough(op *catalog.Operation) {
 		switch {
 		case !r.Sent():
 		case r.OK():
-			pr.run.Rows.Fail("pagination.combinations", r, "%s accepts %s without the required parameters, or with parameters that exclude each other", op.Name, names)
+			pr.run.Rows.Fail("pagination.combinations", r,
+				"%s accepts %s without the required parameters, or with parameters that exclude each other", op.Name, names)
 		default:
 			pr.run.Failed(op.Name+" with "+names, r)
 		}
@@ -244,7 +257,8 @@ func (pr featureProbe) checkPageInfo(op *catalog.Operation, r guard.Reply, next,
 		case v.Kind() != jsonv.KindBool:
 			pr.run.Rows.Fail("pagination.info", r, "%s returns a pageInfo without %s", op.Name, f.name)
 		case v.Bool() != f.want:
-			pr.run.Rows.Fail("pagination.flags", r, "%s returns %s %v, expected %v", op.Name, f.name, v.Bool(), f.want)
+			pr.run.Rows.Fail("pagination.flags", r,
+				"%s returns %s %v, expected %v", op.Name, f.name, v.Bool(), f.want)
 		}
 	}
 	for _, name := range []string{"startCursor", "endCursor"} {

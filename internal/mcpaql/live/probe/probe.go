@@ -120,7 +120,8 @@ func (pr operationProbe) probeAnswering(op *catalog.Operation, params jsonv.Valu
 		return !p.Required && !params.Lookup(p.Name).IsAbsent()
 	}
 	if op.Creates() && slices.ContainsFunc(op.Params, isGivenOption) {
-		pr.run.Rows.Skip("accuracy", op.Name, "", "not called with its required parameters only, because none of them can carry the mark of the run")
+		pr.run.Rows.Skip("accuracy", op.Name, "",
+			"not called with its required parameters only, because none of them can carry the mark of the run")
 	}
 	pr.accuracy(op, params, base)
 	pr.missing(op)
@@ -199,7 +200,8 @@ func (pr operationProbe) judgeDocumented(op *catalog.Operation, r guard.Reply, p
 	accepted := !r.Silent
 	for name := range params.Members() {
 		if r.UnknownParameter(name) && (r.OK() || evidence.Names(r.Message(), name)) {
-			pr.run.Rows.Fail("accuracy.unknown", r, "%s documents %s and refuses it as unknown: %s", op.Name, evidence.Quoted(name), r.Brief())
+			pr.run.Rows.Fail("accuracy.unknown", r,
+				"%s documents %s and refuses it as unknown: %s", op.Name, evidence.Quoted(name), r.Brief())
 			accepted = false
 		}
 	}
@@ -215,14 +217,16 @@ func (pr operationProbe) judgeDocumented(op *catalog.Operation, r guard.Reply, p
 	case !r.Refused() || !r.Documented():
 		pr.run.Failed(op.Name+" by its documentation", r)
 		if _, baseline := pr.run.Base[op.Name]; !baseline || pr.run.Base[op.Name].Number == r.Number {
-			pr.run.Rows.Fail("accuracy.uncallable", r, "%s cannot be called: with only its required parameters it fails with an undocumented error: %s", op.Name, r.Brief())
+			pr.run.Rows.Fail("accuracy.uncallable", r,
+				"%s cannot be called: with only its required parameters it fails with an undocumented error: %s", op.Name, r.Brief())
 			return
 		}
 		pr.run.Rows.Fail("accuracy.failure", r, "%s fails with an undocumented error: %s", op.Name, r.Brief())
 	case code == "VALIDATION_MISSING_PARAM" && op.Silent():
 		pr.run.Rows.Skip("accuracy", op.Name, "", "its detail does not say which parameters it takes")
 	case code == "VALIDATION_MISSING_PARAM":
-		pr.run.Rows.Fail("accuracy.missing", r, "%s has every required parameter and demands more: %s", op.Name, r.Brief())
+		pr.run.Rows.Fail("accuracy.missing", r,
+			"%s has every required parameter and demands more: %s", op.Name, r.Brief())
 	case code == "VALIDATION_INVALID_TYPE":
 		pr.run.Rows.Fail("accuracy.type", r, "%s refuses a value of the documented type: %s", op.Name, r.Brief())
 	}
@@ -386,7 +390,9 @@ func (pr operationProbe) refusesMadeUp(op *catalog.Operation, r guard.Reply, par
 			refused = strings.Contains(message, name) || evidence.Named(r.Envelope.Lookup("error"), v.Text())
 		}
 		if refused {
-			pr.run.Rows.Skip("accuracy", op.Name, name, "the value that was made up for it is refused ("+cmp.Or(r.Code(), "without a code")+"); --values provides one")
+			code := cmp.Or(r.Code(), "without a code")
+			pr.run.Rows.Skip("accuracy", op.Name, name,
+				"the value that was made up for it is refused ("+code+"); --values provides one")
 			return true
 		}
 	}

@@ -125,7 +125,8 @@ func (p requestProbe) misroute(op *catalog.Operation, tool string, params jsonv.
 	case r.Refused() && (code == "VALIDATION_ENDPOINT_MISMATCH" || code == "VALIDATION_WRONG_ENDPOINT" || evidence.Names(r.Message(), op.Tool)):
 		p.run.Failed(op.Name+" on "+tool, r, op.Tool)
 	default:
-		p.run.Rows.Fail("routing.named", r, "%s on %s is rejected without naming %s: %s", op.Name, tool, op.Tool, r.Brief())
+		p.run.Rows.Fail("routing.named", r,
+			"%s on %s is rejected without naming %s: %s", op.Name, tool, op.Tool, r.Brief())
 		p.run.Failed(op.Name+" on "+tool, r, op.Tool)
 	}
 }
@@ -165,7 +166,11 @@ func (pr featureProbe) probeLevel2() {
 // with the capabilities that the adapter declares.
 func (pr featureProbe) probeBatch() {
 	part := func(op, query string) jsonv.Value {
-		return jsonv.ObjectOf("operation", op, "params", jsonv.ObjectOf("query", query).If(query != ""))
+		request := jsonv.ObjectOf("operation", op)
+		if query != "" {
+			request = request.With("params", jsonv.ObjectOf("query", query))
+		}
+		return request
 	}
 	list := jsonv.Array(part("introspect", "operations"), part(guard.NoOperation, ""), part("introspect", "types"))
 	r := pr.run.Caller.Send(pr.run.Catalog.Reader, jsonv.ObjectOf("operations", list))
@@ -191,7 +196,8 @@ func (pr featureProbe) probeBatch() {
 		flag := proto.Lookup(name)
 		if flag.Kind() == jsonv.KindBool && flag.Bool() != seen && pr.run.Options.Mode != guard.ModePlan {
 			pr.run.Rows.Tests["tools"].Cases++
-			pr.run.Rows.Fail("tools.capability", r, "_protocol.capabilities.%s is %v, but the run showed %v", name, flag.Bool(), seen)
+			pr.run.Rows.Fail("tools.capability", r,
+				"_protocol.capabilities.%s is %v, but the run showed %v", name, flag.Bool(), seen)
 		}
 	}
 }
@@ -231,7 +237,8 @@ func (p requestProbe) probeConsistency() {
 		p.run.Rows.Count("consistency")
 		v, there := r.Data().Get(q[2])
 		if !r.OK() || !there || v.Kind() != jsonv.KindNull {
-			p.run.Rows.Fail("consistency.null", r, "asked for an unknown %s: expected success with %s: null, got %s", q[2], q[2], r.Brief())
+			p.run.Rows.Fail("consistency.null", r,
+				"asked for an unknown %s: expected success with %s: null, got %s", q[2], q[2], r.Brief())
 		}
 	}
 }
@@ -263,7 +270,8 @@ func (p requestProbe) effects() {
 		}
 		name := r.Args.Lookup("operation").Text()
 		if path, differs := own.Difference(p.run.Lister.First[name].Envelope, r.Envelope); differs {
-			p.run.Rows.Fail("consistency.effects", r, "%s returns a different result at the end of the run, although everything that the run created was removed: %s differs", name, path)
+			p.run.Rows.Fail("consistency.effects", r,
+				"%s returns a different result at the end of the run, although everything that the run created was removed: %s differs", name, path)
 		}
 	}
 }
@@ -285,7 +293,8 @@ func (p requestProbe) probeSession() {
 	r := p.run.Caller.Introspect("query", "operations")
 	if unused != nil && p.run.Caller.Session == s {
 		if again := unused(); again.OK() {
-			p.run.Rows.Fail("session.token", again, "%s accepts a token of the previous session", again.Args.Lookup("operation").Text())
+			p.run.Rows.Fail("session.token", again,
+				"%s accepts a token of the previous session", again.Args.Lookup("operation").Text())
 		}
 	}
 	if p.run.Caller.Session == s { // otherwise it ended and was replaced

@@ -22,7 +22,8 @@ import (
 // expected answers come from introspection. The bundle contains everything, so that
 // the answers can be judged again, and the tiers repeated, without the adapter.
 
-const semanticSystem = "You use an adapter through its tools. Find out what it can do before you answer. Answer in a few plain sentences that name the operations and parameters you would use."
+const semanticSystem = "You use an adapter through its tools. Find out what it can do before you answer. " +
+	"Answer in a few plain sentences that name the operations and parameters you would use."
 
 // semanticProbe asks the language model the questions of the semantic evaluation.
 type semanticProbe struct{ run *guard.Run }
@@ -76,13 +77,18 @@ func (pr semanticProbe) askModel(s *evidence.SemanticCase, tools []llm.Tool) err
 		}
 		m.Calls = m.Calls[:min(len(m.Calls), semantic.MaxTurnCalls)]
 		for i, call := range m.Calls {
-			m.Calls[i].Arguments = call.Arguments.If(len(call.Arguments.Append(nil)) <= semantic.MaxArguments)
+			if len(call.Arguments.Append(nil)) > semantic.MaxArguments {
+				m.Calls[i].Arguments = jsonv.Value{}
+			}
 		}
 		turns = append(turns, m)
 		for _, call := range m.Calls {
 			op := call.Arguments.Lookup("operation")
+			if op.Kind() != jsonv.KindString {
+				op = jsonv.Value{}
+			}
 			s.ToolCalls = append(s.ToolCalls, evidence.ToolCall{
-				Operation: op.If(op.Kind() == jsonv.KindString),
+				Operation: op,
 				Params:    pr.run.Caller.Redact(call.Arguments.Lookup("params")),
 			})
 			turns = append(turns, llm.Message{Role: "tool", ID: call.ID, Text: pr.rehearse(call)})
@@ -98,7 +104,8 @@ func (pr semanticProbe) rehearse(call llm.Call) string {
 		return rehearsedAnswer("NOT_FOUND_OPERATION", "There is no such tool.")
 	}
 	if call.Arguments.Kind() != jsonv.KindObject {
-		return rehearsedAnswer("VALIDATION_INVALID_TYPE", "The arguments of the call have to be one JSON object, and they are none, or too long.")
+		return rehearsedAnswer("VALIDATION_INVALID_TYPE",
+			"The arguments of the call have to be one JSON object, and they are none, or too long.")
 	}
 	parts := []jsonv.Value{call.Arguments}
 	if batch := call.Arguments.Lookup("operations"); !batch.IsAbsent() {
@@ -108,16 +115,8 @@ func (pr semanticProbe) rehearse(call llm.Call) string {
 		}
 	}
 	for _, part := range parts {
-		name := part.Lookup("operation")
-		op := pr.run.Catalog.Op(name.Text())
-		switch {
-		case name.Kind() != jsonv.KindString:
-			return rehearsedAnswer("VALIDATION_MISSING_PARAM", "The arguments of the call have to name an operation, a text.")
-		case op == nil && name.Text() != "introspect":
-			return rehearsedAnswer("NOT_FOUND_OPERATION", "The introspection lists no such operation.")
-		case op != nil && (op.Risk != catalog.RiskRead || pr.run.Gate.Barred(op) != ""),
-			smugglesOperation(op, part.Lookup("params")):
-			return rehearsedAnswer("PERMISSION_DENIED", "This is a rehearsal: the call was noted and not carried out.")
+		if refused := pr.refuseRehearsal(part); refused != "" {
+			return refused
 		}
 	}
 	r := pr.run.Caller.Send(call.Name, call.Arguments)
@@ -125,6 +124,23 @@ func (pr semanticProbe) rehearse(call llm.Call) string {
 		return "the call was not sent: " + r.Cause.Error()
 	}
 	return display.Truncate(pr.run.Caller.Noted(r).String(), 20_000)
+}
+
+// refuseRehearsal returns the answer to a request that is not sent, "" if it may be.
+func (pr semanticProbe) refuseRehearsal(part jsonv.Value) string {
+	name := part.Lookup("operation")
+	op := pr.run.Catalog.Op(name.Text())
+	switch {
+	case name.Kind() != jsonv.KindString:
+		return rehearsedAnswer("VALIDATION_MISSING_PARAM", "The arguments of the call have to name an operation, a text.")
+	case op == nil && name.Text() != "introspect":
+		return rehearsedAnswer("NOT_FOUND_OPERATION", "The introspection lists no such operation.")
+	}
+	acts := op != nil && (op.Risk != catalog.RiskRead || pr.run.Gate.Barred(op) != "")
+	if acts || smugglesOperation(op, part.Lookup("params")) {
+		return rehearsedAnswer("PERMISSION_DENIED", "This is a rehearsal: the call was noted and not carried out.")
+	}
+	return ""
 }
 
 // rehearsedAnswer returns the answer to a model's call that was not sent.
@@ -144,47 +160,104 @@ func smugglesOperation(op *catalog.Operation, params jsonv.Value) bool {
 
 // scenarios builds the questions of the four families (S 5.3): discovery, field
 // selection, understanding an error, choosing an operation.
-func (pr semanticProbe) scenarios() (out []evidence.SemanticCase) {
-	ask := func(name, question, facts string, patterns []string, groups ...[]string) *evidence.SemanticCase {
-		out = append(out, evidence.SemanticCase{Name: name, Question: question, Facts: facts, RequiredPatterns: patterns, PhraseGroups: groups})
-		return &out[len(out)-1]
+func (pr semanticProbe) scenarios() (all []evidence.SemanticCase) {
+	families := []func() *evidence.SemanticCase{
+		pr.askForCreates, pr.askForFields, pr.askAboutError, pr.askForOperation,
 	}
+	for _, question := range families {
+		if s := question(); s != nil {
+			all = append(all, *s)
+		}
+	}
+	return all
+}
+
+// askForCreates asks what can be created; nil if nothing can.
+func (pr semanticProbe) askForCreates() *evidence.SemanticCase {
 	var creates []string
 	for _, op := range pr.run.Catalog.Operations {
 		if op.Category == "CREATE" {
 			creates = append(creates, op.Name)
 		}
 	}
-	if len(creates) > 0 {
-		ask("Discovery: what can be created", "Which operations of this adapter create something? Name all of them.", "The CREATE operations are "+strings.Join(creates, ", ")+".",
-			creates[:1], lists.Map(creates[:min(len(creates), 3)], func(name string) []string {
-				return []string{name}
-			})...).ExpectedOperations = []string{"introspect"}
+	if len(creates) == 0 {
+		return nil
 	}
+	s := &evidence.SemanticCase{
+		Name:               "Discovery: what can be created",
+		Question:           "Which operations of this adapter create something? Name all of them.",
+		Facts:              "The CREATE operations are " + strings.Join(creates, ", ") + ".",
+		RequiredPatterns:   creates[:1],
+		ExpectedOperations: []string{"introspect"},
+	}
+	for _, name := range creates[:min(len(creates), 3)] {
+		s.PhraseGroups = append(s.PhraseGroups, []string{name})
+	}
+	return s
+}
+
+// askForFields asks how to get a part of an answer; nil if no operation offers that.
+func (pr semanticProbe) askForFields() *evidence.SemanticCase {
 	for _, op := range pr.run.Catalog.Operations {
 		keys := catalog.ScalarKeys(catalog.Sample(pr.run.Base[op.Name].Data()))
-		if op.Category == "READ" && op.Param("fields") != nil && len(keys) > 1 {
-			ask("Field selection: "+op.Name, fmt.Sprintf("You need nothing but %s and %s of what %s answers. How do you ask for just these?", keys[0], keys[1], op.Name),
-				op.Name+" takes the parameter fields: "+op.Param("fields").Doc, []string{"fields"}, []string{keys[0]}, []string{keys[1]}).ExpectedParameters = []string{"fields"}
-			break
+		if op.Category != "READ" || op.Param("fields") == nil || len(keys) < 2 {
+			continue
+		}
+		question := fmt.Sprintf("You need nothing but %s and %s of what %s answers. How do you ask for just these?",
+			keys[0], keys[1], op.Name)
+		return &evidence.SemanticCase{
+			Name:               "Field selection: " + op.Name,
+			Question:           question,
+			Facts:              op.Name + " takes the parameter fields: " + op.Param("fields").Doc,
+			RequiredPatterns:   []string{"fields"},
+			PhraseGroups:       [][]string{{keys[0]}, {keys[1]}},
+			ExpectedParameters: []string{"fields"},
 		}
 	}
+	return nil
+}
+
+// askAboutError asks what an error of the adapter means; nil if it returned none.
+func (pr semanticProbe) askAboutError() *evidence.SemanticCase {
 	for _, m := range pr.run.Evidence.MissingRequired {
 		text := evidence.Message(m.Response).Text()
-		if m.Operation != "introspect" && evidence.Refused(m.Response) && text != "" {
-			ask("Error understanding: "+m.Operation, fmt.Sprintf("You called %s and got this error: %s\nWhat was wrong, and what do you do?", m.Operation, display.Truncate(text, 500)),
-				fmt.Sprintf("The required parameter %s of %s was missing; the call is to be repeated with it.", m.Parameter, m.Operation),
-				[]string{m.Parameter}, []string{m.Parameter}, []string{"missing", "required", "add", "include", "provide", "supply", "with", "without"})
-			break
+		if m.Operation == "introspect" || !evidence.Refused(m.Response) || text == "" {
+			continue
+		}
+		question := fmt.Sprintf("You called %s and got this error: %s\nWhat was wrong, and what do you do?",
+			m.Operation, display.Truncate(text, 500))
+		facts := fmt.Sprintf("The required parameter %s of %s was missing; the call is to be repeated with it.",
+			m.Parameter, m.Operation)
+		remedies := []string{"missing", "required", "add", "include", "provide", "supply", "with", "without"}
+		return &evidence.SemanticCase{
+			Name:             "Error understanding: " + m.Operation,
+			Question:         question,
+			Facts:            facts,
+			RequiredPatterns: []string{m.Parameter},
+			PhraseGroups:     [][]string{{m.Parameter}, remedies},
 		}
 	}
+	return nil
+}
+
+// askForOperation asks for something that one operation does; nil if there is none that
+// may be called.
+func (pr semanticProbe) askForOperation() *evidence.SemanticCase {
 	for _, op := range pr.run.Catalog.Operations {
 		description := op.Detail.Lookup("description").Text()
-		if op.Verb == "list" && op.Category == "READ" && description != "" && pr.run.Gate.Skipped[op.Name] == "" {
-			ask("Operation selection: "+op.Name, "Do this with the adapter's tools, then say which operation you used: "+display.Truncate(strings.ReplaceAll(description, op.Name, "it"), 300),
-				"The operation for it is "+op.Name+".", []string{op.Name}, []string{op.Name}).ExpectedOperations = []string{op.Name}
-			break
+		lists := op.Verb == "list" && op.Category == "READ"
+		if !lists || description == "" || pr.run.Gate.Skipped[op.Name] != "" {
+			continue
+		}
+		wanted := display.Truncate(strings.ReplaceAll(description, op.Name, "it"), 300)
+		return &evidence.SemanticCase{
+			Name:               "Operation selection: " + op.Name,
+			Question:           "Do this with the adapter's tools, then say which operation you used: " + wanted,
+			Facts:              "The operation for it is " + op.Name + ".",
+			RequiredPatterns:   []string{op.Name},
+			PhraseGroups:       [][]string{{op.Name}},
+			ExpectedOperations: []string{op.Name},
 		}
 	}
-	return out
+	return nil
 }

@@ -35,7 +35,8 @@ func (pr Description) CheckTools() {
 			props.Lookup("operation", "type").Text() == "string"
 		takesParams := props.Lookup("params", "type").Text() == "object"
 		if t.Schema.Lookup("type").Text() != "object" || !takesOperation || !takesParams {
-			pr.Run.Rows.Fail("tools.schema", none, "the inputSchema of %s does not ask for operation (a required string) and params (an object)", t.Name)
+			pr.Run.Rows.Fail("tools.schema", none,
+				"the inputSchema of %s does not ask for operation (a required string) and params (an object)", t.Name)
 		}
 		pr.checkHints(t)
 		pr.findHidden(t)
@@ -62,7 +63,8 @@ func (pr Description) checkHints(t catalog.Tool) {
 		isWrong = destructive.Bool() != wantDestructive
 	}
 	if readOnly.Bool() != wantRead || isWrong {
-		pr.Run.Rows.Fail("tools.annotations", guard.Reply{}, "the annotations of %s: expected readOnlyHint %v and destructiveHint %v", t.Name, wantRead, wantDestructive)
+		pr.Run.Rows.Fail("tools.annotations", guard.Reply{},
+			"the annotations of %s: expected readOnlyHint %v and destructiveHint %v", t.Name, wantRead, wantDestructive)
 	}
 }
 
@@ -78,7 +80,8 @@ func (pr Description) findHidden(t catalog.Tool) {
 	}
 	for _, name := range append(mentioned, t.Schema.Lookup("properties", "operation", "enum").Texts()...) {
 		if len(pr.Run.Catalog.Operations) > 0 && pr.Run.Catalog.Op(name) == nil {
-			pr.Run.Rows.Fail("consistency.hidden", guard.Reply{}, "%s names the operation %s, which is not listed", t.Name, evidence.Excerpt(name, 60))
+			pr.Run.Rows.Fail("consistency.hidden", guard.Reply{},
+				"%s names the operation %s, which is not listed", t.Name, evidence.Excerpt(name, 60))
 		}
 	}
 }
@@ -96,7 +99,8 @@ func (pr Description) CheckOperations() {
 			pr.Run.Rows.Fail("operation-names.snake", none, "%s is not snake_case", evidence.Excerpt(op.Name, 60))
 		}
 		if want := catalog.ReservedOperations[op.Name]; want != "" && op.Category != want {
-			pr.Run.Rows.Fail("consistency.reserved", none, "%s is reserved for %s and listed as %s", op.Name, want, op.Category)
+			pr.Run.Rows.Fail("consistency.reserved", none,
+				"%s is reserved for %s and listed as %s", op.Name, want, op.Category)
 		}
 		if op.ActsByName() > 0 {
 			pr.Run.Rows.Fail("consistency.action", none, "%s is declared READ and named like an action", op.Name)
@@ -107,11 +111,13 @@ func (pr Description) CheckOperations() {
 		for _, key := range []string{"semantic_category", "endpoint"} {
 			a, b := op.Info.Lookup(key).Text(), op.Detail.Lookup(key).Text()
 			if !strings.EqualFold(a, b) {
-				pr.Run.Rows.Fail("consistency.category", none, "the %s of %s is %s in the list and %s in its detail", key, op.Name, evidence.Excerpt(a, 40), evidence.Excerpt(b, 40))
+				pr.Run.Rows.Fail("consistency.category", none,
+					"the %s of %s is %s in the list and %s in its detail", key, op.Name, evidence.Excerpt(a, 40), evidence.Excerpt(b, 40))
 			}
 		}
 		if tool := op.Detail.Lookup("mcpTool").Text(); tool != "" && pr.Run.Catalog.ToolNamed(tool).Name == "" {
-			pr.Run.Rows.Fail("consistency.tool", none, "the detail of %s names the tool %s, which is not listed", op.Name, evidence.Excerpt(tool, 60))
+			pr.Run.Rows.Fail("consistency.tool", none,
+				"the detail of %s names the tool %s, which is not listed", op.Name, evidence.Excerpt(tool, 60))
 		}
 	}
 	if len(pr.Run.Catalog.Operations) > 0 && pr.Run.Catalog.Op("introspect") == nil {
@@ -119,7 +125,11 @@ func (pr Description) CheckOperations() {
 	}
 }
 
-var controlNames = []string{"query", "filter", "sort", "fields", "limit", "offset", "page", "page_size", "first", "after", "last", "before"}
+var controlNames = []string{
+	"query", "filter", "sort", "fields",
+	"limit", "offset", "page", "page_size",
+	"first", "after", "last", "before",
+}
 
 // crossCutting compares the parameters that READ operations have in common
 // (S 2.2).
@@ -142,7 +152,8 @@ func (pr Description) crossCutting() {
 			t.Cases++
 			sameDefault := jsonv.Equal(p.Schema.Lookup("default"), first.Schema.Lookup("default"))
 			if !strings.EqualFold(p.Type, first.Type) || p.Required != first.Required || !sameDefault {
-				pr.Run.Rows.Fail("cross-cutting.alike", guard.Reply{}, "%s is described differently by %s and %s", evidence.Quoted(name), firstOp, op.Name)
+				pr.Run.Rows.Fail("cross-cutting.alike", guard.Reply{},
+					"%s is described differently by %s and %s", evidence.Quoted(name), firstOp, op.Name)
 			}
 		}
 	}
@@ -157,12 +168,19 @@ func (pr Description) CheckType(t *catalog.NamedType, r guard.Reply) {
 		return
 	}
 	pr.Run.Rows.Count("consistency")
-	part := map[string]string{"enum": "values", "union": "members"}[t.Kind]
+	part := ""
+	switch t.Kind {
+	case "enum":
+		part = "values"
+	case "union":
+		part = "members"
+	}
 	if part == "" {
 		return
 	}
 	if list := t.Detail.Lookup(part); list.Kind() != jsonv.KindArray || list.Len() == 0 {
-		pr.Run.Rows.Fail("consistency.type-detail", r, "the detail of the %s %s has no %s", t.Kind, evidence.Excerpt(t.Name, 60), part)
+		pr.Run.Rows.Fail("consistency.type-detail", r,
+			"the detail of the %s %s has no %s", t.Kind, evidence.Excerpt(t.Name, 60), part)
 	}
 }
 
@@ -275,5 +293,6 @@ func (pr UnseenRows) settleDates() {
 		t.NotApplicable = "introspection documents no date, and no response contained one"
 		return
 	}
-	t.Incomplete = "no response contained " + evidence.Several(documented) + ", which introspection documents; --values selects what to read, and --mode write creates items"
+	t.Incomplete = "no response contained " + evidence.Several(documented) + ", which introspection documents; " +
+		"--values selects what to read, and --mode write creates items"
 }

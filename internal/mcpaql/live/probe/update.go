@@ -33,7 +33,8 @@ func (pr cycleProbe) updates(y *guard.Cycle) {
 	pr.run.Rows.Tests["input"].Incomplete = ""
 	pr.run.Rows.Count("input")
 	if y.Update.Param("input") == nil {
-		pr.run.Rows.Fail("input.documented", guard.Reply{}, "%s accepts its fields next to the identifier; D 4.5 requires an object called input", y.Update.Name)
+		pr.run.Rows.Fail("input.documented", guard.Reply{},
+			"%s accepts its fields next to the identifier; D 4.5 requires an object called input", y.Update.Name)
 	}
 	pr.appendOnly(y)
 	before := pr.readBack(y)
@@ -137,7 +138,8 @@ func (pr cycleProbe) inputContract(y *guard.Cycle) {
 	case r.OK():
 		pr.run.Rows.Fail("input.unknown", r, "%s ignores an unknown field of input", y.Update.Name)
 	case r.Refused() && r.Code() != "VALIDATION_UNKNOWN_FIELD":
-		pr.run.Rows.Fail("input.code", r, "%s refuses an unknown field of input with another code: %s", y.Update.Name, r.Brief())
+		pr.run.Rows.Fail("input.code", r,
+			"%s refuses an unknown field of input with another code: %s", y.Update.Name, r.Brief())
 	}
 }
 
@@ -159,7 +161,8 @@ func (pr cycleProbe) merges(y *guard.Cycle) {
 		})))
 		if !r.OK() {
 			if r.Sent() {
-				pr.run.Rows.Fail("merge.accepted", r, "%s refuses a partial object for %s: %s", y.Update.Name, evidence.Quoted(p.Name), r.Brief())
+				pr.run.Rows.Fail("merge.accepted", r,
+					"%s refuses a partial object for %s: %s", y.Update.Name, evidence.Quoted(p.Name), r.Brief())
 			}
 			continue
 		}
@@ -170,10 +173,12 @@ func (pr cycleProbe) merges(y *guard.Cycle) {
 		_, now := y.Place(back)
 		got := now.Lookup(p.Name)
 		if b, _ := got.Lookup("zz_one", "b").Int64(); b != 2 {
-			pr.run.Rows.Fail("merge.nested", back, "%s: an update of one member of %s removes the others", y.Update.Name, evidence.Quoted(p.Name+".zz_one"))
+			pr.run.Rows.Fail("merge.nested", back,
+				"%s: an update of one member of %s removes the others", y.Update.Name, evidence.Quoted(p.Name+".zz_one"))
 		}
 		if !jsonv.Equal(got.Lookup("zz_list"), jsonv.Array(jsonv.Int(9))) {
-			pr.run.Rows.Fail("merge.list", back, "%s: a list is not replaced: expected [9], got %s", y.Update.Name, evidence.Brief(got.Lookup("zz_list")))
+			pr.run.Rows.Fail("merge.list", back,
+				"%s: a list is not replaced: expected [9], got %s", y.Update.Name, evidence.Brief(got.Lookup("zz_list")))
 		}
 		if _, there := got.Get("zz_text"); there {
 			pr.run.Rows.Fail("merge.null", back, "%s: null does not remove a member", y.Update.Name)
@@ -273,11 +278,13 @@ func (pr cycleProbe) appendOnly(y *guard.Cycle) {
 		shown := evidence.Excerpt(name, 60)
 		switch {
 		case kept:
-			pr.run.Rows.Fail("append-only.silent", r, "%s accepts a change of the append-only %s and ignores it", y.Update.Name, shown)
+			pr.run.Rows.Fail("append-only.silent", r,
+				"%s accepts a change of the append-only %s and ignores it", y.Update.Name, shown)
 		case r.OK():
 			pr.run.Rows.Fail("append-only.refused", r, "%s changes the append-only %s", y.Update.Name, shown)
 		case !appendOnlyWords().MatchString(r.Message()):
-			pr.run.Rows.Fail("append-only.says", r, "%s refuses to change %s and does not state that it is append-only: %s", y.Update.Name, shown, r.Brief())
+			pr.run.Rows.Fail("append-only.says", r,
+				"%s refuses to change %s and does not state that it is append-only: %s", y.Update.Name, shown, r.Brief())
 		}
 	}
 }

@@ -86,7 +86,8 @@ func (pr operationProbe) defaults(op *catalog.Operation, base guard.Reply) {
 			path, want = evidence.DefaultEquivalent, jsonv.Bool(true)
 			response = response.With(evidence.Additions, jsonv.ObjectOf("default_equivalent", same))
 		default:
-			pr.run.Rows.Skip("defaults", op.Name, p.Name, "the default is consistent with the responses, but they do not tell it apart from its neighbors")
+			pr.run.Rows.Skip("defaults", op.Name, p.Name,
+				"the default is consistent with the responses, but they do not tell it apart from its neighbors")
 			continue
 		}
 		pr.run.Evidence.OptionalDefaults = append(pr.run.Evidence.OptionalDefaults, evidence.DefaultCase{
@@ -204,10 +205,16 @@ func (pr operationProbe) findUndocumented(op *catalog.Operation, base guard.Repl
 		return
 	}
 	pr.alias(op, base)
-	one := jsonv.Int(1).If(len(catalog.Items(base.Data(), catalog.ListDepth)) >= 2)
+	candidates := jsonv.ObjectOf("query", matchesNothing, "filter", matchesNothing)
+	if len(catalog.Items(base.Data(), catalog.ListDepth)) >= 2 {
+		for _, name := range []string{"limit", "first", "page_size", "per_page", "offset"} {
+			candidates = candidates.With(name, jsonv.Int(1))
+		}
+	}
 	keys := catalog.ScalarKeys(catalog.Sample(base.Data()))
-	candidates := jsonv.ObjectOf("query", matchesNothing, "filter", matchesNothing, "limit", one, "first", one, "page_size", one, "per_page", one, "offset", one,
-		"fields", jsonv.List(keys[:min(len(keys), 1)], jsonv.String).If(len(keys) > 1))
+	if len(keys) > 1 {
+		candidates = candidates.With("fields", jsonv.Array(jsonv.String(keys[0])))
+	}
 	for name, v := range pr.withSiblings(op, candidates).Members() {
 		if op.Param(name) != nil {
 			continue

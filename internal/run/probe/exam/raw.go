@@ -36,8 +36,7 @@ func (l *link) Meta() jsonv.Value {
 
 // self is how mcptest introduces itself.
 func (l *link) self() jsonv.Value {
-	c := connect.ClientOf(l.Pinned, l.Client)
-	return jsonv.ObjectOf("name", c.Name, "title", jsonv.Filled(c.Title), "version", c.Version)
+	return connect.ClientOf(l.Pinned, l.Client).JSON()
 }
 
 // declared are the capabilities that client: of the server declares, {} without it.

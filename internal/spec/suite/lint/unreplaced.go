@@ -146,7 +146,13 @@ func (r *reader) warnBinding(n *source.Node, path string) {
 	whole := n.Text[m[2]:m[3]]
 	name := n.Text[m[4]:m[5]]
 	kind := n.Text[m[6]:m[7]]
-	block := map[string]string{"case": "cases", "steps": "steps"}[kind]
+	block := ""
+	switch kind {
+	case "case":
+		block = "cases"
+	case "steps":
+		block = "steps"
+	}
 	if r.test.Get(block) != nil {
 		warn(r.d, n, path, whole+" is not replaced: it is used as written", "write ${"+name+"}")
 	}
