@@ -19,6 +19,7 @@ import (
 type Finding struct {
 	Rule    string `json:"rule"`
 	Profile string `json:"profile"`
+	Client  string `json:"client,omitempty"` // of an opening
 	Effect  Effect `json:"effect"`
 	Level   Level  `json:"level"`
 	Server  string `json:"server,omitempty"` // if several were checked
@@ -52,6 +53,7 @@ type Report struct {
 	Verdicts []Verdict // in the order of the profiles; clients and stores only
 	Findings []Finding // worst first; those of a rule in one definition are one
 	Notes    []string  // what was not checked
+	Openings []Opening // that were replayed; nil if none was
 
 	places  []Finding       // one for each place, with the server
 	servers map[string]bool // that were checked
@@ -142,7 +144,7 @@ func (r *Report) combine(rules Rules) {
 		r.Findings = append(r.Findings, f)
 		i = end
 	}
-	r.Verdicts = verdicts(rules.Profiles, r.Findings)
+	r.Verdicts = r.withoutEntry(verdicts(rules.Profiles, r.Findings))
 }
 
 // Accept removes the findings that a baseline accepts. Entries that match none become
@@ -165,7 +167,9 @@ func (r Report) Accept(b *gate.Baseline, rules Rules) Report {
 	r.places = kept
 	r.combine(rules)
 	for _, e := range stale {
-		if _, applied := rules.Rule(e.Rule); !applied || e.Server != "" && !r.servers[e.Server] {
+		_, applied := rules.Rule(e.Rule)
+		applied = applied && (r.Openings != nil || !isOpening(e.Rule))
+		if !applied || e.Server != "" && !r.servers[e.Server] {
 			continue // nothing is known
 		}
 		where := cmp.Or(e.Tool, e.Subject)
@@ -378,7 +382,7 @@ func verdicts(profiles []Profile, findings []Finding) []Verdict {
 		worst := len(Effects())
 		for _, f := range findings {
 			level := cmp.Or(f.declared, f.Level)
-			if f.Profile == p.Name && level != LevelAdvice {
+			if f.Profile == p.Name && level != LevelAdvice && f.Client == "" {
 				effect := slices.Index(Effects(), f.Effect)
 				if level == LevelWarning {
 					effect = max(effect, slices.Index(Effects(), Degraded))

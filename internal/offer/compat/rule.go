@@ -13,6 +13,7 @@ import (
 	"mcptest/internal/base/jsonschema"
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/source"
+	"mcptest/internal/offer/opening"
 )
 
 // An Effect is what a client does with a server that breaks a rule.
@@ -49,6 +50,8 @@ const (
 	GroupStores   = "stores"
 	GroupLint     = "lint"
 	GroupSecurity = "security"
+	// GroupOpenings stands for the openings that check replays; no profile has it.
+	GroupOpenings = "openings"
 )
 
 // Groups lists the groups in the order of reports.
@@ -98,6 +101,10 @@ type Rule struct {
 type Rules struct {
 	Profiles []Profile `yaml:"profiles"`
 	Rules    []Rule    `yaml:"rules"`
+	// Openings are how clients open a connection; a server is needed to replay them.
+	Openings []opening.Script `yaml:"openings"`
+
+	counted bool // the openings were chosen with --only or --for
 }
 
 //go:embed rules.yaml
@@ -110,7 +117,9 @@ var Builtin = sync.OnceValues(func() (Rules, error) {
 	if ds.HasErrors() {
 		return Rules{}, fmt.Errorf("built-in rules: %s", ds[0].Msg)
 	}
-	return r, nil
+	var err error
+	r.Openings, err = opening.Builtin()
+	return r, err
 })
 
 // Load adds the profiles and rules of a file, unless it contains a mistake. Each
@@ -127,11 +136,13 @@ func (r Rules) load(f *source.File, verify func(Rule, Rules) error) (Rules, sour
 	d.Decode(node, "", &more)
 	if d.Count() == 0 {
 		r.checkFields(more, node, &d)
+		opening.Check(more.Openings, node, &d)
 	}
 	if d.Count() > 0 { // a rule without a known effect cannot be applied to its examples
 		more = Rules{}
 	}
 	r.Profiles = append(slices.Clip(r.Profiles), more.Profiles...)
+	r.Openings = append(slices.Clip(r.Openings), more.Openings...)
 	for i := range more.Rules {
 		rule := more.Rules[i]
 		err := rule.compile(r)
@@ -243,11 +254,12 @@ func (r Rules) profile(name string) (Profile, bool) {
 
 // Rule returns the rule with an id.
 func (r Rules) Rule(id string) (Rule, bool) {
-	i := slices.IndexFunc(r.Rules, func(rule Rule) bool { return rule.ID == id })
+	all := r.withOpenings()
+	i := slices.IndexFunc(all, func(rule Rule) bool { return rule.ID == id })
 	if i < 0 {
 		return Rule{}, false
 	}
-	return r.Rules[i], true
+	return all[i], true
 }
 
 // Unknown returns a message if no rule has the id, or "".
@@ -261,7 +273,7 @@ func (r Rules) Unknown(id string) string {
 // NoRule returns the message for an unknown id.
 func (r Rules) NoRule(id string) string {
 	ids := []string{}
-	for _, rule := range r.Rules {
+	for _, rule := range r.withOpenings() {
 		ids = append(ids, rule.ID)
 	}
 	return fmt.Sprintf("unknown rule %q%s; mcptest check --list prints all", id, source.Parenthesis(source.DidYouMean(id, ids)))
@@ -287,6 +299,7 @@ func (r Rules) Choose(profiles, groups []string, lock bool) (Rules, error) {
 	for _, name := range profiles {
 		p, known := r.profile(name)
 		switch {
+		case out.opens(name):
 		case known && len(groups) > 0 && !slices.Contains(groups, p.Group):
 			return out, fmt.Errorf("%q is in the group %s, which is not among the chosen groups (%s)", name, p.Group, strings.Join(groups, ", "))
 		case known && !about(name):
@@ -294,7 +307,7 @@ func (r Rules) Choose(profiles, groups []string, lock bool) (Rules, error) {
 		}
 	}
 	switch {
-	case len(out.Rules) == 0:
+	case len(out.Rules) == 0 && len(out.Openings) == 0:
 		return out, fmt.Errorf("the groups %s contain no rules", strings.Join(groups, ", "))
 	case lock && !slices.ContainsFunc(out.Rules, func(rule Rule) bool { return rule.Detect == "lock_drift" }):
 		return out, fmt.Errorf("the lock file is compared by the group %s, which is not among the chosen groups (%s)", GroupSecurity, strings.Join(groups, ", "))
@@ -309,7 +322,8 @@ func (r Rules) Only(profiles, groups []string) Rules {
 	if slices.Contains(profiles, "all") {
 		profiles = r.Clients()
 	}
-	out := Rules{}
+	out := r.chosenOpenings(profiles, groups)
+	profiles = r.Families(profiles)
 	for _, p := range r.Profiles {
 		named := len(profiles) == 0 || slices.Contains(profiles, p.Name) || !p.chosenByFor()
 		if named && (len(groups) == 0 || slices.Contains(groups, p.Group)) {

@@ -1,0 +1,279 @@
+package opening
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/client/handshake"
+	"mcptest/internal/client/protocol"
+)
+
+// Options are what a script needs to know apart from the server.
+type Options struct {
+	// Refuses returns why the parser of an SDK refuses a result of tools/list, "" if it
+	// doesn't; nil accepts all.
+	Refuses func(reader handshake.Reader, page jsonv.Value) string
+	// Credentials reports whether requests carry credentials.
+	Credentials bool
+}
+
+// probeLimit is how long a probe waits for an answer where silence does not end the client:
+// it waits for a minute, and goes on.
+const probeLimit = 5 * time.Second
+
+// optionalLimit is how long a step waits whose answer decides nothing.
+const optionalLimit = time.Second
+
+// play is one script in progress.
+type play struct {
+	script   *Script
+	line     Line
+	o        Options
+	r        reading
+	modern   bool
+	revision string
+	caps     jsonv.Value // of the server
+	doubt    string
+	asked    []string
+}
+
+// Play plays the script on a line, which is new.
+func (s *Script) Play(ctx context.Context, line Line, o Options) Verdict {
+	p := &play{script: s, line: line, o: o, r: readingOf(s.Reads)}
+	if s.Probe != nil {
+		if v := p.probe(ctx); v != nil {
+			return p.finish(*v)
+		}
+	}
+	steps := s.Legacy
+	if p.modern {
+		steps = s.Modern
+	}
+	for i := range steps {
+		if v := p.step(ctx, &steps[i]); v != nil {
+			return p.finish(*v)
+		}
+	}
+	return p.finish(Verdict{Script: *s, Connected: true, Revision: p.revision, Doubt: p.doubt})
+}
+
+// finish completes a verdict with what was seen on the way.
+func (p *play) finish(v Verdict) Verdict {
+	if !v.Connected && len(p.asked) > 0 && (v.Reason == Ended || v.Reason == NoAnswer) {
+		v.Reason, v.Fix = Undeclared, fixes[Undeclared]
+		v.Says += " after it asked for " + strings.Join(p.asked, " and ") + ", which the client does not declare,"
+	}
+	return v
+}
+
+// send sends a step.
+func (p *play) send(ctx context.Context, st *Step, limit time.Duration) Answer {
+	f := Frame{
+		Method: st.Method,
+		Raw:    p.script.frame(st, p.modern),
+		Asks:   !st.ID.IsAbsent(),
+		Header: p.header(st),
+		Limit:  limit,
+		Takes:  p.r.takes(st.ID),
+		Strict: p.r.strictLines,
+	}
+	a := p.line.Send(ctx, f)
+	for _, method := range a.Asked {
+		if !slices.Contains(p.asked, method) {
+			p.asked = append(p.asked, method)
+		}
+	}
+	return a
+}
+
+// header returns the headers of a step that depend on the protocol.
+func (p *play) header(st *Step) http.Header {
+	h := http.Header{}
+	switch {
+	case p.modern:
+		h.Set("MCP-Protocol-Version", stateless())
+		h.Set("Mcp-Method", st.Method)
+	case p.revision != "":
+		h.Set("MCP-Protocol-Version", p.revision)
+	}
+	return h
+}
+
+// step plays one step; it returns a verdict if that is the last one.
+func (p *play) step(ctx context.Context, st *Step) *Verdict {
+	if st.Listen {
+		p.line.Listen(ctx, p.header(st))
+		return nil
+	}
+	declared := st.When == "" || !p.caps.Lookup(st.When).IsAbsent()
+	if !declared && (st.When != "tools" || p.modern) {
+		return nil
+	}
+	optional := st.Optional || !declared
+	limit := time.Duration(0)
+	if optional {
+		limit = optionalLimit
+	}
+	a := p.send(ctx, st, limit)
+	if a.Ended != "" && !(optional && p.script.Transport == HTTP) {
+		return p.ended(st, a)
+	}
+	switch {
+	case optional:
+		return nil
+	case st.ID.IsAbsent():
+		return p.notified(st, a)
+	}
+	if v := p.received(st, a); v != nil {
+		return v
+	}
+	switch {
+	case st.Method == "initialize":
+		return p.initialized(st, a)
+	case st.Method == "tools/list":
+		return p.listed(st, a)
+	}
+	return nil
+}
+
+// ended is the verdict of a connection that ended.
+func (p *play) ended(st *Step, a Answer) *Verdict {
+	v := p.lost(Ended, st.Method, a.Ended, "the client loses the connection")
+	v.Died = true
+	if a.Gone {
+		v.Died = false
+	}
+	return v
+}
+
+// notified judges the answer to a notification.
+func (p *play) notified(st *Step, a Answer) *Verdict {
+	if p.r.refusal && a.Status >= http.StatusMultipleChoices {
+		if v := p.unjudged(a); v != nil {
+			return v
+		}
+		return p.lost(Initialized, st.Method, describe(a), p.r.name+" ends the connection then")
+	}
+	return nil
+}
+
+// unjudged is the verdict on statuses that say nothing about the client.
+func (p *play) unjudged(a Answer) *Verdict {
+	why := ""
+	refused := a.Status == http.StatusUnauthorized || a.Status == http.StatusForbidden
+	switch {
+	case refused && !p.o.Credentials:
+		why = "the server needs credentials (" + httpText(a) + ")"
+	case a.Status == http.StatusTooManyRequests || a.Status == http.StatusServiceUnavailable:
+		why = "the server is busy (" + httpText(a) + ")"
+	default:
+		return nil
+	}
+	return &Verdict{Script: *p.script, Unjudged: why, NeedsCredentials: refused}
+}
+
+// received judges whether an answer is a result.
+func (p *play) received(st *Step, a Answer) *Verdict {
+	if v := p.unjudged(a); v != nil {
+		return v
+	}
+	refused := !a.Message.Lookup("error").IsAbsent()
+	switch {
+	case a.Ended != "":
+		return p.ended(st, a)
+	case a.Garbage != "" && p.r.strictLines:
+		return p.lost(Unreadable, st.Method, describe(a), p.r.name+" ends the connection at such a line")
+	case a.Status == http.StatusUnauthorized || a.Status == http.StatusForbidden:
+		return p.lost(Credentials, st.Method, describe(a), "the client asks for a sign-in")
+	case p.r.status && a.Status >= http.StatusMultipleChoices:
+		return p.lost(p.refusal(st, a), st.Method, describe(a), "the client takes a status that is not 2xx for a failed connection")
+	case p.r.types && a.Status != 0 && a.Status != http.StatusAccepted && !isReadable(a.ContentType):
+		return p.lost(Unreadable, st.Method, describe(a), p.r.name+" reads JSON and event streams only")
+	case a.Message.IsAbsent() && !a.Stray.IsAbsent():
+		return p.lost(NoAnswer, st.Method, describe(a), "the client does not take this for its response, and waits in vain")
+	case a.Message.IsAbsent():
+		return p.lost(NoAnswer, st.Method, describe(a), "the client waits in vain")
+	case refused:
+		return p.lost(p.refusal(st, a), st.Method, describe(a), "the client ends the connection")
+	}
+	return nil
+}
+
+// refusal is the reason of a request that is answered with an error.
+func (p *play) refusal(st *Step, a Answer) string {
+	code, _ := a.Message.Lookup("error", "code").Int64()
+	text := strings.ToLower(a.Message.Lookup("error", "message").Text())
+	switch {
+	case p.modern:
+		return Promise
+	case a.Status >= http.StatusInternalServerError:
+		return ServerError
+	case st.Method == "initialize" && (code == protocol.CodeUnsupportedVersion || strings.Contains(text, "version")):
+		return Version
+	}
+	return Refused
+}
+
+// initialized judges the result of initialize.
+func (p *play) initialized(st *Step, a Answer) *Verdict {
+	result := a.Message.Lookup("result")
+	version := result.Lookup("protocolVersion")
+	if fault := p.faultOf(result, false); fault != "" {
+		return p.lost(Malformed, st.Method, "answers a result in which "+fault, p.r.name+" does not read it")
+	}
+	if p.r.versions != nil && !slices.Contains(p.r.versions, version.Text()) {
+		says := "answers protocolVersion " + version.OrNull().Short(40)
+		return p.lost(Version, st.Method, says, p.r.name+" accepts "+strings.Join(p.r.versions, ", ")+" only")
+	}
+	p.revision, p.caps = version.Text(), result.Lookup("capabilities")
+	return nil
+}
+
+// faultOf returns what the SDK refuses in the result of a handshake, "" for nothing.
+func (p *play) faultOf(result jsonv.Value, modern bool) string {
+	if p.r.sdk == "" {
+		return ""
+	}
+	for _, f := range handshake.Faults(result, modern) {
+		if slices.Contains(f.Refused, p.r.sdk) {
+			f.Refused = nil
+			return f.String()
+		}
+	}
+	return ""
+}
+
+// listed judges the result of tools/list.
+func (p *play) listed(st *Step, a Answer) *Verdict {
+	result := a.Message.Lookup("result")
+	if p.modern && p.r.modernHints {
+		if missing := missingHints(result); missing != "" {
+			says := "answers a result without " + missing
+			return p.lost(Malformed, st.Method, says, p.r.name+" takes a result of "+stateless()+" only with resultType, ttlMs and cacheScope")
+		}
+	}
+	if p.r.sdk == "" || p.o.Refuses == nil {
+		return nil
+	}
+	if why := p.o.Refuses(p.r.sdk, result); why != "" {
+		return p.lost(Malformed, st.Method, "answers a list that "+p.r.name+" refuses ("+why+")", "the client gets no tool")
+	}
+	return nil
+}
+
+// missingHints names the member that a result of a revision without sessions lacks.
+func missingHints(result jsonv.Value) string {
+	switch {
+	case result.Lookup("resultType").Text() != "complete":
+		return "resultType complete"
+	case result.Lookup("ttlMs").Kind() != jsonv.KindNumber:
+		return "ttlMs"
+	case result.Lookup("cacheScope").Text() != "public" && result.Lookup("cacheScope").Text() != "private":
+		return "cacheScope"
+	}
+	return ""
+}
