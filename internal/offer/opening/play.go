@@ -181,12 +181,12 @@ func (p *play) received(st *Step, a Answer) *Verdict {
 	if v := p.unjudged(a); v != nil {
 		return v
 	}
-	refused := !a.Message.Lookup("error").IsAbsent()
+	refused := isFilled(a.Message.Lookup("error"))
 	switch {
 	case a.Ended != "":
 		return p.ended(st, a)
 	case a.Garbage != "" && p.r.strictLines:
-		return p.lost(Unreadable, st.Method, describe(a), p.r.name+" ends the connection at such a line")
+		return p.lost(Unreadable, st.Method, "answers with a line that is no message ("+quote(a.Garbage)+")", p.r.name+" ends the connection at such a line")
 	case a.Status == http.StatusUnauthorized || a.Status == http.StatusForbidden:
 		return p.lost(Credentials, st.Method, describe(a), "the client asks for a sign-in")
 	case p.r.status && a.Status >= http.StatusMultipleChoices:
@@ -258,6 +258,9 @@ func (p *play) listed(st *Step, a Answer) *Verdict {
 	}
 	if p.r.sdk == "" || p.o.Refuses == nil {
 		return nil
+	}
+	if tools := result.Lookup("tools"); tools.Kind() != jsonv.KindArray && (p.r.strict || result.Kind() != jsonv.KindObject || isFilled(tools)) {
+		return p.lost(Malformed, st.Method, "answers "+result.OrNull().Short(80), p.r.name+" refuses a result in which tools is no list")
 	}
 	if why := p.o.Refuses(p.r.sdk, result); why != "" {
 		return p.lost(Malformed, st.Method, "answers a list that "+p.r.name+" refuses ("+why+")", "the client gets no tool")

@@ -80,7 +80,8 @@ func (p *play) decide(st *Step, a Answer, again bool) decision {
 		}
 		return lose(Ended, "the client does not start it again")
 	case a.Garbage != "" && p.r.strictLines:
-		return lose(Unreadable, p.r.name+" ends the connection at such a line")
+		says := "answers with a line that is no message (" + quote(a.Garbage) + ")"
+		return decision{lost: p.lost(Unreadable, st.Method, says, p.r.name+" ends the connection at such a line")}
 	case a.Status == http.StatusUnauthorized || a.Status == http.StatusForbidden:
 		if p.r.probe5xx {
 			return lose(Credentials, p.script.Title+" asks for a sign-in, and does not try initialize")
@@ -107,6 +108,9 @@ func (p *play) decide(st *Step, a Answer, again bool) decision {
 // unanswered decides without a response.
 func (p *play) unanswered(a Answer, lose func(reason, does string) decision) decision {
 	fatal := p.r.probeSilent && (p.script.Transport == HTTP || p.r.probeEnd == endLoses)
+	if !p.r.probe5xx && protocol.IsEventStream(a.ContentType) && a.Silent == 0 && a.Stray.IsAbsent() {
+		return decision{} // the end of the stream stands for an error
+	}
 	switch {
 	case fatal && !a.Stray.IsAbsent():
 		return lose(NoAnswer, p.script.Title+" does not take this for the response to its probe, and waits in vain")
@@ -125,7 +129,7 @@ func (p *play) answered(st *Step, a Answer, again bool) decision {
 	if message.IsAbsent() && a.Status >= http.StatusBadRequest {
 		message, _ = jsonv.Parse(a.Body)
 	}
-	if !message.Lookup("error").IsAbsent() {
+	if isFilled(message.Lookup("error")) {
 		return p.refusedVersion(st, a, message, again)
 	}
 	result := a.Message.Lookup("result")

@@ -78,7 +78,7 @@ func readingOf(name string) reading {
 // takes returns the function that recognizes the response to a request.
 func (r reading) takes(id jsonv.Value) func(jsonv.Value) bool {
 	return func(m jsonv.Value) bool {
-		result, isError := m.Lookup("result"), !m.Lookup("error").IsAbsent()
+		result, isError := m.Lookup("result"), isFilled(m.Lookup("error"))
 		if m.Kind() != jsonv.KindObject || !m.Lookup("method").IsAbsent() || result.IsAbsent() && !isError {
 			return false
 		}
@@ -100,6 +100,9 @@ func (r reading) takes(id jsonv.Value) func(jsonv.Value) bool {
 		return got.Text() == id.String() || got.String() == id.Text() || got.Kind() == jsonv.KindNull && isError
 	}
 }
+
+// isFilled reports whether a member is there and not null.
+func isFilled(v jsonv.Value) bool { return !v.IsAbsent() && v.Kind() != jsonv.KindNull }
 
 // isStrictResponse reports whether the parsers of the TypeScript SDKs take a message: they
 // refuse members that JSON-RPC does not have.

@@ -89,13 +89,11 @@ func (p *play) lost(reason, method, says, does string) *Verdict {
 // describe says what the server did.
 func describe(a Answer) string {
 	switch {
-	case a.Garbage != "" && a.Message.IsAbsent():
-		return "writes a line that is no message (" + quote(a.Garbage) + ")"
 	case a.Ended != "":
 		return a.Ended
 	case a.Status >= http.StatusBadRequest || a.Status != 0 && a.Message.IsAbsent() && a.Silent == 0:
 		return "answers " + httpText(a)
-	case !a.Message.Lookup("error").IsAbsent():
+	case isFilled(a.Message.Lookup("error")):
 		return "answers " + errorText(a.Message)
 	case !a.Stray.IsAbsent():
 		return "answers " + a.Stray.Short(120)

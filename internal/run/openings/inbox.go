@@ -75,6 +75,13 @@ func (in *inbox) put(raw []byte) {
 
 func (in *inbox) putMessage(v jsonv.Value) {
 	method := v.Lookup("method").Text()
+	if v.Lookup("jsonrpc").Text() != "2.0" {
+		in.mu.Lock()
+		if in.garbage == "" {
+			in.garbage = v.Short(200)
+		}
+		in.mu.Unlock()
+	}
 	switch {
 	case method != "" && !v.Lookup("id").IsAbsent():
 		in.putRequest(method, v)
