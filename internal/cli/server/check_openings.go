@@ -37,8 +37,8 @@ func (f *checkFlags) openServer(cmd *cobra.Command, s cmdutil.Streams, name stri
 			return l.Failed(ctx, "", err)
 		}
 		startup := time.Since(began)
-		if err != nil {
-			startup = 0
+		if err != nil { // no answer says how long a start takes
+			startup = min(startup, 2*time.Second)
 		}
 		f.replay(ctx, l, rules, startup)
 		return f.interrupted(ctx, l)
@@ -90,7 +90,7 @@ func (f *checkFlags) replay(ctx context.Context, l *option.Viewer, rules compat.
 		f.openingNotes = append(f.openingNotes, l.Redactor.String(note))
 	}
 	if slices.ContainsFunc(all, func(o compat.Opening) bool { return o.Verdict.NeedsCredentials }) {
-		f.openingNotes = append(f.openingNotes, l.LoginHint())
+		f.openingNotes = append(f.openingNotes, "to have the openings judged, pass credentials: "+l.LoginHint())
 	}
 }
 

@@ -56,13 +56,14 @@ type Report struct {
 	Openings []Opening // that were replayed; nil if none was
 
 	places  []Finding       // one for each place, with the server
+	listed  bool            // lists were checked
 	servers map[string]bool // that were checked
 }
 
 // Check applies rules to the lists of one or several servers. today determines which
 // observed rules have expired.
 func Check(ctx context.Context, lists []List, rules Rules, today time.Time) (Report, error) {
-	var rep Report
+	rep := Report{listed: len(lists) > 0}
 	counted := map[string]bool{}
 	for i := range lists {
 		l := lists[i]

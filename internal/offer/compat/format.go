@@ -131,11 +131,11 @@ func (r Report) summary() string {
 		servers = " of " + display.Count(r.Servers, "server")
 	}
 	checked := display.Count(r.Tools, "tool") + servers + " checked"
-	switch {
-	case r.Openings != nil && r.Tools == 0:
+	if r.Openings != nil && !r.listed {
 		checked = display.Count(len(r.Openings), "opening") + servers + " replayed"
-	case r.Openings != nil:
-		checked += ", " + display.Count(len(r.Openings), "opening") + " replayed"
+		if n := r.unjudged(); n > 0 {
+			parts = append(parts, fmt.Sprintf("%d not judged", n))
+		}
 	}
 	return checked + ": " + strings.Join(parts, ", ")
 }

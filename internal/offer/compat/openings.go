@@ -282,7 +282,7 @@ func openingCells(line []Opening) (cells []openingCell) {
 		switch {
 		case len(in) > 0 && len(lost) > 0:
 			cell.mark = "!"
-			cell.text = in[0].Revision + ", but some versions do not get in: " + lost[0].Says + " to " + lost[0].Method
+			cell.text = in[0].Revision + ", but some versions do not get in: " + lost[0].What()
 		case len(in) > 0:
 			cell.mark, cell.text = "✓", in[0].Revision
 			for _, v := range in {
@@ -291,7 +291,7 @@ func openingCells(line []Opening) (cells []openingCell) {
 				}
 			}
 		case len(lost) > 0:
-			cell.mark, cell.text = "✗", lost[0].Says+" to "+lost[0].Method
+			cell.mark, cell.text = "✗", lost[0].What()
 		case len(unjudged) > 0:
 			cell.mark, cell.text = "?", "not judged"
 		default:
@@ -362,4 +362,14 @@ func MaskOpenings(all []Opening, mask func(string) string) {
 			*text = mask(*text)
 		}
 	}
+}
+
+// unjudged returns the number of openings that were not judged.
+func (r Report) unjudged() (n int) {
+	for _, o := range r.Openings {
+		if o.Verdict.Unjudged != "" {
+			n++
+		}
+	}
+	return n
 }

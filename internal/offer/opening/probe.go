@@ -78,7 +78,10 @@ func (p *play) decide(st *Step, a Answer, again bool) decision {
 		if p.script.Transport == Stdio && p.r.probeEnd == endStartsAgain || p.script.Transport == HTTP && !p.r.probe5xx {
 			return decision{}
 		}
-		return lose(Ended, "the client does not start it again")
+		if p.script.Transport == HTTP {
+			return lose(Ended, p.script.Title+" does not fall back to initialize then")
+		}
+		return lose(Ended, p.script.Title+" does not start it again")
 	case a.Garbage != "" && p.r.strictLines:
 		says := "answers with a line that is no message (" + quote(a.Garbage) + ")"
 		return decision{lost: p.lost(Unreadable, st.Method, says, p.r.name+" ends the connection at such a line")}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonv"
@@ -48,14 +49,19 @@ func (v Verdict) Sentence(server string) string {
 	if server == "" {
 		server = "the server"
 	}
-	text := fmt.Sprintf("%s over %s does not get in: %s %s to %s; %s", v.Script.Title, over(v.Script.Transport), server, v.Says, v.Method, v.Does)
-	if v.Reason == Ended || v.Reason == Undeclared {
-		text = fmt.Sprintf("%s over %s does not get in: %s %s at %s; %s", v.Script.Title, over(v.Script.Transport), server, v.Says, v.Method, v.Does)
-	}
+	text := fmt.Sprintf("%s over %s does not get in: %s %s; %s", v.Script.Title, over(v.Script.Transport), server, v.What(), v.Does)
 	if v.Correct {
 		text += "; the server is correct by the specification: it speaks a revision that this client does not"
 	}
 	return text
+}
+
+// What says what the server did to which message: "answers HTTP 500 to server/discover".
+func (v Verdict) What() string {
+	if v.Reason == Ended || v.Reason == Undeclared {
+		return v.Says + " at " + v.Method
+	}
+	return v.Says + " to " + v.Method
 }
 
 // over names a transport.
@@ -98,7 +104,7 @@ func describe(a Answer) string {
 	case !a.Stray.IsAbsent():
 		return "answers " + a.Stray.Short(120)
 	case a.Silent > 0:
-		return "does not answer in " + wire.Duration(a.Silent)
+		return "gives no answer in " + wire.Duration(max(a.Silent.Round(time.Second), time.Second))
 	}
 	return "answers " + a.Message.Lookup("result").OrNull().Short(120)
 }

@@ -19,6 +19,9 @@ import (
 // maxStep limits each step of a script, whatever the limit of the user.
 const maxStep = 30 * time.Second
 
+// muteLimit limits each step with a server that has answered nobody.
+const muteLimit = 5 * time.Second
+
 // Options are a server and the scripts to replay with it.
 type Options struct {
 	Server  *plan.Server
@@ -43,6 +46,7 @@ type Result struct {
 type runner struct {
 	o      Options
 	serial bool
+	mute   bool // not even mcptest got in, and nothing came for the first frame of a script
 	notes  []string
 	done   int
 	all    int
@@ -67,7 +71,7 @@ func Run(ctx context.Context, o Options) Result {
 	verdicts := make([]opening.Verdict, len(scripts))
 	for i := 0; i < len(scripts) && ctx.Err() == nil; {
 		n := 1
-		if !r.serial {
+		if !r.serial && (o.Control != nil || r.mute) {
 			n = min(2, len(scripts)-i)
 		}
 		copy(verdicts[i:], r.group(ctx, scripts[i:i+n]))
@@ -98,7 +102,8 @@ func (r *runner) group(ctx context.Context, scripts []opening.Script) []opening.
 	}
 	playing.Wait()
 	r.done += len(scripts)
-	if len(scripts) == 1 {
+	if len(scripts) == 1 || r.mute {
+		r.mute = r.mute || r.o.Control == nil && isMute(verdicts[0])
 		return verdicts
 	}
 	for i, v := range verdicts {
@@ -115,6 +120,15 @@ func (r *runner) group(ctx context.Context, scripts []opening.Script) []opening.
 		}
 	}
 	return verdicts
+}
+
+// isMute reports whether the first frame of a script was not answered.
+func isMute(v opening.Verdict) bool {
+	if v.Connected || v.Reason != opening.NoAnswer {
+		return false
+	}
+	s := v.Script
+	return s.Probe != nil && s.Probe.Method == v.Method || len(s.Legacy) > 0 && s.Legacy[0].Method == v.Method
 }
 
 // cannotRunTwice is the note about a server that failed because another session was open.
@@ -195,6 +209,9 @@ func (r *runner) limit(f opening.Frame, first bool) time.Duration {
 	}
 	if limit <= 0 {
 		limit = maxStep
+	}
+	if r.mute {
+		return min(limit, muteLimit)
 	}
 	if first && r.o.Server.URL == "" {
 		limit += r.startup()
