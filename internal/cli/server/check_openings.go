@@ -22,7 +22,9 @@ func (f *checkFlags) onlyOpenings() bool {
 }
 
 // openServer replays the openings with a server whose lists are not needed.
-func (f *checkFlags) openServer(cmd *cobra.Command, s cmdutil.Streams, name string, argv []string, rules compat.Rules) error {
+func (f *checkFlags) openServer(
+	cmd *cobra.Command, s cmdutil.Streams, name string, argv []string, rules compat.Rules,
+) error {
 	target := f.target
 	target.Server = name
 	ctx, l, end, err := target.Prepare(cmd, s, argv)
@@ -58,7 +60,8 @@ func (f *checkFlags) interrupted(ctx context.Context, l *option.Viewer) error {
 func (f *checkFlags) replay(ctx context.Context, l *option.Viewer, rules compat.Rules, startup time.Duration) {
 	name, opened := f.nameOf(l), l.Conn.Session() != nil
 	if opened && l.Conn.Session().Facts().Kind == wire.HTTPSSE {
-		f.openingNotes = append(f.openingNotes, "openings not judged: the server has the transport HTTP+SSE, and they are those of Streamable HTTP")
+		f.openingNotes = append(f.openingNotes,
+			"openings not judged: the server has the transport HTTP+SSE, and they are those of Streamable HTTP")
 		return
 	}
 	l.Conn.ReportRemaining()

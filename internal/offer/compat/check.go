@@ -12,6 +12,7 @@ import (
 
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/offer/opening"
 	"mcptest/internal/report/gate"
 )
 
@@ -412,4 +413,40 @@ func (r Report) Failed(level Level) bool {
 // the same level.
 func (f Finding) sameThing(o Finding) bool {
 	return f.Rule == o.Rule && f.Level == o.Level && f.Server == o.Server && f.Tool == o.Tool && f.Subject == o.Subject
+}
+
+// An Opening is what replaying one script with one server showed.
+type Opening struct {
+	Server  string // the name of a server of a suite, or its own
+	File    string // where the server is defined
+	Line    int
+	Verdict opening.Verdict
+}
+
+// withoutEntry adds to verdicts the clients that do not get in: a profile is lost if every
+// client that it stands for is, and degraded if some are.
+func (r *Report) withoutEntry(all []Verdict) []Verdict {
+	for i := range all {
+		v := &all[i]
+		judged, lost := 0, 0
+		for _, o := range r.Openings {
+			if opening.Family(o.Verdict.Script.Client) != v.Profile || o.Verdict.Unjudged != "" {
+				continue
+			}
+			judged++
+			isOurs := func(f Finding) bool { return f.Rule == o.Verdict.Script.Rule() }
+			accepted := !slices.ContainsFunc(r.Findings, isOurs)
+			if !o.Verdict.Connected && !accepted {
+				lost++
+			}
+		}
+		switch {
+		case lost == 0:
+		case lost == judged:
+			v.Effect = string(SessionLost)
+		case v.Effect == "ok":
+			v.Effect = string(Degraded)
+		}
+	}
+	return all
 }

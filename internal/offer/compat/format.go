@@ -190,22 +190,6 @@ func (r Report) markdown(b *strings.Builder) {
 	b.WriteString(r.summary() + "\n")
 }
 
-// cell escapes text for a cell of a Markdown table.
-func cell(s string) string {
-	escape := strings.NewReplacer(
-		"\\", "\\\\", "|", "\\|", "<", "&lt;", ">", "&gt;", "[", "\\[", "]", "\\]",
-		"*", "\\*", "_", "\\_", "`", "\\`", "@", "&#64;", "#", "&#35;",
-	)
-	return escape.Replace(term.Escape(s))
-}
-
-func code(s string) string {
-	if s == "" {
-		return ""
-	}
-	return "`` " + strings.ReplaceAll(strings.ReplaceAll(term.Escape(s), "|", "\\|"), "``", "'") + " ``"
-}
-
 // WriteBadge writes an SVG with the number of clients that accept the server, or of
 // directories if no client was checked.
 func WriteBadge(w io.Writer, r Report) error {
@@ -288,18 +272,4 @@ func WriteRule(w io.Writer, r Rule, rules Rules) error {
 		r.ID, r.Level, r.Effect, p.Title, body, r.Fix, r.Basis, r.Seen, versions(r), expires, r.Source,
 		display.Escape(r.Fails.Short(300)), display.Escape(r.Passes.Short(300)))
 	return err
-}
-
-func versions(r Rule) string {
-	if r.Versions == "" {
-		return ""
-	}
-	return " (" + r.Versions + ")"
-}
-
-func count(n int, l Level) string {
-	if l == LevelAdvice {
-		return fmt.Sprintf("%d advice", n)
-	}
-	return display.Count(n, string(l))
 }

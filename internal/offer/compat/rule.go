@@ -1,6 +1,7 @@
 package compat
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"fmt"
@@ -343,4 +344,85 @@ func (r Rules) Only(profiles, groups []string) Rules {
 		}
 	}
 	return out
+}
+
+// isOpening reports whether the name of a rule is that of an opening.
+func isOpening(id string) bool { return strings.HasPrefix(id, "opening-") }
+
+// withOpenings returns the rules with one for each client and transport of the openings.
+func (r Rules) withOpenings() []Rule {
+	out := slices.Clip(r.Rules)
+	for _, s := range r.Openings {
+		if slices.ContainsFunc(out, func(rule Rule) bool { return rule.ID == s.Rule() }) {
+			continue
+		}
+		out = append(out, Rule{
+			ID:       s.Rule(),
+			Profile:  opening.Family(s.Client),
+			Effect:   SessionLost,
+			Level:    Level(cmp.Or(s.Level, string(LevelError))),
+			Basis:    "observed",
+			Source:   s.Source,
+			Seen:     s.Seen,
+			Versions: s.Versions,
+			Expires:  s.Expires(),
+			Message:  s.Title + " over " + s.Transport + " does not get in",
+			Fix:      "depends on the answer that ends the opening",
+		})
+	}
+	return out
+}
+
+// Known returns the names that --for takes: those of clients and directories, and of the
+// clients whose openings are known.
+func (r Rules) Known() []string {
+	names := r.Clients()
+	for _, s := range r.Openings {
+		if !slices.Contains(names, s.Client) {
+			names = append(names, s.Client)
+		}
+	}
+	return names
+}
+
+// Families returns the profiles that stand for clients.
+func (r Rules) Families(names []string) []string {
+	out := slices.Clone(names)
+	for i, name := range out {
+		if _, known := r.profile(name); !known {
+			out[i] = opening.Family(name)
+		}
+	}
+	return out
+}
+
+// chosenOpenings returns rules that only have the openings of a choice.
+func (r Rules) chosenOpenings(clients, groups []string) Rules {
+	out := Rules{counted: len(clients) > 0 || slices.Contains(groups, GroupOpenings)}
+	if len(groups) > 0 && !slices.Contains(groups, GroupOpenings) {
+		return out
+	}
+	for _, s := range r.Openings {
+		named := slices.Contains(clients, s.Client) || slices.Contains(clients, opening.Family(s.Client))
+		if len(clients) == 0 || named {
+			out.Openings = append(out.Openings, s)
+		}
+	}
+	return out
+}
+
+// opens reports whether there is an opening of a client or its family.
+func (r Rules) opens(name string) bool {
+	return slices.ContainsFunc(r.Openings, func(s opening.Script) bool {
+		return s.Client == name || opening.Family(s.Client) == name
+	})
+}
+
+// All returns the rules, with one for each client and transport of the openings.
+func (r Rules) All() []Rule { return r.withOpenings() }
+
+// isTaken reports whether a rule of a user can't have a name.
+func (r Rules) isTaken(id string) bool {
+	_, known := r.Rule(id)
+	return known || isOpening(id)
 }

@@ -8,38 +8,11 @@ import (
 	"time"
 
 	"mcptest/internal/base/jsonv"
-	"mcptest/internal/client/handshake"
 	"mcptest/internal/client/protocol"
 )
 
-// Options are what a script needs to know apart from the server.
-type Options struct {
-	// Refuses returns why the parser of an SDK refuses a result of tools/list, "" if it
-	// doesn't; nil accepts all.
-	Refuses func(reader handshake.Reader, page jsonv.Value) string
-	// Credentials reports whether requests carry credentials.
-	Credentials bool
-}
-
-// probeLimit is how long a probe waits for an answer where silence does not end the client:
-// it waits for a minute, and goes on.
-const probeLimit = 5 * time.Second
-
 // optionalLimit is how long a step waits whose answer decides nothing.
 const optionalLimit = time.Second
-
-// play is one script in progress.
-type play struct {
-	script   *Script
-	line     Line
-	o        Options
-	r        reading
-	modern   bool
-	revision string
-	caps     jsonv.Value // of the server
-	doubt    string
-	asked    []string
-}
 
 // Play plays the script on a line, which is new.
 func (s *Script) Play(ctx context.Context, line Line, o Options) Verdict {
@@ -68,39 +41,6 @@ func (p *play) finish(v Verdict) Verdict {
 		v.Says += " after it asked for " + strings.Join(p.asked, " and ") + ", which the client does not declare,"
 	}
 	return v
-}
-
-// send sends a step.
-func (p *play) send(ctx context.Context, st *Step, limit time.Duration) Answer {
-	f := Frame{
-		Method: st.Method,
-		Raw:    p.script.frame(st, p.modern),
-		Asks:   !st.ID.IsAbsent(),
-		Header: p.header(st),
-		Limit:  limit,
-		Takes:  p.r.takes(st.ID),
-		Strict: p.r.strictLines,
-	}
-	a := p.line.Send(ctx, f)
-	for _, method := range a.Asked {
-		if !slices.Contains(p.asked, method) {
-			p.asked = append(p.asked, method)
-		}
-	}
-	return a
-}
-
-// header returns the headers of a step that depend on the protocol.
-func (p *play) header(st *Step) http.Header {
-	h := http.Header{}
-	switch {
-	case p.modern:
-		h.Set("MCP-Protocol-Version", stateless())
-		h.Set("Mcp-Method", st.Method)
-	case p.revision != "":
-		h.Set("MCP-Protocol-Version", p.revision)
-	}
-	return h
 }
 
 // step plays one step; it returns a verdict if that is the last one.
@@ -161,21 +101,6 @@ func (p *play) notified(st *Step, a Answer) *Verdict {
 	return nil
 }
 
-// unjudged is the verdict on statuses that say nothing about the client.
-func (p *play) unjudged(a Answer) *Verdict {
-	why := ""
-	refused := a.Status == http.StatusUnauthorized || a.Status == http.StatusForbidden
-	switch {
-	case refused && !p.o.Credentials:
-		why = "the server needs credentials (" + httpText(a) + ")"
-	case a.Status == http.StatusTooManyRequests || a.Status == http.StatusServiceUnavailable:
-		why = "the server is busy (" + httpText(a) + ")"
-	default:
-		return nil
-	}
-	return &Verdict{Script: *p.script, Unjudged: why, NeedsCredentials: refused}
-}
-
 // received judges whether an answer is a result.
 func (p *play) received(st *Step, a Answer) *Verdict {
 	if v := p.unjudged(a); v != nil {
@@ -186,11 +111,13 @@ func (p *play) received(st *Step, a Answer) *Verdict {
 	case a.Ended != "":
 		return p.ended(st, a)
 	case a.Garbage != "" && p.r.strictLines:
-		return p.lost(Unreadable, st.Method, "answers with a line that is no message ("+quote(a.Garbage)+")", p.r.name+" ends the connection at such a line")
+		says := "answers with a line that is no message (" + quote(a.Garbage) + ")"
+		return p.lost(Unreadable, st.Method, says, p.r.name+" ends the connection at such a line")
 	case a.Status == http.StatusUnauthorized || a.Status == http.StatusForbidden:
 		return p.lost(Credentials, st.Method, describe(a), "the client asks for a sign-in")
 	case p.r.status && a.Status >= http.StatusMultipleChoices:
-		return p.lost(p.refusal(st, a), st.Method, describe(a), "the client takes a status that is not 2xx for a failed connection")
+		does := "the client takes a status that is not 2xx for a failed connection"
+		return p.lost(p.refusal(st, a), st.Method, describe(a), does)
 	case p.r.types && a.Status != 0 && a.Status != http.StatusAccepted && !isReadable(a.ContentType):
 		return p.lost(Unreadable, st.Method, describe(a), p.r.name+" reads JSON and event streams only")
 	case a.Message.IsAbsent() && !a.Stray.IsAbsent():
@@ -233,37 +160,29 @@ func (p *play) initialized(st *Step, a Answer) *Verdict {
 	return nil
 }
 
-// faultOf returns what the SDK refuses in the result of a handshake, "" for nothing.
-func (p *play) faultOf(result jsonv.Value, modern bool) string {
-	if p.r.sdk == "" {
-		return ""
-	}
-	for _, f := range handshake.Faults(result, modern) {
-		if slices.Contains(f.Refused, p.r.sdk) {
-			f.Refused = nil
-			return f.String()
-		}
-	}
-	return ""
-}
-
 // listed judges the result of tools/list.
 func (p *play) listed(st *Step, a Answer) *Verdict {
 	result := a.Message.Lookup("result")
 	if p.modern && p.r.modernHints {
 		if missing := missingHints(result); missing != "" {
 			says := "answers a result without " + missing
-			return p.lost(Malformed, st.Method, says, p.r.name+" takes a result of "+stateless()+" only with resultType, ttlMs and cacheScope")
+			does := p.r.name + " takes a result of " + stateless() + " only with resultType, ttlMs and cacheScope"
+			return p.lost(Malformed, st.Method, says, does)
 		}
 	}
 	if p.r.sdk == "" || p.o.Refuses == nil {
 		return nil
 	}
-	if tools := result.Lookup("tools"); tools.Kind() != jsonv.KindArray && (p.r.strict || result.Kind() != jsonv.KindObject || isFilled(tools)) {
-		return p.lost(Malformed, st.Method, "answers "+result.OrNull().Short(80), p.r.name+" refuses a result in which tools is no list")
+	tools := result.Lookup("tools")
+	lists := tools.Kind() == jsonv.KindArray
+	tolerated := !p.r.strict && result.Kind() == jsonv.KindObject && !isFilled(tools)
+	if !lists && !tolerated {
+		says := "answers " + result.OrNull().Short(80)
+		return p.lost(Malformed, st.Method, says, p.r.name+" refuses a result in which tools is no list")
 	}
 	if why := p.o.Refuses(p.r.sdk, result); why != "" {
-		return p.lost(Malformed, st.Method, "answers a list that "+p.r.name+" refuses ("+why+")", "the client gets no tool")
+		says := "answers a list that " + p.r.name + " refuses (" + why + ")"
+		return p.lost(Malformed, st.Method, says, "the client gets no tool")
 	}
 	return nil
 }

@@ -40,14 +40,16 @@ func (p *play) afterProbe(ctx context.Context, a Answer) *Verdict {
 		return nil
 	}
 	if err := p.line.Fresh(ctx); err != nil {
-		return p.lost(Ended, p.script.Probe.Method, "does not start a second time ("+err.Error()+")", "the client needs a second process after its probe")
+		says := "does not start a second time (" + err.Error() + ")"
+		return p.lost(Ended, p.script.Probe.Method, says, "the client needs a second process after its probe")
 	}
 	return nil
 }
 
 // probeLimit is how long the client waits for the answer to its probe.
 func (p *play) probeLimit() time.Duration {
-	switch wait := p.script.Probe.WaitMS; {
+	wait := p.script.Probe.WaitMS
+	switch {
 	case wait > 0:
 		return time.Duration(wait) * time.Millisecond
 	case p.r.probeSilent && (p.script.Transport == HTTP || p.r.probeEnd == endLoses):
@@ -75,7 +77,8 @@ func (p *play) decide(st *Step, a Answer, again bool) decision {
 	}
 	switch {
 	case a.Ended != "":
-		if p.script.Transport == Stdio && p.r.probeEnd == endStartsAgain || p.script.Transport == HTTP && !p.r.probe5xx {
+		startsAgain := p.script.Transport == Stdio && p.r.probeEnd == endStartsAgain
+		if startsAgain || p.script.Transport == HTTP && !p.r.probe5xx {
 			return decision{}
 		}
 		if p.script.Transport == HTTP {
@@ -101,7 +104,7 @@ func (p *play) decide(st *Step, a Answer, again bool) decision {
 		}
 		return p.answered(st, a, again)
 	case p.r.probeBroken && a.Status != 0 && a.Status != http.StatusAccepted && !isReadable(a.ContentType):
-		return lose(Unreadable, p.script.Title+" does not fall back to initialize on an answer that is neither JSON nor an event stream")
+		return lose(Unreadable, p.script.Title+" does not fall back on what is neither JSON nor an event stream")
 	case a.Message.IsAbsent():
 		return p.unanswered(a, lose)
 	}

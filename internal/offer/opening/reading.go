@@ -11,16 +11,16 @@ import (
 // A reading is how a client takes answers: each row was observed by running the SDK, or read
 // in the source of the client. The zero value lets a client in.
 type reading struct {
-	name   string           // in sentences: "its SDK"
-	sdk    handshake.Reader // whose parser reads handshake and lists; "" for none
-	looseID bool            // a text stands for the number
-	exactID bool            // an id of another type, or null, is not the response
-	strict  bool            // envelope: further members make it no response
-	strictLines bool        // a line of standard output that is no JSON ends the connection
-	versions []string       // what the answer to initialize may name; nil for anything
-	status   bool           // a status of 400 and above to initialize or a list ends it
-	types    bool           // so does another content type than JSON and an event stream
-	refusal  bool           // so does a status of 400 and above to notifications/initialized
+	name        string           // in sentences: "its SDK"
+	sdk         handshake.Reader // whose parser reads handshake and lists; "" for none
+	looseID     bool             // a text stands for the number
+	exactID     bool             // an id of another type, or null, is not the response
+	strict      bool             // envelope: further members make it no response
+	strictLines bool             // a line of standard output that is no JSON ends the connection
+	versions    []string         // what the answer to initialize may name; nil for anything
+	status      bool             // a status of 400 and above to initialize or a list ends it
+	types       bool             // so does another content type than JSON and an event stream
+	refusal     bool             // so does a status of 400 and above to notifications/initialized
 
 	// What the answer to the probe decides.
 	probe5xx    bool // a status of 500 and above ends it
@@ -44,6 +44,11 @@ var (
 	typescriptVersions = []string{"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05", "2024-10-07"}
 	goVersions         = []string{"2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"}
 )
+
+// readings are the names of the rows.
+var readings = []string{
+	"typescript-sdk-1", "typescript-sdk-2", "go-sdk", "vscode", "codex", "chatgpt", "copilot", "plain",
+}
 
 // readingOf returns the row of a script.
 func readingOf(name string) reading {

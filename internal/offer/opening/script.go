@@ -31,7 +31,7 @@ type Script struct {
 	Title     string `yaml:"title,required"`
 	Transport string `yaml:"transport,required" enum:"stdio|http"`
 	Name      string `yaml:"script,required"` // tells the scripts of a client and transport apart
-	Reads     string `yaml:"reads,required" enum:"typescript-sdk-1|typescript-sdk-2|go-sdk|vscode|codex|chatgpt|copilot|plain"`
+	Reads     string `yaml:"reads,required"`  // a row of reading.go
 	Level     string `yaml:"level" enum:"error|warning"`
 	Versions  string `yaml:"versions"`
 	Source    string `yaml:"source,required"`
@@ -53,7 +53,7 @@ type Step struct {
 	Params   jsonv.Value `yaml:"params"`  // absent: none, or those that the method needs
 	When     string      `yaml:"when"`    // only if the server declares this capability
 	Optional bool        `yaml:"optional"`
-	Listen   bool        `yaml:"listen"`                 // opens the stream of the session (HTTP GET) in place of a frame
+	Listen   bool        `yaml:"listen"`                  // opens the stream of the session (HTTP GET) in place of a frame
 	WaitMS   int         `yaml:"wait_ms" range:"0-60000"` // goes on after this time without an answer; 0: waits
 }
 
@@ -91,31 +91,43 @@ func Check(scripts []Script, doc *source.Node, d *source.Decoder) {
 			}
 			d.Errorf(n, source.PathIndex("openings", i)+"."+key, format, args...)
 		}
-		if _, known := identity.Named(s.Client); !known && s.Info.Kind() != jsonv.KindObject {
-			report("client_info", "%q is no client that mcptest knows (%s): client_info must say its name and version",
-				s.Client, source.Known(s.Client, identity.Names()))
-		}
-		if _, err := time.Parse(time.DateOnly, s.Seen); err != nil && s.Seen != "" {
-			report("seen", "expected a day such as 2026-08-05, got %q", s.Seen)
-		}
 		same := func(o Script) bool {
 			return o.Client == s.Client && o.Transport == s.Transport && o.Name == s.Name
 		}
 		if slices.ContainsFunc(scripts[:i], same) {
 			report("script", "duplicate script %q of %s over %s", s.Name, s.Client, s.Transport)
 		}
-		if len(s.Legacy) == 0 && (s.Probe == nil || len(s.Modern) == 0) {
-			report("legacy", "a script must have the list legacy, or probe and modern")
-		}
-		for key, steps := range map[string][]Step{"modern": s.Modern, "legacy": s.Legacy} {
-			for j, step := range steps {
-				if problem := step.problem(); problem != "" {
-					report(key, "step %d: %s", j+1, problem)
-				}
-			}
-		}
-		if s.Probe != nil && s.Probe.ID.IsAbsent() {
-			report("probe", "a probe must have method and id")
+		s.check(report)
+	}
+}
+
+// check reports the mistakes of one script.
+func (s *Script) check(report func(key, format string, args ...any)) {
+	if _, known := identity.Named(s.Client); !known && s.Info.Kind() != jsonv.KindObject {
+		report("client_info", "%q is no client that mcptest knows (%s): client_info must say its name and version",
+			s.Client, source.Known(s.Client, identity.Names()))
+	}
+	if _, err := time.Parse(time.DateOnly, s.Seen); err != nil && s.Seen != "" {
+		report("seen", "expected a day such as 2026-08-05, got %q", s.Seen)
+	}
+	if len(s.Legacy) == 0 && (s.Probe == nil || len(s.Modern) == 0) {
+		report("legacy", "a script must have the list legacy, or probe and modern")
+	}
+	if !slices.Contains(readings, s.Reads) {
+		report("reads", "expected one of %s, got %q", strings.Join(readings, ", "), s.Reads)
+	}
+	if s.Probe != nil && (s.Probe.Method == "" || s.Probe.ID.IsAbsent()) {
+		report("probe", "a probe must have method and id")
+	}
+	checkSteps("modern", s.Modern, report)
+	checkSteps("legacy", s.Legacy, report)
+}
+
+// checkSteps reports the mistakes of a list of steps.
+func checkSteps(key string, steps []Step, report func(key, format string, args ...any)) {
+	for i := range steps {
+		if problem := steps[i].problem(); problem != "" {
+			report(key, "step %d: %s", i+1, problem)
 		}
 	}
 }
@@ -172,7 +184,8 @@ func (s *Script) who() (info, capabilities jsonv.Value) {
 	info, capabilities = s.Info, s.Capabilities
 	if p, known := identity.Named(s.Client); known {
 		if info.IsAbsent() {
-			info = jsonv.ObjectOf("name", p.ClientName, "title", jsonv.Filled(p.ClientTitle), "version", p.ClientVersion)
+			title := jsonv.Filled(p.ClientTitle)
+			info = jsonv.ObjectOf("name", p.ClientName, "title", title, "version", p.ClientVersion)
 		}
 		if capabilities.IsAbsent() {
 			capabilities, _ = jsonv.Parse([]byte(p.Capabilities))
@@ -196,7 +209,8 @@ func (s *Script) params(st *Step, modern bool) jsonv.Value {
 		if version == "" {
 			version = protocol.Newest(protocol.EraSession).Name
 		}
-		params = params.With("protocolVersion", jsonv.String(version)).With("capabilities", capabilities).With("clientInfo", info)
+		params = params.With("protocolVersion", jsonv.String(version))
+		params = params.With("capabilities", capabilities).With("clientInfo", info)
 	}
 	if modern {
 		if params.IsAbsent() {

@@ -13,17 +13,17 @@ import (
 
 // Reasons why a client does not get in.
 const (
-	NoAnswer    = "no-answer"    // silence, or a response that is not one to this client
-	ServerError = "http-5xx"     // to a method that the server doesn't know
-	Unreadable  = "unreadable"   // neither JSON nor an event stream, or garbage
-	Promise     = "promise"      // a revision is promised and not served
-	Version     = "version"      // a version is refused in place of negotiating
-	Refused     = "refused"      // a request is answered with an error
-	Ended       = "ended"        // the process or the connection ends
-	Initialized = "initialized"  // notifications/initialized is refused
-	Malformed   = "malformed"    // the result can't be read
-	Undeclared  = "undeclared"   // the server asks what the client doesn't declare
-	Credentials = "credentials"  // the server refuses the credentials that it got
+	NoAnswer    = "no-answer"   // silence, or a response that is not one to this client
+	ServerError = "http-5xx"    // to a method that the server doesn't know
+	Unreadable  = "unreadable"  // neither JSON nor an event stream, or garbage
+	Promise     = "promise"     // a revision is promised and not served
+	Version     = "version"     // a version is refused in place of negotiating
+	Refused     = "refused"     // a request is answered with an error
+	Ended       = "ended"       // the process or the connection ends
+	Initialized = "initialized" // notifications/initialized is refused
+	Malformed   = "malformed"   // the result can't be read
+	Undeclared  = "undeclared"  // the server asks what the client doesn't declare
+	Credentials = "credentials" // the server refuses the credentials that it got
 )
 
 // A Verdict says whether a client gets in.
@@ -40,8 +40,8 @@ type Verdict struct {
 	Unjudged  string // why nothing is said; "" if something is
 	// NeedsCredentials says that it is unjudged because the server wants to know who asks.
 	NeedsCredentials bool
-	Correct   bool   // the specification allows what the server does
-	Died      bool   // the connection ended while a request was in flight
+	Correct          bool // the specification allows what the server does
+	Died             bool // the connection ended while a request was in flight
 }
 
 // Sentence says what happened, for a verdict that is not connected.
@@ -49,7 +49,8 @@ func (v Verdict) Sentence(server string) string {
 	if server == "" {
 		server = "the server"
 	}
-	text := fmt.Sprintf("%s over %s does not get in: %s %s; %s", v.Script.Title, over(v.Script.Transport), server, v.What(), v.Does)
+	who := v.Script.Title + " over " + over(v.Script.Transport)
+	text := fmt.Sprintf("%s does not get in: %s %s; %s", who, server, v.What(), v.Does)
 	if v.Correct {
 		text += "; the server is correct by the specification: it speaks a revision that this client does not"
 	}
@@ -74,22 +75,20 @@ func over(transport string) string {
 
 // fixes are the sentences by cause.
 var fixes = map[string]string{
-	NoAnswer:    "answer every request with its id; a method that the server does not know with error -32601 (HTTP 200 or 4xx)",
+	NoAnswer: "answer every request with its id; " +
+		"a method that the server does not know with error -32601 (HTTP 200 or 4xx)",
 	ServerError: "answer a method that the server does not know with error -32601 (HTTP 200 or 4xx)",
-	Unreadable:  "answer in application/json or text/event-stream, a method that the server does not know with error -32601; write nothing but messages to standard output",
-	Promise:     "remove the revision from supportedVersions, or serve it without a session",
-	Version:     "answer initialize with a version that the server speaks, whatever the client asks for",
-	Refused:     "accept the request, and ignore capabilities, titles, experimental objects and _meta that the server does not know",
+	Unreadable: "answer in application/json or text/event-stream, an unknown method with error -32601; " +
+		"write nothing but messages to standard output",
+	Promise: "remove the revision from supportedVersions, or serve it without a session",
+	Version: "answer initialize with a version that the server speaks, whatever the client asks for",
+	Refused: "accept the request, and ignore capabilities, titles, experimental objects and _meta " +
+		"that the server does not know",
 	Ended:       "answer an unknown or early request with an error, and keep running",
 	Initialized: "answer notifications/initialized with HTTP 202",
 	Malformed:   "return what the schema of the revision requires",
 	Undeclared:  "ask a client only for what it declares in its capabilities",
 	Credentials: "accept the same credentials for every request of a session",
-}
-
-// lost returns a verdict of a client that does not get in.
-func (p *play) lost(reason, method, says, does string) *Verdict {
-	return &Verdict{Script: *p.script, Reason: reason, Method: method, Says: says, Does: does, Fix: fixes[reason]}
 }
 
 // describe says what the server did.
@@ -112,7 +111,8 @@ func describe(a Answer) string {
 // errorText is "-32601 Method not found".
 func errorText(m jsonv.Value) string {
 	e := m.Lookup("error")
-	return strings.TrimSpace(e.Lookup("code").OrNull().Short(20) + " " + display.Truncate(e.Lookup("message").Text(), 120))
+	message := display.Truncate(e.Lookup("message").Text(), 120)
+	return strings.TrimSpace(e.Lookup("code").OrNull().Short(20) + " " + message)
 }
 
 // httpText is "HTTP 500 (-32603 Internal error)", or the beginning of another body.

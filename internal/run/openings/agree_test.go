@@ -56,7 +56,8 @@ func subjects(t *testing.T) (all []subject) {
 	}
 	for _, group := range []map[string]func(string) (reply, bool){odd, oddLines} {
 		for _, name := range slices.Sorted(maps.Keys(group)) {
-			all = append(all, subject{Name: "stdio " + name, Command: []string{self}, Env: map[string]string{"OPENING_SERVER": name}})
+			env := map[string]string{"OPENING_SERVER": name}
+			all = append(all, subject{Name: "stdio " + name, Command: []string{self}, Env: env})
 		}
 	}
 	for _, group := range []map[string]func(string) (reply, bool){odd, oddPosts} {
@@ -95,7 +96,10 @@ func replayed(t *testing.T, s subject, rules compat.Rules) map[string]opening.Ve
 	if s.URL == "" {
 		take("two", "claude-code", "initialize")
 	}
-	result := openings.Run(t.Context(), openings.Options{Server: definition, Scripts: scripts, Refuses: rules.Refuses, Startup: time.Millisecond})
+	result := openings.Run(t.Context(), openings.Options{
+		Server: definition, Scripts: scripts, Refuses: rules.Refuses, Startup: time.Millisecond,
+		Control: func(context.Context) error { return nil },
+	})
 	out := map[string]opening.Verdict{}
 	for _, v := range result.Verdicts {
 		out[kinds[v.Script.Client+v.Script.Name]] = v
@@ -113,7 +117,8 @@ func goFate(s subject) string {
 		cmd.Env = append(os.Environ(), "OPENING_SERVER="+s.Env["OPENING_SERVER"])
 		transport = &mcp.CommandTransport{Command: cmd, TerminateDuration: time.Second}
 	}
-	client := mcp.NewClient(&mcp.Implementation{Name: "antigravity-client", Version: "v1.0.0"}, &mcp.ClientOptions{Capabilities: &mcp.ClientCapabilities{}})
+	who := &mcp.Implementation{Name: "antigravity-client", Version: "v1.0.0"}
+	client := mcp.NewClient(who, &mcp.ClientOptions{Capabilities: &mcp.ClientCapabilities{}})
 	session, err := client.Connect(ctx, transport, nil)
 	if err != nil {
 		return err.Error()

@@ -141,14 +141,3 @@ func (l *process) close() {
 	<-l.read
 	l.p = nil
 }
-
-// grace is how long a process may take to end.
-func (r *runner) grace() proc.Grace {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	g := r.o.Connect.Grace
-	if r.ignoresEOF {
-		g.Stdin = 100 * time.Millisecond
-	}
-	return g
-}
