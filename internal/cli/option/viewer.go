@@ -258,8 +258,7 @@ func (l *Viewer) loginHint(err error) string {
 	if !connect.RefusedAnonymous(l.Server, err) {
 		return ""
 	}
-	login := "mcptest login " + shellwords.Quote(auth.ServerKey(l.Server.URL)) + " logs in"
-	return l.Redactor.String(login) + "; --bearer-token-env NAME sends a token you have"
+	return l.LoginHint()
 }
 
 // maxShown limits the printed violations.
@@ -278,6 +277,24 @@ func (l *Viewer) violations(list []protocol.Violation) {
 		}
 		fmt.Fprintln(l.Streams.Err, "violation: "+l.Text(inspect.ViolationText(v)))
 	}
+}
+
+// Connect returns how the transport of the server is opened.
+func (l *Viewer) Connect() connect.Options { return l.o.Connect }
+
+// Again opens another session as the viewer did, and ends it.
+func (l *Viewer) Again(ctx context.Context) error {
+	o := l.o
+	o.Doing, o.Violations, o.Watch = nil, nil, nil
+	c := inspect.New(o)
+	defer c.Close()
+	return c.Open(ctx)
+}
+
+// LoginHint says how to pass credentials to the server.
+func (l *Viewer) LoginHint() string {
+	login := "mcptest login " + shellwords.Quote(auth.ServerKey(l.Server.URL)) + " logs in"
+	return l.Redactor.String(login) + "; --bearer-token-env NAME sends a token you have"
 }
 
 // Text masks and escapes one line.

@@ -32,6 +32,9 @@ type checkFlags struct {
 	all      compat.Rules // before --for and --only
 
 	unreached error // error of a server that did not respond, although others did
+
+	openings     []compat.Opening // that were replayed
+	openingNotes []string
 }
 
 // NewCheckCmd returns the command `mcptest check`.
@@ -46,6 +49,10 @@ or connected to, and its tools are listed. --config checks all servers of the su
 which may be a pattern. For each client in --for with a known client name, the tools are listed under that name,
 because some servers list other tools for it. No tool is called, and no other host is contacted.
 
+A server is also opened as known clients open it: their first frames are replayed, each time with a new process or
+session, at most two at a time, and the report says which client gets in. A file has no openings; --only clients,stores
+and the like leave them out. They count for the exit code with --only openings, or where --for names the client.
+
 The first line is one verdict per client: ✓ accepts every tool, ! degraded, ✗ loses a tool or the whole server.
 Advice never fails the check. Directories fail it only if they are selected with --for or --only.
 
@@ -54,13 +61,14 @@ Exit codes: 0 nothing at the level of --fail-on, 1 the server did not respond, 2
 		Example: `  mcptest check -- npx -y @modelcontextprotocol/server-everything
   mcptest check --for claude,gemini --fail-on warning tools.json
   mcptest check --config suite.yaml -f sarif > check.sarif
+  mcptest check --only openings -- node server.js
   mcptest check --explain claude-top-level-combinator`,
 	}
 	f.target.Add(cmd)
 	option.AddClient(cmd, &f.target.Client)
 	fl := cmd.Flags()
 	fl.StringSliceVar(&f.profiles, "for", nil, "check for these `clients` and directories, separated by commas, or all")
-	fl.StringSliceVar(&f.groups, "only", nil, "check only these `groups` of rules: clients, stores, lint, security")
+	fl.StringSliceVar(&f.groups, "only", nil, "check only these `groups` of rules: clients, stores, lint, security, openings")
 	fl.StringArrayVar(&f.rules, "rules", nil, "add the profiles and rules of this YAML `file`; may be repeated")
 	fl.StringVar(&f.baseline, "baseline", "", "YAML `file` of accepted findings, each with a reason")
 	fl.StringVar(&f.lock, "lock", "", "lock `file` or folder that the tools must not differ from")
@@ -118,7 +126,7 @@ func (f *checkFlags) chosenRules(s cmdutil.Streams) (compat.Rules, error) {
 		}
 	}
 	f.all = rules
-	known := append([]string{"all"}, rules.Clients()...)
+	known := append([]string{"all"}, rules.Known()...)
 	if f.target.JSON {
 		f.format = "json"
 	}
@@ -127,7 +135,7 @@ func (f *checkFlags) chosenRules(s cmdutil.Streams) (compat.Rules, error) {
 		given, known []string
 	}{
 		{"--for", f.profiles, known},
-		{"--only", f.groups, compat.Groups()},
+		{"--only", f.groups, append(compat.Groups(), compat.GroupOpenings)},
 		{"--fail-on", []string{f.failOn}, []string{"error", "warning", "advice"}},
 		{"--format", []string{f.format}, append(gate.Formats(), "svg")},
 	} {
@@ -169,6 +177,9 @@ func (f *checkFlags) report(ctx context.Context, s cmdutil.Streams, lists []comp
 	if err != nil {
 		return err
 	}
+	if f.openings != nil || f.openingNotes != nil {
+		rep.AddOpenings(f.openings, f.openingNotes, rules, time.Now())
+	}
 	rep = rep.Accept(base, rules)
 	var palette term.Palette
 	if f.format == "text" {
@@ -195,7 +206,7 @@ func (f *checkFlags) listRules(w io.Writer, rules compat.Rules) error {
 	if f.format == "json" {
 		return compat.WriteRules(w, rules)
 	}
-	for _, r := range rules.Rules {
+	for _, r := range rules.All() {
 		if _, err := fmt.Fprintf(w, "%-34s %-17s %-8s %-13s %s\n", r.ID, r.Profile, r.Level, r.Effect, r.Seen); err != nil {
 			return err
 		}

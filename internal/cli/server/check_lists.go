@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -30,6 +31,8 @@ func (f *checkFlags) lists(
 	switch {
 	case len(own) == 1 && (len(argv) > 0 || f.target.URL != "" || f.target.Server != ""):
 		return nil, option.Invalid("expected either a file or a server, got both")
+	case len(own) == 1 && f.onlyOpenings():
+		return nil, option.Invalid("--only openings: openings are replayed with a server, and %s is a file", own[0])
 	case len(own) == 1:
 		if lists, err = readLists(s.In, own[0]); err != nil {
 			return nil, surfaceError(s, f.target.Color, err)
@@ -52,7 +55,7 @@ func (f *checkFlags) lists(
 			}
 		}
 	}
-	if len(lists) == 0 && f.unreached != nil {
+	if len(lists) == 0 && f.unreached != nil && f.openings == nil {
 		return nil, f.unreached
 	}
 	if f.name != "" && slices.ContainsFunc(lists, func(l compat.List) bool { return l.Server != lists[0].Server }) {
@@ -118,17 +121,28 @@ func readFiles(file string) (lists []compat.List, err error) {
 func (f *checkFlags) ofServer(
 	cmd *cobra.Command, s cmdutil.Streams, name string, argv []string, rules compat.Rules,
 ) (lists []compat.List, err error) {
-	clients := f.clients(rules)
+	if f.onlyOpenings() {
+		return nil, f.openServer(cmd, s, name, argv, rules)
+	}
+	clients, replayed := f.clients(rules), false
 	for _, client := range slices.Sorted(maps.Keys(clients)) {
 		target := f.target
 		target.Server = name
+		began := time.Now()
 		err := target.With(cmd, s, argv, func(ctx context.Context, l *option.Viewer) error {
+			startup := time.Since(began)
 			list, err := f.fetch(ctx, l)
 			list.Profiles = clients[client]
-			if err == nil {
-				lists = append(lists, list)
+			if err != nil {
+				return err
 			}
-			return err
+			lists = append(lists, list)
+			if replayed || len(rules.Openings) == 0 {
+				return nil
+			}
+			replayed = true
+			f.replay(ctx, l, rules, startup)
+			return f.interrupted(ctx, l)
 		}, func(o *inspect.Options) {
 			if o.Server.Client.Name == "" && client != "" { // otherwise the user says who it is
 				o.Client.Name = client
@@ -148,10 +162,14 @@ func (f *checkFlags) clients(rules compat.Rules) map[string][]string {
 		return map[string][]string{"": nil}
 	}
 	out := map[string][]string{}
+	chosen := rules.Families(f.profiles)
 	for _, p := range rules.Profiles {
-		if slices.Contains(f.profiles, p.Name) {
+		if slices.Contains(chosen, p.Name) {
 			out[p.Client] = append(out[p.Client], p.Name)
 		}
+	}
+	if len(out) == 0 { // clients whose openings only are known
+		return map[string][]string{"": nil}
 	}
 	return out
 }

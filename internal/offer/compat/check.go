@@ -12,6 +12,7 @@ import (
 
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/offer/opening"
 	"mcptest/internal/report/gate"
 )
 
@@ -19,6 +20,7 @@ import (
 type Finding struct {
 	Rule    string `json:"rule"`
 	Profile string `json:"profile"`
+	Client  string `json:"client,omitempty"` // of an opening
 	Effect  Effect `json:"effect"`
 	Level   Level  `json:"level"`
 	Server  string `json:"server,omitempty"` // if several were checked
@@ -52,15 +54,17 @@ type Report struct {
 	Verdicts []Verdict // in the order of the profiles; clients and stores only
 	Findings []Finding // worst first; those of a rule in one definition are one
 	Notes    []string  // what was not checked
+	Openings []Opening // that were replayed; nil if none was
 
 	places  []Finding       // one for each place, with the server
+	listed  bool            // lists were checked
 	servers map[string]bool // that were checked
 }
 
 // Check applies rules to the lists of one or several servers. today determines which
 // observed rules have expired.
 func Check(ctx context.Context, lists []List, rules Rules, today time.Time) (Report, error) {
-	var rep Report
+	rep := Report{listed: len(lists) > 0}
 	counted := map[string]bool{}
 	for i := range lists {
 		l := lists[i]
@@ -142,7 +146,7 @@ func (r *Report) combine(rules Rules) {
 		r.Findings = append(r.Findings, f)
 		i = end
 	}
-	r.Verdicts = verdicts(rules.Profiles, r.Findings)
+	r.Verdicts = r.withoutEntry(verdicts(rules.Profiles, r.Findings))
 }
 
 // Accept removes the findings that a baseline accepts. Entries that match none become
@@ -165,7 +169,9 @@ func (r Report) Accept(b *gate.Baseline, rules Rules) Report {
 	r.places = kept
 	r.combine(rules)
 	for _, e := range stale {
-		if _, applied := rules.Rule(e.Rule); !applied || e.Server != "" && !r.servers[e.Server] {
+		_, applied := rules.Rule(e.Rule)
+		applied = applied && (r.Openings != nil || !isOpening(e.Rule))
+		if !applied || e.Server != "" && !r.servers[e.Server] {
 			continue // nothing is known
 		}
 		where := cmp.Or(e.Tool, e.Subject)
@@ -378,7 +384,7 @@ func verdicts(profiles []Profile, findings []Finding) []Verdict {
 		worst := len(Effects())
 		for _, f := range findings {
 			level := cmp.Or(f.declared, f.Level)
-			if f.Profile == p.Name && level != LevelAdvice {
+			if f.Profile == p.Name && level != LevelAdvice && f.Client == "" {
 				effect := slices.Index(Effects(), f.Effect)
 				if level == LevelWarning {
 					effect = max(effect, slices.Index(Effects(), Degraded))
@@ -407,4 +413,40 @@ func (r Report) Failed(level Level) bool {
 // the same level.
 func (f Finding) sameThing(o Finding) bool {
 	return f.Rule == o.Rule && f.Level == o.Level && f.Server == o.Server && f.Tool == o.Tool && f.Subject == o.Subject
+}
+
+// An Opening is what replaying one script with one server showed.
+type Opening struct {
+	Server  string // the name of a server of a suite, or its own
+	File    string // where the server is defined
+	Line    int
+	Verdict opening.Verdict
+}
+
+// withoutEntry adds to verdicts the clients that do not get in: a profile is lost if every
+// client that it stands for is, and degraded if some are.
+func (r *Report) withoutEntry(all []Verdict) []Verdict {
+	for i := range all {
+		v := &all[i]
+		judged, lost := 0, 0
+		for _, o := range r.Openings {
+			if opening.Family(o.Verdict.Script.Client) != v.Profile || o.Verdict.Unjudged != "" {
+				continue
+			}
+			judged++
+			isOurs := func(f Finding) bool { return f.Rule == o.Verdict.Script.Rule() }
+			accepted := !slices.ContainsFunc(r.Findings, isOurs)
+			if !o.Verdict.Connected && !accepted {
+				lost++
+			}
+		}
+		switch {
+		case lost == 0:
+		case lost == judged:
+			v.Effect = string(SessionLost)
+		case v.Effect == "ok":
+			v.Effect = string(Degraded)
+		}
+	}
+	return all
 }

@@ -40,7 +40,11 @@ func (r Report) text(b *strings.Builder, p term.Palette) {
 		line = append(line, v.Profile+" "+p.Paint(m.style, m.mark))
 	}
 	if len(line) > 0 {
-		fmt.Fprintf(b, "%s\n\n", strings.Join(line, "  "))
+		fmt.Fprintf(b, "%s\n", strings.Join(line, "  "))
+	}
+	r.openingsText(b, p)
+	if len(line) > 0 || len(r.Openings) > 0 {
+		b.WriteByte('\n')
 	}
 	for i := 0; i < len(r.Findings); {
 		end := i + 1
@@ -126,7 +130,14 @@ func (r Report) summary() string {
 	if r.Servers > 1 {
 		servers = " of " + display.Count(r.Servers, "server")
 	}
-	return display.Count(r.Tools, "tool") + servers + " checked: " + strings.Join(parts, ", ")
+	checked := display.Count(r.Tools, "tool") + servers + " checked"
+	if r.Openings != nil && !r.listed {
+		checked = display.Count(len(r.Openings), "opening") + servers + " replayed"
+		if n := r.unjudged(); n > 0 {
+			parts = append(parts, fmt.Sprintf("%d not judged", n))
+		}
+	}
+	return checked + ": " + strings.Join(parts, ", ")
 }
 
 // Count returns the number of findings with a level.
@@ -146,11 +157,13 @@ func (r Report) json(b *strings.Builder) {
 	for _, v := range r.Verdicts {
 		clients[v.Profile] = v.Effect
 	}
-	_ = gate.WriteJSON(b, map[string]any{
+	doc := map[string]any{
 		"clients":  clients,
 		"findings": append([]Finding{}, r.Findings...),
 		"notes":    append([]string{}, r.Notes...),
-	}) // a strings.Builder does not fail
+	}
+	r.openingsJSON(doc)
+	_ = gate.WriteJSON(b, doc) // a strings.Builder does not fail
 }
 
 // markdown writes a report as tables.
@@ -162,6 +175,7 @@ func (r Report) markdown(b *strings.Builder) {
 		}
 		b.WriteByte('\n')
 	}
+	r.openingsMarkdown(b)
 	if len(r.Findings) > 0 {
 		b.WriteString("| level | profile | effect | tool | place | finding | fix |\n|---|---|---|---|---|---|---|\n")
 		for _, f := range r.Findings {
@@ -174,22 +188,6 @@ func (r Report) markdown(b *strings.Builder) {
 		fmt.Fprintf(b, "Note: %s\n\n", cell(note))
 	}
 	b.WriteString(r.summary() + "\n")
-}
-
-// cell escapes text for a cell of a Markdown table.
-func cell(s string) string {
-	escape := strings.NewReplacer(
-		"\\", "\\\\", "|", "\\|", "<", "&lt;", ">", "&gt;", "[", "\\[", "]", "\\]",
-		"*", "\\*", "_", "\\_", "`", "\\`", "@", "&#64;", "#", "&#35;",
-	)
-	return escape.Replace(term.Escape(s))
-}
-
-func code(s string) string {
-	if s == "" {
-		return ""
-	}
-	return "`` " + strings.ReplaceAll(strings.ReplaceAll(term.Escape(s), "|", "\\|"), "``", "'") + " ``"
 }
 
 // WriteBadge writes an SVG with the number of clients that accept the server, or of
@@ -224,8 +222,12 @@ func WriteBadge(w io.Writer, r Report) error {
 
 // gateRules returns the rules for SARIF.
 func gateRules(rules Rules) []gate.Rule {
-	return lists.Map(rules.Rules, func(r Rule) gate.Rule {
-		return gate.Rule{ID: r.ID, Text: r.Profile + ": " + r.Message, Help: r.Fix, URL: r.Source}
+	return lists.Map(rules.withOpenings(), func(r Rule) gate.Rule {
+		url := r.Source
+		if isOpening(r.ID) {
+			url = "" // it names threads and captures
+		}
+		return gate.Rule{ID: r.ID, Text: r.Profile + ": " + r.Message, Help: r.Fix, URL: url}
 	})
 }
 
@@ -249,10 +251,13 @@ func (r Report) gateFindings() (out []gate.Finding) {
 }
 
 // WriteRules writes a list of rules as JSON.
-func WriteRules(w io.Writer, rules Rules) error { return gate.WriteJSON(w, rules.Rules) }
+func WriteRules(w io.Writer, rules Rules) error { return gate.WriteJSON(w, rules.withOpenings()) }
 
 // WriteRule explains one of the rules.
 func WriteRule(w io.Writer, r Rule, rules Rules) error {
+	if isOpening(r.ID) {
+		return rules.writeOpening(w, r)
+	}
 	p, _ := rules.profile(r.Profile)
 	body, expires := "", ""
 	if r.Detect != "" {
@@ -267,18 +272,4 @@ func WriteRule(w io.Writer, r Rule, rules Rules) error {
 		r.ID, r.Level, r.Effect, p.Title, body, r.Fix, r.Basis, r.Seen, versions(r), expires, r.Source,
 		display.Escape(r.Fails.Short(300)), display.Escape(r.Passes.Short(300)))
 	return err
-}
-
-func versions(r Rule) string {
-	if r.Versions == "" {
-		return ""
-	}
-	return " (" + r.Versions + ")"
-}
-
-func count(n int, l Level) string {
-	if l == LevelAdvice {
-		return fmt.Sprintf("%d advice", n)
-	}
-	return display.Count(n, string(l))
 }

@@ -60,7 +60,7 @@ func (r Rules) checkFields(more Rules, n *source.Node, d *source.Decoder) {
 		if !strings.HasPrefix(rule.Source, "https://") && !strings.HasPrefix(rule.Source, "http://") {
 			report("rules", i, "source", "expected a URL that begins with https:// or http://, got %q", display.Truncate(rule.Source, 80))
 		}
-		_, taken := r.Rule(rule.ID)
+		taken := r.isTaken(rule.ID)
 		hasID := func(q Rule) bool {
 			return q.ID == rule.ID
 		}

@@ -1,6 +1,7 @@
 package compat
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"mcptest/internal/base/jsonschema"
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/source"
+	"mcptest/internal/offer/opening"
 )
 
 // An Effect is what a client does with a server that breaks a rule.
@@ -49,6 +51,8 @@ const (
 	GroupStores   = "stores"
 	GroupLint     = "lint"
 	GroupSecurity = "security"
+	// GroupOpenings stands for the openings that check replays; no profile has it.
+	GroupOpenings = "openings"
 )
 
 // Groups lists the groups in the order of reports.
@@ -98,6 +102,10 @@ type Rule struct {
 type Rules struct {
 	Profiles []Profile `yaml:"profiles"`
 	Rules    []Rule    `yaml:"rules"`
+	// Openings are how clients open a connection; a server is needed to replay them.
+	Openings []opening.Script `yaml:"openings"`
+
+	counted bool // the openings were chosen with --only or --for
 }
 
 //go:embed rules.yaml
@@ -110,7 +118,9 @@ var Builtin = sync.OnceValues(func() (Rules, error) {
 	if ds.HasErrors() {
 		return Rules{}, fmt.Errorf("built-in rules: %s", ds[0].Msg)
 	}
-	return r, nil
+	var err error
+	r.Openings, err = opening.Builtin()
+	return r, err
 })
 
 // Load adds the profiles and rules of a file, unless it contains a mistake. Each
@@ -127,11 +137,13 @@ func (r Rules) load(f *source.File, verify func(Rule, Rules) error) (Rules, sour
 	d.Decode(node, "", &more)
 	if d.Count() == 0 {
 		r.checkFields(more, node, &d)
+		opening.Check(more.Openings, node, &d)
 	}
 	if d.Count() > 0 { // a rule without a known effect cannot be applied to its examples
 		more = Rules{}
 	}
 	r.Profiles = append(slices.Clip(r.Profiles), more.Profiles...)
+	r.Openings = append(slices.Clip(r.Openings), more.Openings...)
 	for i := range more.Rules {
 		rule := more.Rules[i]
 		err := rule.compile(r)
@@ -243,11 +255,12 @@ func (r Rules) profile(name string) (Profile, bool) {
 
 // Rule returns the rule with an id.
 func (r Rules) Rule(id string) (Rule, bool) {
-	i := slices.IndexFunc(r.Rules, func(rule Rule) bool { return rule.ID == id })
+	all := r.withOpenings()
+	i := slices.IndexFunc(all, func(rule Rule) bool { return rule.ID == id })
 	if i < 0 {
 		return Rule{}, false
 	}
-	return r.Rules[i], true
+	return all[i], true
 }
 
 // Unknown returns a message if no rule has the id, or "".
@@ -261,7 +274,7 @@ func (r Rules) Unknown(id string) string {
 // NoRule returns the message for an unknown id.
 func (r Rules) NoRule(id string) string {
 	ids := []string{}
-	for _, rule := range r.Rules {
+	for _, rule := range r.withOpenings() {
 		ids = append(ids, rule.ID)
 	}
 	return fmt.Sprintf("unknown rule %q%s; mcptest check --list prints all", id, source.Parenthesis(source.DidYouMean(id, ids)))
@@ -287,6 +300,7 @@ func (r Rules) Choose(profiles, groups []string, lock bool) (Rules, error) {
 	for _, name := range profiles {
 		p, known := r.profile(name)
 		switch {
+		case out.opens(name):
 		case known && len(groups) > 0 && !slices.Contains(groups, p.Group):
 			return out, fmt.Errorf("%q is in the group %s, which is not among the chosen groups (%s)", name, p.Group, strings.Join(groups, ", "))
 		case known && !about(name):
@@ -294,7 +308,7 @@ func (r Rules) Choose(profiles, groups []string, lock bool) (Rules, error) {
 		}
 	}
 	switch {
-	case len(out.Rules) == 0:
+	case len(out.Rules) == 0 && len(out.Openings) == 0:
 		return out, fmt.Errorf("the groups %s contain no rules", strings.Join(groups, ", "))
 	case lock && !slices.ContainsFunc(out.Rules, func(rule Rule) bool { return rule.Detect == "lock_drift" }):
 		return out, fmt.Errorf("the lock file is compared by the group %s, which is not among the chosen groups (%s)", GroupSecurity, strings.Join(groups, ", "))
@@ -309,7 +323,8 @@ func (r Rules) Only(profiles, groups []string) Rules {
 	if slices.Contains(profiles, "all") {
 		profiles = r.Clients()
 	}
-	out := Rules{}
+	out := r.chosenOpenings(profiles, groups)
+	profiles = r.Families(profiles)
 	for _, p := range r.Profiles {
 		named := len(profiles) == 0 || slices.Contains(profiles, p.Name) || !p.chosenByFor()
 		if named && (len(groups) == 0 || slices.Contains(groups, p.Group)) {
@@ -329,4 +344,85 @@ func (r Rules) Only(profiles, groups []string) Rules {
 		}
 	}
 	return out
+}
+
+// isOpening reports whether the name of a rule is that of an opening.
+func isOpening(id string) bool { return strings.HasPrefix(id, "opening-") }
+
+// withOpenings returns the rules with one for each client and transport of the openings.
+func (r Rules) withOpenings() []Rule {
+	out := slices.Clip(r.Rules)
+	for _, s := range r.Openings {
+		if slices.ContainsFunc(out, func(rule Rule) bool { return rule.ID == s.Rule() }) {
+			continue
+		}
+		out = append(out, Rule{
+			ID:       s.Rule(),
+			Profile:  opening.Family(s.Client),
+			Effect:   SessionLost,
+			Level:    Level(cmp.Or(s.Level, string(LevelError))),
+			Basis:    "observed",
+			Source:   s.Source,
+			Seen:     s.Seen,
+			Versions: s.Versions,
+			Expires:  s.Expires(),
+			Message:  s.Title + " over " + s.Transport + " does not get in",
+			Fix:      "depends on the answer that ends the opening",
+		})
+	}
+	return out
+}
+
+// Known returns the names that --for takes: those of clients and directories, and of the
+// clients whose openings are known.
+func (r Rules) Known() []string {
+	names := r.Clients()
+	for _, s := range r.Openings {
+		if !slices.Contains(names, s.Client) {
+			names = append(names, s.Client)
+		}
+	}
+	return names
+}
+
+// Families returns the profiles that stand for clients.
+func (r Rules) Families(names []string) []string {
+	out := slices.Clone(names)
+	for i, name := range out {
+		if _, known := r.profile(name); !known {
+			out[i] = opening.Family(name)
+		}
+	}
+	return out
+}
+
+// chosenOpenings returns rules that only have the openings of a choice.
+func (r Rules) chosenOpenings(clients, groups []string) Rules {
+	out := Rules{counted: len(clients) > 0 || slices.Contains(groups, GroupOpenings)}
+	if len(groups) > 0 && !slices.Contains(groups, GroupOpenings) {
+		return out
+	}
+	for _, s := range r.Openings {
+		named := slices.Contains(clients, s.Client) || slices.Contains(clients, opening.Family(s.Client))
+		if len(clients) == 0 || named {
+			out.Openings = append(out.Openings, s)
+		}
+	}
+	return out
+}
+
+// opens reports whether there is an opening of a client or its family.
+func (r Rules) opens(name string) bool {
+	return slices.ContainsFunc(r.Openings, func(s opening.Script) bool {
+		return s.Client == name || opening.Family(s.Client) == name
+	})
+}
+
+// All returns the rules, with one for each client and transport of the openings.
+func (r Rules) All() []Rule { return r.withOpenings() }
+
+// isTaken reports whether a rule of a user can't have a name.
+func (r Rules) isTaken(id string) bool {
+	_, known := r.Rule(id)
+	return known || isOpening(id)
 }

@@ -1,0 +1,103 @@
+package compat
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"mcptest/internal/offer/opening"
+)
+
+const uncountedNote = "openings are predictions: " +
+	"they count for the exit code with --only openings, and where --for names the client"
+
+// AddOpenings adds what replays showed, as findings, too.
+func (r *Report) AddOpenings(all []Opening, notes []string, rules Rules, today time.Time) {
+	r.Openings = append([]Opening{}, all...)
+	r.Notes = append(r.Notes, notes...)
+	if r.servers == nil {
+		r.servers = map[string]bool{}
+	}
+	uncounted := false
+	for i, o := range all {
+		r.servers[o.Server] = true
+		if o.Verdict.Connected || o.Verdict.Unjudged != "" {
+			continue
+		}
+		f := r.openingFinding(all, i, today)
+		if !rules.counted {
+			f.declared = f.Level
+			uncounted = true
+		}
+		r.places = append(r.places, f)
+	}
+	r.Servers = len(r.servers)
+	if uncounted {
+		r.Notes = append(r.Notes, uncountedNote)
+	}
+	r.Notes = append(r.Notes, unjudgedNotes(all)...)
+	r.sort()
+	r.combine(rules)
+}
+
+// openingFinding is the finding of a client that does not get in: an error if none of its
+// scripts over this transport does.
+func (r *Report) openingFinding(all []Opening, i int, today time.Time) Finding {
+	o := all[i]
+	v, s := o.Verdict, o.Verdict.Script
+	level := Level(cmp.Or(s.Level, string(LevelError)))
+	for _, other := range all {
+		if other.Server == o.Server && other.Verdict.Script.Rule() == s.Rule() && other.Verdict.Connected {
+			level = LevelWarning
+		}
+	}
+	evidence := "observed " + s.Seen + versions(Rule{Versions: s.Versions})
+	if s.Expired(today) {
+		level = LevelWarning
+		evidence += "; not confirmed since"
+	}
+	message := v.Sentence("")
+	if s.Name != "initialize" || level == LevelWarning {
+		message += " (script " + s.Name + ")"
+	}
+	return Finding{
+		Rule: s.Rule(), Profile: opening.Family(s.Client), Client: s.Client, Effect: SessionLost, Level: level,
+		Server: o.Server, Subject: "opening " + s.Name, Message: message, Fix: v.Fix,
+		Basis: "observed", Source: s.Source, Seen: s.Seen, Evidence: evidence + ": " + s.Source,
+		File: o.File, Line: o.Line,
+	}
+}
+
+// unjudgedNotes says once for each reason why openings were not judged.
+func unjudgedNotes(all []Opening) (notes []string) {
+	byReason := map[string][]string{}
+	var reasons []string
+	for _, o := range all {
+		why := o.Verdict.Unjudged
+		if why == "" {
+			continue
+		}
+		if byReason[why] == nil {
+			reasons = append(reasons, why)
+		}
+		name := o.Verdict.Script.Title
+		if !slices.Contains(byReason[why], name) {
+			byReason[why] = append(byReason[why], name)
+		}
+	}
+	for _, why := range reasons {
+		notes = append(notes, "openings not judged ("+strings.Join(byReason[why], ", ")+"): "+why)
+	}
+	return notes
+}
+
+// MaskOpenings masks what servers said.
+func MaskOpenings(all []Opening, mask func(string) string) {
+	for i := range all {
+		v := &all[i].Verdict
+		for _, text := range []*string{&v.Says, &v.Unjudged, &v.Doubt, &v.Revision} {
+			*text = mask(*text)
+		}
+	}
+}

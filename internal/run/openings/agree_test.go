@@ -1,0 +1,209 @@
+package openings_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"maps"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"mcptest/internal/offer/compat"
+	"mcptest/internal/offer/opening"
+	"mcptest/internal/run/openings"
+	"mcptest/internal/spec/plan"
+)
+
+// patience is how long the clients and the replay wait for an answer.
+const patience = 3 * time.Second
+
+func TestMain(m *testing.M) {
+	if name := os.Getenv("OPENING_SERVER"); name != "" {
+		answer := odd[name]
+		if answer == nil {
+			answer = oddLines[name]
+		}
+		serveLines(answer)
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// subject is one server of the comparison.
+type subject struct {
+	Name    string            `json:"-"`
+	URL     string            `json:"url,omitempty"`
+	Command []string          `json:"command,omitempty"`
+	Env     map[string]string `json:"env,omitempty"`
+}
+
+// subjects are all odd servers, over both transports.
+func subjects(t *testing.T) (all []subject) {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, group := range []map[string]func(string) (reply, bool){odd, oddLines} {
+		for _, name := range slices.Sorted(maps.Keys(group)) {
+			env := map[string]string{"OPENING_SERVER": name}
+			all = append(all, subject{Name: "stdio " + name, Command: []string{self}, Env: env})
+		}
+	}
+	for _, group := range []map[string]func(string) (reply, bool){odd, oddPosts} {
+		for _, name := range slices.Sorted(maps.Keys(group)) {
+			server := httptest.NewServer(&address{answer: group[name]})
+			t.Cleanup(server.Close)
+			all = append(all, subject{Name: "http " + name, URL: server.URL})
+		}
+	}
+	return all
+}
+
+// replayed returns the verdicts of three scripts, by the name of the SDK client that they
+// are taken from.
+func replayed(t *testing.T, s subject, rules compat.Rules) map[string]opening.Verdict {
+	t.Helper()
+	definition := &plan.Server{Name: s.Name, URL: s.URL, Timeout: patience, ConnectTimeout: patience}
+	if s.Command != nil {
+		definition.Argv, definition.Env = s.Command, append(os.Environ(), "OPENING_SERVER="+s.Env["OPENING_SERVER"])
+	}
+	var scripts []opening.Script
+	kinds := map[string]string{}
+	take := func(kind, client, name string) {
+		for _, script := range rules.Openings {
+			wanted := script.Client == client && (name == "" || script.Name == name)
+			if wanted && (script.Transport == opening.HTTP) == (s.URL != "") {
+				kinds[script.Client+script.Name] = kind
+				scripts = append(scripts, script)
+				return
+			}
+		}
+	}
+	take("one", "gemini-cli", "")
+	take("auto", "claude-code", "discover")
+	take("go", "antigravity", "")
+	if s.URL == "" {
+		take("two", "claude-code", "initialize")
+	}
+	result := openings.Run(t.Context(), openings.Options{
+		Server: definition, Scripts: scripts, Refuses: rules.Refuses, Startup: time.Millisecond,
+		Control: func(context.Context) error { return nil },
+	})
+	out := map[string]opening.Verdict{}
+	for _, v := range result.Verdicts {
+		out[kinds[v.Script.Client+v.Script.Name]] = v
+	}
+	return out
+}
+
+// goFate returns why a client of the Go SDK does not get in, "" if it does.
+func goFate(s subject) string {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*patience)
+	defer cancel()
+	var transport mcp.Transport = &mcp.StreamableClientTransport{Endpoint: s.URL, MaxRetries: -1}
+	if s.Command != nil {
+		cmd := exec.Command(s.Command[0])
+		cmd.Env = append(os.Environ(), "OPENING_SERVER="+s.Env["OPENING_SERVER"])
+		transport = &mcp.CommandTransport{Command: cmd, TerminateDuration: time.Second}
+	}
+	who := &mcp.Implementation{Name: "antigravity-client", Version: "v1.0.0"}
+	client := mcp.NewClient(who, &mcp.ClientOptions{Capabilities: &mcp.ClientCapabilities{}})
+	session, err := client.Connect(ctx, transport, nil)
+	if err != nil {
+		return err.Error()
+	}
+	defer session.Close()
+	if caps := session.InitializeResult().Capabilities; caps == nil || caps.Tools == nil {
+		return ""
+	}
+	if _, err := session.ListTools(ctx, nil); err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
+// The replay lets in whom the real clients of the SDKs get in, and nobody else.
+func TestAgreesWithClients(t *testing.T) {
+	t.Parallel()
+	const servers = "../../../testdata/servers"
+	if _, err := os.Stat(filepath.Join(servers, "node_modules", "@modelcontextprotocol", "client")); err != nil {
+		if os.Getenv("MCPTEST_REQUIRE_SERVERS") != "" {
+			t.Fatal(err)
+		}
+		t.Skip("the packages of testdata/servers are not installed: make servers")
+	}
+	all := subjects(t)
+	if os.Getenv("MCPTEST_DEEP") == "" { // a process takes a while to start
+		all = slices.DeleteFunc(all, func(s subject) bool {
+			n := fnv.New32()
+			_, _ = n.Write([]byte(s.Name))
+			return n.Sum32()%4 != 0
+		})
+	}
+	input, err := json.Marshal(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), "node", filepath.Join(servers, "openings.mjs"))
+	cmd.Env = append(os.Environ(), fmt.Sprintf("OPENING_TIMEOUT=%d", patience.Milliseconds()), "OPENING_PARALLEL=12")
+	cmd.Stdin, cmd.Stderr = bytes.NewReader(input), os.Stderr
+	said, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var fates []map[string]string
+	if err := json.Unmarshal(said, &fates); err != nil || len(fates) != len(all) {
+		t.Fatalf("%v: %s", err, said)
+	}
+	rules, err := compat.Builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	compared := map[string]int{}
+	var mu sync.Mutex
+	var comparing sync.WaitGroup
+	places := make(chan int)
+	for range 12 {
+		comparing.Go(func() {
+			for i := range places {
+				fates[i]["go"] = goFate(all[i])
+				verdicts := replayed(t, all[i], rules)
+				mu.Lock()
+				for kind, v := range verdicts {
+					compared[kind]++
+					compareFate(t, all[i].Name+", "+kind, v, fates[i][kind])
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	for i := range all {
+		places <- i
+	}
+	close(places)
+	comparing.Wait()
+	t.Logf("compared: %v", compared)
+}
+
+// compareFate compares a verdict with what a real client did: why it does not get in, "" if
+// it does.
+func compareFate(t *testing.T, name string, v opening.Verdict, real string) {
+	t.Helper()
+	switch {
+	case v.Unjudged != "":
+		t.Errorf("%s: not judged: %s", name, v.Unjudged)
+	case v.Connected != (real == ""):
+		t.Errorf("%s: replay: connected %t (%s to %s; %s), client: %q", name, v.Connected, v.Says, v.Method, v.Does, real)
+	}
+}
