@@ -23,8 +23,8 @@ func ruleTopics() (out []gen.Topic, err error) {
 	if err != nil {
 		return nil, err
 	}
-	for i := range rules.Rules {
-		out = append(out, ofCheck(&rules.Rules[i]))
+	for _, r := range rules.All() {
+		out = append(out, ofCheck(&r))
 	}
 	clauses, err := ruleset.Builtin()
 	if err != nil {

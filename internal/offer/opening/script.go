@@ -184,8 +184,11 @@ func (s *Script) who() (info, capabilities jsonv.Value) {
 	info, capabilities = s.Info, s.Capabilities
 	if p, known := identity.Named(s.Client); known {
 		if info.IsAbsent() {
-			title := jsonv.Filled(p.ClientTitle)
-			info = jsonv.ObjectOf("name", p.ClientName, "title", title, "version", p.ClientVersion)
+			info = jsonv.ObjectOf("name", p.ClientName)
+			if p.ClientTitle != "" {
+				info = info.With("title", jsonv.String(p.ClientTitle))
+			}
+			info = info.With("version", jsonv.String(p.ClientVersion))
 		}
 		if capabilities.IsAbsent() {
 			capabilities, _ = jsonv.Parse([]byte(p.Capabilities))

@@ -215,7 +215,6 @@ func serveLines(answer func(string) (reply, bool)) {
 // address is an odd server over HTTP.
 type address struct {
 	answer func(string) (reply, bool)
-	mu     sync.Mutex
 }
 
 func (a *address) ServeHTTP(w http.ResponseWriter, req *http.Request) {
