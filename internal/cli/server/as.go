@@ -55,7 +55,7 @@ func printHandout(ctx context.Context, l *option.Viewer, client, tool string, re
 	h := handout(ctx, l, client, tool, res)
 	out := ""
 	if h.Text != "" {
-		out = l.Text(h.Text) + "\n"
+		out = l.Block("", h.Text)
 	}
 	for _, image := range h.Images {
 		out += note(l, "image: "+image)

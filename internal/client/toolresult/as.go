@@ -41,7 +41,7 @@ func asClaudeCode(p *parts, tool string, raised int) (h Handout) {
 	case p.structured.IsAbsent():
 	case p.isError:
 		h.Notes = append(h.Notes, "structuredContent of an error is dropped")
-	case p.text() != "":
+	case p.losesText():
 		h.Notes = append(h.Notes, "the text is dropped: structuredContent takes its place")
 	}
 	for _, image := range p.images {
@@ -68,7 +68,7 @@ func asClaudeCode(p *parts, tool string, raised int) (h Handout) {
 func asCodex(p *parts, result jsonv.Value) (h Handout) {
 	if !p.structured.IsAbsent() {
 		h.Text = p.structured.String()
-		if p.text() != "" {
+		if p.losesText() {
 			h.Notes = append(h.Notes, "the text is dropped: structuredContent takes its place")
 		}
 		if len(p.images) > 0 {
@@ -90,6 +90,17 @@ func asCodex(p *parts, result jsonv.Value) (h Handout) {
 	}
 	h.Text = strings.Join(texts, "\n")
 	return h
+}
+
+// losesText reports whether the text says something that structuredContent replaces: not if it
+// is the same JSON.
+func (p *parts) losesText() bool {
+	text := p.text()
+	if text == "" {
+		return false
+	}
+	same, err := jsonv.Parse([]byte(text))
+	return err != nil || !jsonv.Equal(same, p.structured)
 }
 
 // describeImage returns the type and the size of an image in a few words.

@@ -149,6 +149,7 @@ func webpOf(width, height int) []byte {
 func TestAs(t *testing.T) {
 	t.Parallel()
 	both := `{"structuredContent":{"n":1},"content":[{"type":"text","text":"one"},` + imageBlock("image/png", pngOf(56, 28)) + `]}`
+	same := `{"structuredContent":{"n":1},"content":[{"type":"text","text":"{ \"n\": 1.0 }"}]}`
 	failed := `{"isError":true,"structuredContent":{"n":1},"content":[{"type":"text","text":"locked"}]}`
 	link := `{"content":[{"type":"text","text":"see"},{"type":"resource_link","uri":"a:b","name":"x"}]}`
 	long := `{"content":[{"type":"text","text":"` + strings.Repeat("word ", 12_000) + `"}]}`
@@ -158,6 +159,8 @@ func TestAs(t *testing.T) {
 	}{
 		{"claude-code", both, `{"n":1}`, "image/png 56×28", 2 + 2, 1},
 		{"codex", both, `{"n":1}`, "", 2, 2},
+		{"claude-code", same, `{"n":1}`, "", 2, 0},
+		{"codex", same, `{"n":1}`, "", 2, 0},
 		{"claude-code", failed, "locked", "", 2, 1},
 		{"codex", failed, `{"n":1}`, "", 2, 1},
 		{"claude-code", link, "see", "", 1, 1},
