@@ -55,7 +55,7 @@ func (f *checkFlags) lists(
 			}
 		}
 	}
-	if len(lists) == 0 && f.unreached != nil && f.openings == nil {
+	if len(lists) == 0 && f.unreached != nil && len(f.openings) == 0 {
 		return nil, f.unreached
 	}
 	if f.name != "" && slices.ContainsFunc(lists, func(l compat.List) bool { return l.Server != lists[0].Server }) {

@@ -13,6 +13,7 @@ import (
 	"mcptest/internal/cli/option"
 	"mcptest/internal/client/wire"
 	"mcptest/internal/offer/compat"
+	"mcptest/internal/offer/opening"
 	"mcptest/internal/run/openings"
 )
 
@@ -42,9 +43,23 @@ func (f *checkFlags) openServer(
 		if err != nil { // no answer says how long a start takes
 			startup = min(startup, 2*time.Second)
 		}
+		before := len(f.openings)
 		f.replay(ctx, l, rules, startup)
+		if err != nil && neverServed(f.openings[before:]) {
+			f.openings = f.openings[:before]
+			return l.Failed(ctx, "", err)
+		}
 		return f.interrupted(ctx, l)
 	})
+}
+
+// neverServed reports whether a server ended with the clients, and served none of them. It did
+// not start, as with a wrong path or without a setting that it needs, or nothing listens at its
+// address: that is no fault of its openings.
+func neverServed(all []compat.Opening) bool {
+	got := func(o compat.Opening) bool { return o.Verdict.Connected }
+	ended := func(o compat.Opening) bool { return o.Verdict.Died || o.Verdict.Reason == opening.Ended }
+	return slices.ContainsFunc(all, ended) && !slices.ContainsFunc(all, got)
 }
 
 // interrupted returns the error of a signal during the openings.
@@ -81,11 +96,11 @@ func (f *checkFlags) replay(ctx context.Context, l *option.Viewer, rules compat.
 	l.Status.Clear()
 	var all []compat.Opening
 	for _, v := range result.Verdicts {
-		opening := compat.Opening{Server: name, Verdict: v}
+		one := compat.Opening{Server: name, Verdict: v}
 		if l.Flags.Server != "" {
-			opening.File, opening.Line = option.Shown(l.Server.Pos.File.Name), l.Server.Pos.Line
+			one.File, one.Line = option.Shown(l.Server.Pos.File.Name), l.Server.Pos.Line
 		}
-		all = append(all, opening)
+		all = append(all, one)
 	}
 	compat.MaskOpenings(all, l.Redactor.String)
 	f.openings = append(f.openings, all...)
