@@ -13,7 +13,6 @@ import (
 	"mcptest/internal/cli/option"
 	"mcptest/internal/client/wire"
 	"mcptest/internal/offer/compat"
-	"mcptest/internal/offer/opening"
 	"mcptest/internal/run/openings"
 )
 
@@ -53,13 +52,13 @@ func (f *checkFlags) openServer(
 	})
 }
 
-// neverServed reports whether a server ended with the clients, and served none of them. It did
-// not start, as with a wrong path or without a setting that it needs, or nothing listens at its
-// address: that is no fault of its openings.
+// neverServed reports whether no client got in. If mcptest does not either, that is no fault
+// of an opening: the server did not start, as with a wrong path or without a setting that it
+// needs, nothing listens at its address, or what it needs is not reachable.
 func neverServed(all []compat.Opening) bool {
 	got := func(o compat.Opening) bool { return o.Verdict.Connected }
-	ended := func(o compat.Opening) bool { return o.Verdict.Died || o.Verdict.Reason == opening.Ended }
-	return slices.ContainsFunc(all, ended) && !slices.ContainsFunc(all, got)
+	judged := func(o compat.Opening) bool { return o.Verdict.Unjudged == "" }
+	return slices.ContainsFunc(all, judged) && !slices.ContainsFunc(all, got)
 }
 
 // interrupted returns the error of a signal during the openings.

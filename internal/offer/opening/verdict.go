@@ -141,14 +141,19 @@ func quote(text string) string {
 }
 
 // Conclude compares the verdicts of one server: a server that speaks only a revision without
-// sessions is right to refuse initialize.
+// sessions is right to refuse initialize. Where no client gets in, the difference between the
+// revisions is not what is wrong with the list of tools.
 func Conclude(all []Verdict) {
-	modern := false
+	modern, connected := false, false
 	for _, v := range all {
+		connected = connected || v.Connected
 		modern = modern || v.Connected && v.Revision == stateless()
 	}
 	for i := range all {
 		v := &all[i]
+		if !connected && v.Method == "tools/list" {
+			v.Fix = "return the list of tools: no client gets in without it, so it should not depend on what may be unreachable"
+		}
 		refused := v.Reason == Refused || v.Reason == Version
 		v.Correct = modern && !v.Connected && v.Unjudged == "" && refused && v.Method == "initialize"
 		if v.Correct {
