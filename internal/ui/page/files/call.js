@@ -12,6 +12,7 @@ export class CallPanel {
     app.listsRead = (/** @type {any} */ s, /** @type {any} */ offer) => this.listsRead(s, offer);
     /** @type {any} */
     this.item = null;
+    this.drawn = ''; // item and schema whose fields are on the page
     /** @type {any} */
     this.definition = null;
     /** Arguments that were written, by tool. @type {Map<string, string>} */
@@ -43,7 +44,7 @@ export class CallPanel {
   /** @param {any} item */
   async choose(item) {
     this.item = item;
-    this.definition = null; // nothing is sent or kept in mind until it is there: the fields are those of another item
+    if (this.filled !== this.key()) this.definition = null; // nothing is sent or kept in mind until it is there: the fields are those of another item
     fill(this.title, short(item.name, 200));
     this.update();
     const d = await this.app.try(() => post('definition', { server: item.server, version: item.version, list: item.list, item: item.item }));
@@ -63,7 +64,12 @@ export class CallPanel {
     this.text.parentElement?.classList.toggle('faint', false);
     this.text.hidden = resource;
     this.text.previousElementSibling.hidden = resource;
-    this.form.draw(this.schema(d.definition), 'field-');
+    const schema = this.schema(d.definition);
+    const drawn = this.key() + JSON.stringify(schema);
+    if (drawn !== this.drawn) { // lists that were read again leave the fields in which a person types
+      this.drawn = drawn;
+      this.form.draw(schema, 'field-');
+    }
     this.renderAbout(d);
     this.edited();
     this.update();
