@@ -16,7 +16,10 @@ const aria = (page, role, name) => page.waitForSelector(`aria/${name}[role="${ro
 const click = async (page, role, name) => (await aria(page, role, name)).click();
 async function type(page, role, name, text) {
   const e = await aria(page, role, name);
-  await e.click({ count: 3 });
+  await e.focus(); // not a click: the page may move under the pointer while lists are read
+  await page.keyboard.down('Control');
+  await page.keyboard.press('a');
+  await page.keyboard.up('Control');
   await page.keyboard.press('Backspace');
   await e.type(text);
 }

@@ -1,7 +1,7 @@
 package toolresult
 
-// Limits of Claude Code, from its documentation (MCP, "output limits and warnings") as of
-// October 2026.
+// Limits of Claude Code, from its documentation (MCP, "output limits and warnings") as quoted
+// in October 2026.
 const (
 	warnedTokens    = 10_000  // it shows a warning above
 	mostTokens      = 25_000  // MAX_MCP_OUTPUT_TOKENS, the default
@@ -12,7 +12,7 @@ const (
 	charactersToken = 4 // bytes of text for a token: an estimate
 )
 
-// Limits of images in the Claude API, from its documentation of vision as of October 2026.
+// Limits of images in the Claude API, from its documentation of vision, read in November 2026.
 const (
 	mostPixels     = 8000     // of width and height
 	mostImageBytes = 10 << 20 // of the base64 text
@@ -28,7 +28,7 @@ type Rule struct {
 	Says   string // what is found, in one sentence
 	Client string // what the client does
 	Source string
-	Seen   string // the date of the source
+	Seen   string // the date of the source, or on which an undated one was read
 }
 
 // Rules are all rules, in the order of the documentation.
@@ -36,7 +36,7 @@ var Rules = []Rule{
 	{
 		"result-size", "a result has more than 25,000 estimated tokens or 50,000 characters (advice: 10,000 tokens)",
 		`Claude Code writes a success of more than 50,000 characters to a file and hands the model its path; more than 25,000 tokens with images are refused, and above 10,000 it warns. _meta["anthropic/maxResultSizeChars"] of the tool raises the limit for text to at most 500,000`,
-		"Claude Code documentation, MCP output limits", "2026-10-05",
+		"Claude Code documentation, MCP output limits, as quoted by a third party", "2026-10-05",
 	},
 	{
 		"result-no-text", "a result has structuredContent and nothing else",
@@ -56,32 +56,32 @@ var Rules = []Rule{
 	{
 		"result-error-structured", "the reason of an error is in structuredContent only",
 		"Claude Code hands the model only the text of an error",
-		"claude-code#86032", "2026-09-30",
+		"claude-code#86032 (2.1.245, 2.1.260)", "2026-11-28",
 	},
 	{
 		"result-error-size", "the text of an error has more than 11,000 characters",
 		"Claude Code shortens it",
-		"Claude Code documentation, MCP output limits", "2026-10-05",
+		"Claude Code documentation, MCP output limits, as quoted by a third party", "2026-10-05",
 	},
 	{
 		"result-image-type", "an image is neither JPEG, PNG, GIF nor WebP",
 		"the Claude API refuses the request, and with it every later one of the conversation",
-		"Claude API documentation, vision; claude-code#28279", "2026-10-01",
+		"Claude API documentation, vision; claude-code#28279", "2026-11-28",
 	},
 	{
 		"result-image-mismatch", "the bytes of an image are of another type than its mimeType says",
 		"the Claude API refuses the request, and with it every later one of the conversation",
-		"Claude API documentation, vision; claude-code#11975", "2026-10-01",
+		"Claude API documentation, vision; claude-code#11975", "2026-11-28",
 	},
 	{
 		"result-image-data", "the data of an image is empty or not base64",
 		"the Claude API refuses the request, and with it every later one of the conversation",
-		"Claude API documentation, vision", "2026-10-01",
+		"Claude API documentation, vision", "2026-11-28",
 	},
 	{
 		"result-image-size", "an image is wider or higher than 8,000 pixels, or has more than 10 MB of base64",
 		"the Claude API refuses the request, and with it every later one of the conversation",
-		"Claude API documentation, vision", "2026-10-01",
+		"Claude API documentation, vision", "2026-11-28",
 	},
 	{
 		"result-blob", "a result embeds a resource as base64 that is no image",

@@ -222,7 +222,7 @@ func WriteBadge(w io.Writer, r Report) error {
 
 // gateRules returns the rules for SARIF.
 func gateRules(rules Rules) []gate.Rule {
-	return lists.Map(rules.withOpenings(), func(r Rule) gate.Rule {
+	return lists.Map(rules.All(), func(r Rule) gate.Rule {
 		url := r.Source
 		if isOpening(r.ID) {
 			url = "" // it names threads and captures
@@ -251,7 +251,7 @@ func (r Report) gateFindings() (out []gate.Finding) {
 }
 
 // WriteRules writes a list of rules as JSON.
-func WriteRules(w io.Writer, rules Rules) error { return gate.WriteJSON(w, rules.withOpenings()) }
+func WriteRules(w io.Writer, rules Rules) error { return gate.WriteJSON(w, rules.All()) }
 
 // WriteRule explains one of the rules.
 func WriteRule(w io.Writer, r Rule, rules Rules) error {

@@ -58,8 +58,7 @@ func (r Report) openingsText(b *strings.Builder, p term.Palette) {
 		}
 		fmt.Fprintf(b, "%s%s", name, strings.Repeat(" ", max(0, width-len(line[0].Verdict.Script.Title))))
 		for _, cell := range openingCells(line) {
-			style := map[string]term.Style{"✓": term.Good, "!": term.Warn, "✗": term.Bad, "?": term.Faint}[cell.mark]
-			fmt.Fprintf(b, "  %s %s", cell.transport, p.Paint(style, cell.mark))
+			fmt.Fprintf(b, "  %s %s", cell.transport, p.Paint(styleOf(cell.mark), cell.mark))
 			if cell.text != "" {
 				fmt.Fprintf(b, " %s", term.Escape(cell.text))
 			}
@@ -174,4 +173,17 @@ func (r Report) unjudged() (n int) {
 		}
 	}
 	return n
+}
+
+// styleOf returns the color of the mark of a client.
+func styleOf(mark string) term.Style {
+	switch mark {
+	case "✓":
+		return term.Good
+	case "!":
+		return term.Warn
+	case "✗":
+		return term.Bad
+	}
+	return term.Faint
 }

@@ -12,7 +12,10 @@ import (
 // Refuses returns why the parser of an SDK refuses a result of tools/list, "" if it takes it.
 func (r Rules) Refuses(reader handshake.Reader, page jsonv.Value) string {
 	name, version, _ := cutLast(string(reader), " ")
-	profile := map[string]string{"TypeScript SDK": "ts-sdk", "Go SDK": "go-sdk"}[name]
+	profile := "ts-sdk"
+	if name == "Go SDK" {
+		profile = "go-sdk"
+	}
 	about := Rules{Profiles: r.Profiles}
 	for _, rule := range r.Rules {
 		versions, _, _ := strings.Cut(rule.Versions, ";")

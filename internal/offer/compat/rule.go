@@ -255,7 +255,7 @@ func (r Rules) profile(name string) (Profile, bool) {
 
 // Rule returns the rule with an id.
 func (r Rules) Rule(id string) (Rule, bool) {
-	all := r.withOpenings()
+	all := r.All()
 	i := slices.IndexFunc(all, func(rule Rule) bool { return rule.ID == id })
 	if i < 0 {
 		return Rule{}, false
@@ -274,7 +274,7 @@ func (r Rules) Unknown(id string) string {
 // NoRule returns the message for an unknown id.
 func (r Rules) NoRule(id string) string {
 	ids := []string{}
-	for _, rule := range r.withOpenings() {
+	for _, rule := range r.All() {
 		ids = append(ids, rule.ID)
 	}
 	return fmt.Sprintf("unknown rule %q%s; mcptest check --list prints all", id, source.Parenthesis(source.DidYouMean(id, ids)))
@@ -349,8 +349,8 @@ func (r Rules) Only(profiles, groups []string) Rules {
 // isOpening reports whether the name of a rule is that of an opening.
 func isOpening(id string) bool { return strings.HasPrefix(id, "opening-") }
 
-// withOpenings returns the rules with one for each client and transport of the openings.
-func (r Rules) withOpenings() []Rule {
+// All returns the rules, with one for each client and transport of the openings.
+func (r Rules) All() []Rule {
 	out := slices.Clip(r.Rules)
 	for _, s := range r.Openings {
 		if slices.ContainsFunc(out, func(rule Rule) bool { return rule.ID == s.Rule() }) {
@@ -417,9 +417,6 @@ func (r Rules) opens(name string) bool {
 		return s.Client == name || opening.Family(s.Client) == name
 	})
 }
-
-// All returns the rules, with one for each client and transport of the openings.
-func (r Rules) All() []Rule { return r.withOpenings() }
 
 // isTaken reports whether a rule of a user can't have a name.
 func (r Rules) isTaken(id string) bool {

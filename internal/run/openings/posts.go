@@ -112,10 +112,10 @@ func (l *posts) Send(ctx context.Context, f opening.Frame) opening.Answer {
 		_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, maxShown))
 		return a
 	}
-	resumes := l.readBody(ctx, resp, &a)
-	wait := time.Until(deadline(ctx))
-	if !resumes && !l.mayStillCome(a) {
-		wait = 0
+	l.readBody(ctx, resp, &a)
+	wait := time.Duration(0)
+	if l.mayStillCome(a) {
+		wait = time.Until(deadline(ctx))
 	}
 	got := l.in.await(ctx, f, wait)
 	got.Status, got.ContentType, got.Body, got.Ended = a.Status, a.ContentType, a.Body, a.Ended
@@ -153,26 +153,24 @@ func (l *posts) broken(err error) opening.Answer {
 	return opening.Answer{Ended: "closes the connection (" + text + ")", Gone: refused}
 }
 
-// readBody reads the body of a response to a request, and reports whether the rest was read
-// elsewhere, so that more may come.
-func (l *posts) readBody(ctx context.Context, resp *http.Response, a *opening.Answer) (resumes bool) {
+// readBody reads the body of a response to a request; a stream that ends early is resumed.
+func (l *posts) readBody(ctx context.Context, resp *http.Response, a *opening.Answer) {
 	if protocol.IsEventStream(a.ContentType) && resp.StatusCode < http.StatusBadRequest {
 		last, pause := l.readEvents(resp.Body)
 		for n := 0; last != "" && n < maxResumes && l.missing() && ctx.Err() == nil; n++ {
 			last, pause = l.resume(ctx, last, pause)
 		}
-		return false
+		return
 	}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxBody))
 	a.Body = body[:min(len(body), maxShown)]
 	if err != nil && ctx.Err() == nil {
 		a.Ended = "breaks off its response"
-		return false
+		return
 	}
 	if v, err := jsonv.Parse(body); err == nil && v.Kind() >= jsonv.KindArray {
 		l.in.put(body)
 	}
-	return false
 }
 
 // missing reports whether the response has not come.
