@@ -52,10 +52,12 @@ func Look(data []byte) Seen {
 // or a size that has no valid form is judged by [Entry.Judge].
 func (file File) Compare(got Seen) (out []Finding) {
 	if file.Size >= 0 && file.Size != got.Size {
-		out = append(out, Finding{"skill-size", Shown(file.URI), fmt.Sprintf("the size is %d, but the file has %d bytes", file.Size, got.Size)})
+		why := fmt.Sprintf("the size is %d, but the file has %d bytes", file.Size, got.Size)
+		out = append(out, Finding{"skill-size", Shown(file.URI), why})
 	}
 	if digestForm().MatchString(file.Digest) && file.Digest != got.Digest {
-		out = append(out, Finding{"skill-digest", Shown(file.URI), fmt.Sprintf("the digest is %s, but that of the file is %s", file.Digest, got.Digest)})
+		why := fmt.Sprintf("the digest is %s, but that of the file is %s", file.Digest, got.Digest)
+		out = append(out, Finding{"skill-digest", Shown(file.URI), why})
 	}
 	return out
 }

@@ -1,6 +1,8 @@
 package skill
 
 import (
+	"strings"
+
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonv"
 )
@@ -60,3 +62,8 @@ const mostURI = 200
 
 // Shown is a URI as messages show it.
 func Shown(uri string) string { return display.Truncate(uri, mostURI) }
+
+// Directory is the URI of a skill's directory, as the server writes it.
+func (e Entry) Directory() string {
+	return strings.TrimSuffix(e.URI, fileName)
+}

@@ -70,7 +70,9 @@ func split(text string) (yaml string, c Comparison) {
 }
 
 // ours are the mistakes that are limits of mcptest, or that readers of YAML disagree about.
-var ours = []string{"too-deep", "alias-bomb", "recursive-alias", "tag", "key", "merge", "second-document", "encoding", "duplicate-key"}
+var ours = []string{
+	"too-deep", "alias-bomb", "recursive-alias", "tag", "key", "merge", "second-document", "encoding", "duplicate-key",
+}
 
 // unreadable says what a mistake in the YAML means.
 func unreadable(d source.Diagnostic) Comparison {

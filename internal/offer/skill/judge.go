@@ -102,7 +102,8 @@ func (e Entry) judgeForm(f *findings) {
 	case resources.IsAbsent():
 		f.add(rule, e.URI, "the entry has no resources: neither a list of files nor \"dynamic\"")
 	case resources.Kind() != jsonv.KindArray && !e.Dynamic:
-		f.add(rule, e.URI, "resources is %s, expected a list of files or \"dynamic\"", resources.Short(40))
+		const form = "resources is %s, expected a list of files or \"dynamic\""
+		f.add(rule, e.URI, form, resources.Short(40))
 	}
 }
 
@@ -116,7 +117,8 @@ func (e Entry) judgeName(f *findings) {
 	const rule = "skill-name"
 	name := v.Text()
 	shown := v.Short(80)
-	switch n := utf8.RuneCountInString(name); {
+	n := utf8.RuneCountInString(name)
+	switch {
 	case n == 0 || strings.TrimSpace(name) == "":
 		f.add(rule, e.URI, "the name is empty")
 		return
@@ -129,7 +131,8 @@ func (e Entry) judgeName(f *findings) {
 			f.add(rule, e.URI, "the name %s has the uppercase letter %q", shown, r)
 			return
 		case r != '-' && !unicode.In(r, unicode.L, unicode.M, unicode.N):
-			f.add(rule, e.URI, "the name %s has the character %q: only lowercase letters, digits and hyphens are allowed", shown, r)
+			const form = "the name %s has the character %q: only lowercase letters, digits and hyphens are allowed"
+			f.add(rule, e.URI, form, shown, r)
 			return
 		}
 	}
@@ -146,11 +149,13 @@ func (e Entry) judgeDescription(f *findings) {
 	if v.Kind() != jsonv.KindString {
 		return
 	}
-	switch n := utf8.RuneCountInString(v.Text()); {
+	n := utf8.RuneCountInString(v.Text())
+	switch {
 	case strings.TrimSpace(v.Text()) == "":
 		f.add("skill-description", e.URI, "the description is empty")
 	case n > mostDescription:
-		f.add("skill-description", e.URI, "the description has %d characters, at most %d are allowed", n, mostDescription)
+		const form = "the description has %d characters, at most %d are allowed"
+		f.add("skill-description", e.URI, form, n, mostDescription)
 	}
 }
 
@@ -165,7 +170,8 @@ func (e Entry) judgeURI(f *findings) {
 	}
 	name := e.Frontmatter.Lookup("name")
 	if name.Kind() == jsonv.KindString && name.Text() != last && strings.TrimSpace(name.Text()) != "" {
-		f.add("skill-name-path", e.URI, "the directory is %s, but the name is %s", jsonv.String(last).Short(80), name.Short(80))
+		const form = "the directory is %s, but the name is %s"
+		f.add("skill-name-path", e.URI, form, jsonv.String(last).Short(80), name.Short(80))
 	}
 }
 
@@ -206,7 +212,8 @@ func (file File) judge(f *findings, at string) {
 	case digest.IsAbsent():
 		f.add("skill-digest-format", at, "the file has no digest")
 	case !digestForm().MatchString(file.Digest):
-		f.add("skill-digest-format", at, "the digest is %s, expected sha256: and 64 lowercase hexadecimal characters", digest.Short(90))
+		const form = "the digest is %s, expected sha256: and 64 lowercase hexadecimal characters"
+		f.add("skill-digest-format", at, form, digest.Short(90))
 	}
 	switch {
 	case size.IsAbsent():
@@ -227,7 +234,8 @@ func (e Entry) judgeLimits(f *findings) {
 		}
 	}
 	if total > mostBytes {
-		f.add("skill-limits", e.URI, "the files of the skill have more than %s bytes, hosts need not support more", display.Thousands(mostBytes))
+		const form = "the files of the skill have more than %s bytes, hosts need not support more"
+		f.add("skill-limits", e.URI, form, display.Thousands(mostBytes))
 	}
 }
 
@@ -243,7 +251,8 @@ func JudgeAll(entries []Entry) []Finding {
 		case !known:
 			byName[name] = e.URI
 		case Identity(first) != Identity(e.URI):
-			f.add("skill-duplicate-name", e.URI, "the name %s is also that of %s", jsonv.String(name).Short(80), Shown(first))
+			shown := jsonv.String(name).Short(80)
+			f.add("skill-duplicate-name", e.URI, "the name %s is also that of %s", shown, Shown(first))
 		}
 	}
 	judgeNested(f, entries)
@@ -291,7 +300,8 @@ func idsOf(e Entry) map[string]bool {
 func reportUnlisted(f *findings, outer, inner Entry, listed map[string]bool) {
 	for _, file := range inner.Files {
 		if file.URI != "" && !listed[Identity(file.URI)] {
-			f.add("skill-manifest", outer.URI, "resources has no entry for %s, a file of a skill within the directory", Shown(file.URI))
+			const form = "resources has no entry for %s, a file of a skill within the directory"
+			f.add("skill-manifest", outer.URI, form, Shown(file.URI))
 			return
 		}
 	}

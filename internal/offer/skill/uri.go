@@ -135,8 +135,3 @@ func rootOf(uri string) (root, name string, ok bool) {
 	}
 	return a.text(), name, name != ""
 }
-
-// Directory is the URI of a skill's directory, as the server writes it.
-func (e Entry) Directory() string {
-	return strings.TrimSuffix(e.URI, fileName)
-}
