@@ -47,7 +47,7 @@ func TestUIInABrowser(t *testing.T) {
 	}{Chromium: installedChromium(t), Shots: os.Getenv("MCPTEST_SCREENSHOTS")}
 	var attacked []*explored
 	var rough *explored
-	for _, name := range []string{"tokenless", "sum", "counting", "narrow", "keyboard", "load", "attack", "rebinding", "rough"} {
+	for _, name := range []string{"tokenless", "sum", "counting", "narrow", "keyboard", "load", "attack", "rebinding", "rough", "cassette"} {
 		if only := os.Getenv("MCPTEST_FLOWS"); only != "" && !strings.Contains(only, name) {
 			continue
 		}
@@ -55,6 +55,9 @@ func TestUIInABrowser(t *testing.T) {
 		counted := name != "sum" && name != "keyboard" && name != "narrow"
 		if counted {
 			args = nil
+		}
+		if name == "cassette" {
+			args = []string{"--cassette", faultyCassette(t)}
 		}
 		e := explore(t, args...)
 		if name == "rough" { // the page reads the suite again

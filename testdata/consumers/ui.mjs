@@ -197,11 +197,37 @@ const flows = {
     return {};
   },
 
+  // The messages of a cassette with their violations; a recorded call becomes a test, which is run by a click only.
+  async cassette({ address }, bad) {
+    const page = await open(address, bad, { theme: 'dark' });
+    await click(page, 'tab', 'Cassettes');
+    const table = 'table[aria-label="Recorded messages"]';
+    await page.waitForFunction((t) => document.querySelectorAll(t + ' tr.frame').length === 14, { timeout: patience }, table);
+    const got = await page.$$eval(table + ' .badge', (list) => list.map((b) => b.textContent));
+    if (got.join(' ') !== 'stray-output unknown-id bad-jsonrpc') bad(`badges: ${got}`);
+    await type(page, 'searchbox', 'Filter of the cassette', 'violation:');
+    await page.waitForFunction((t) => document.querySelectorAll(t + ' tr.frame').length === 3, { timeout: patience }, table);
+    await type(page, 'searchbox', 'Filter of the cassette', 'method:tools/call');
+    await page.waitForFunction((t) => document.querySelectorAll(t + ' tr.frame').length === 5, { timeout: patience }, table);
+    await page.$eval(table + ' tr.frame', (tr) => tr.click());
+    if (!(await textOf(page, 'region', 'Raw bytes')).includes('"done read"') && !(await textOf(page, 'region', 'Raw bytes')).includes('"name":"read"')) bad('the bytes of a row are not shown');
+    await audit(page, bad, 'the cassette');
+    await shot(page, 'cassette');
+    await click(page, 'button', 'Keep as test');
+    await page.waitForFunction(() => document.querySelector('#panel-Cassettes [aria-label=Diff]').textContent.includes('done read'), { timeout: patience });
+    await (await waitEnabled(page, 'button', 'Insert')).click();
+    await waitText(page, 'The test was not run, because that calls read.');
+    await click(page, 'button', 'Run now (calls read)');
+    await page.waitForFunction(() => [...document.querySelectorAll('[role=status] p')].some((p) => p.textContent === 'passed'), { timeout: patience });
+    await unharmed(page, bad);
+    return {};
+  },
+
   // 390 px in both themes: nothing is wider than the screen; the keyboard reaches everything.
   async narrow({ address }, bad) {
     for (const theme of ['light', 'dark']) {
       const page = await open(address, bad, { width: 390, height: 800, theme });
-      for (const name of ['Server', 'Call', 'Answer', 'Wire']) {
+      for (const name of ['Server', 'Call', 'Answer', 'Wire', 'Cassettes']) {
         await click(page, 'tab', name);
         const over = await overflows(page);
         if (over > 0) bad(`${name} at 390 px, ${theme}: ${over} px too wide`);

@@ -28,9 +28,10 @@ import (
 // flags are the flags of `mcptest ui`.
 type flags struct {
 	option.TargetFlags
-	port   int
-	noOpen bool
-	idle   time.Duration
+	cassettes []string
+	port      int
+	noOpen    bool
+	idle      time.Duration
 }
 
 // inputs are what the command line names: suites, or one server. They implement
@@ -64,16 +65,20 @@ func (f *flags) suites(
 		return in, in.ofServer(own)
 	}
 	if len(own) == 0 && len(f.Configs) == 0 && !existDefault() {
+		if len(f.cassettes) > 0 {
+			return in, nil
+		}
 		return nil, option.Invalid("%s", threeForms)
 	}
 	in.paths, err = f.Paths(own)
 	return in, err
 }
 
-const threeForms = `there is no mcptest.yaml here. The three forms:
+const threeForms = `there is no mcptest.yaml here. The forms:
   mcptest ui SUITE                 the servers of a suite
   mcptest ui --url URL             one server at an address; a kept test creates ./mcptest.yaml
-  mcptest ui -- command args…      one server that is started on Connect; a kept test creates ./mcptest.yaml`
+  mcptest ui -- command args…      one server that is started on Connect; a kept test creates ./mcptest.yaml
+  mcptest ui --cassette FILE       recorded traffic, also with one of the others`
 
 func existDefault() bool {
 	return slices.ContainsFunc(option.DefaultSuites, func(name string) bool {
@@ -104,7 +109,7 @@ func (in *inputs) ofServer(own []string) error {
 
 // Servers implements [live.Host].
 func (in *inputs) Servers() (list []*plan.Server, problem string) {
-	if in.one != nil {
+	if in.one != nil || len(in.paths) == 0 {
 		return in.last, ""
 	}
 	in.mu.Lock()

@@ -17,6 +17,7 @@ import (
 type Options struct {
 	Hub      *live.Hub
 	Keeper   Keeper
+	Tapes    Tapes
 	Redactor *secret.Redactor
 	Usage    func(server int) string // flags and arguments of `mcptest call` for a server
 	Port     int

@@ -25,6 +25,8 @@ func New(o Options) *API {
 		"/api/text":       handler(a.text),
 		"/api/answer":     handler(a.answer),
 		"/api/frame":      handler(a.frame),
+		"/api/cassette":   handler(a.cassette),
+		"/api/recorded":   handler(a.recorded),
 		"/api/draft":      handler(a.draft),
 		"/api/insert":     handler(a.insert),
 		"/api/undo":       handler(a.undo),

@@ -20,6 +20,7 @@ func (a *API) stateNow() jsonv.Value {
 		"protocols", jsonv.List(append([]string{mcp.Auto}, protocol.Versions()...), jsonv.String),
 		"calls", jsonv.List(calls, callView),
 		"asks", jsonv.List(a.o.Hub.Asks(), askView),
+		"cassettes", jsonv.List(a.o.Tapes.Names(), jsonv.String),
 		"files", jsonv.List(a.o.Keeper.Files(), jsonv.String),
 	)
 }
