@@ -47,7 +47,7 @@ func TestUIInABrowser(t *testing.T) {
 	}{Chromium: installedChromium(t), Shots: os.Getenv("MCPTEST_SCREENSHOTS")}
 	var attacked []*explored
 	var rough *explored
-	for _, name := range []string{"tokenless", "sum", "counting", "narrow", "keyboard", "load", "attack", "rebinding", "rough", "cassette"} {
+	for _, name := range []string{"tokenless", "sum", "counting", "narrow", "keyboard", "load", "attack", "rebinding", "rough", "cassette", "tests"} {
 		if only := os.Getenv("MCPTEST_FLOWS"); only != "" && !strings.Contains(only, name) {
 			continue
 		}
@@ -60,6 +60,9 @@ func TestUIInABrowser(t *testing.T) {
 			args = []string{"--cassette", faultyCassette(t)}
 		}
 		e := explore(t, args...)
+		if name == "tests" {
+			e.write("mcptest.yaml", testedSuite)
+		}
 		if name == "rough" { // the page reads the suite again
 			e.write("mcptest.yaml", roughSuite)
 			rough = e

@@ -223,11 +223,37 @@ const flows = {
     return {};
   },
 
+  // The tests of the suite: a question, counters, the report of a failure, one test again, the filter, a saved suite.
+  async tests({ address }, bad) {
+    const page = await open(address, bad);
+    await click(page, 'tab', 'Tests');
+    await waitText(page, '6 tests');
+    await (await waitEnabled(page, 'button', 'Run all')).click();
+    const dialog = await page.waitForSelector('dialog[open]', { timeout: patience });
+    if (!(await dialog.evaluate((d) => d.innerText)).includes('write of c')) bad('the question does not name the tools');
+    await audit(page, bad, 'the question of a run');
+    await (await dialog.$('aria/Run[role="button"]')).click();
+    await waitText(page, 'Run 1: 4 passed, 1 failed, 0 errors, 0 inconclusive, 1 skipped');
+    await click(page, 'button', 'reads more');
+    if (!(await textOf(page, 'region', 'What the run says')).includes('expected "other", got "done read"')) bad('the report of a failure is not shown');
+    if (!(await page.$('a[href^="vscode://file/"]'))) bad('no link opens the test in an editor');
+    await audit(page, bad, 'the tab Tests');
+    await shot(page, 'tests');
+    await type(page, 'searchbox', 'Filter of the tests', 'tag:quick');
+    await page.waitForFunction(() => document.querySelectorAll('table[aria-label=Tests] tr.frame').length === 1, { timeout: patience });
+    await click(page, 'checkbox', 'Select all that are shown');
+    await (await waitEnabled(page, 'button', 'Run selected')).click();
+    await (await (await page.waitForSelector('dialog[open]', { timeout: patience })).$('aria/Run[role="button"]')).click();
+    await waitText(page, 'Run 2: 1 passed, 0 failed');
+    await unharmed(page, bad);
+    return {};
+  },
+
   // 390 px in both themes: nothing is wider than the screen; the keyboard reaches everything.
   async narrow({ address }, bad) {
     for (const theme of ['light', 'dark']) {
       const page = await open(address, bad, { width: 390, height: 800, theme });
-      for (const name of ['Server', 'Call', 'Answer', 'Wire', 'Cassettes']) {
+      for (const name of ['Server', 'Call', 'Answer', 'Wire', 'Tests', 'Cassettes']) {
         await click(page, 'tab', name);
         const over = await overflows(page);
         if (over > 0) bad(`${name} at 390 px, ${theme}: ${over} px too wide`);

@@ -100,10 +100,12 @@ func (f *flags) show(ctx context.Context, s cmdutil.Streams, in *inputs, recorde
 	}
 	hub := live.New(ctx, in)
 	defer hub.Close()
+	tests := newTester(in, hub)
+	defer tests.close()
 	token := newToken()
 	pages := api.New(api.Options{
-		Hub: hub, Keeper: newKeeper(in, recorded), Tapes: recorded, Redactor: in.redactor, Usage: in.usage(hub),
-		Port: port, Token: token,
+		Hub: hub, Keeper: newKeeper(in, recorded), Tapes: recorded, Tester: tests, Redactor: in.redactor,
+		Usage: in.usage(hub), Port: port, Token: token,
 	})
 	server := serve(listeners, pages)
 	defer server.Close()

@@ -266,17 +266,7 @@ func (k *keeper) Run(ctx context.Context, id int) (api.Verdict, error) {
 	if s.Self == "" {
 		return api.Verdict{}, refuse("this program was not found, so the test was not run")
 	}
-	only := keeping.ExactName(m.proposal.Name)
-	argv := []string{s.Self, "run", m.path, "--filter", only, "--color", "never", "--no-progress"}
-	for _, v := range k.in.flags.Vars {
-		argv = append(argv, "--var", v)
-	}
-	for _, file := range k.in.flags.EnvFiles {
-		argv = append(argv, "--env-file", file)
-	}
-	if k.in.flags.AllowOutside {
-		argv = append(argv, "--allow-outside")
-	}
+	argv := k.in.runArgs([]string{m.path}, "--filter", keeping.ExactName(m.proposal.Name))
 	done := proc.Run(ctx, proc.Spec{
 		Name: "mcptest run", Argv: argv, Dir: getwd(), Env: s.Env, Registry: k.in.shared.World.Registry,
 	})

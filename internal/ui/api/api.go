@@ -18,6 +18,7 @@ type Options struct {
 	Hub      *live.Hub
 	Keeper   Keeper
 	Tapes    Tapes
+	Tester   Tester
 	Redactor *secret.Redactor
 	Usage    func(server int) string // flags and arguments of `mcptest call` for a server
 	Port     int

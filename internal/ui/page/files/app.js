@@ -4,13 +4,14 @@ import { AnswerPanel } from './answer.js';
 import { CallPanel } from './call.js';
 import { CassettesPanel } from './cassettes.js';
 import { ServerPanel } from './server.js';
+import { TestsPanel } from './tests.js';
 import { WirePanel } from './wire.js';
 
 /** @typedef {{name: string, panel: HTMLElement, tab: HTMLButtonElement}} View */
 
-const names = ['Server', 'Call', 'Answer', 'Wire', 'Cassettes'];
+const names = ['Server', 'Call', 'Answer', 'Wire', 'Tests', 'Cassettes'];
 // Panels that are shown without the others.
-const alone = ['Cassettes'];
+const alone = ['Tests', 'Cassettes'];
 /** @type {View[]} */
 const views = [];
 const main = /** @type {HTMLElement} */ (document.getElementById('main'));
@@ -21,7 +22,7 @@ const byId = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
 /** What the panels share. */
 export const app = {
   /** @type {any} */
-  state: { servers: [], calls: [], asks: [], files: [], cassettes: [], protocols: [], problem: '' },
+  state: { servers: [], calls: [], asks: [], files: [], cassettes: [], protocols: [], problem: '', suites: '', run: { id: 0 } },
   /** Says something to the person. @param {string} text */
   say(text) { byId('said').textContent = visible(text); },
   /** Does something that can be refused. @param {() => Promise<any>} act */
@@ -47,6 +48,7 @@ export const app = {
     main.classList.toggle('single', alone.includes(name));
     wire.render();
     if (name === 'Cassettes') cassettes.open();
+    if (name === 'Tests') tests.open();
   },
   /** @param {any} item */
   choose(item) {
@@ -71,6 +73,7 @@ const server = new ServerPanel(byId('panel-Server'), app);
 const call = new CallPanel(byId('panel-Call'), app);
 const answer = new AnswerPanel(byId('panel-Answer'), app);
 const wire = new WirePanel(byId('panel-Wire'), app);
+const tests = new TestsPanel(byId('panel-Tests'), app);
 const cassettes = new CassettesPanel(byId('panel-Cassettes'), app);
 
 const keys = [
@@ -116,6 +119,7 @@ function receive(message) {
     call.update();
     answer.update();
     cassettes.update();
+    tests.update();
   }
   if (message.rows) {
     wire.add(message.rows, message.lost);
