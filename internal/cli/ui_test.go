@@ -44,7 +44,7 @@ func explore(t *testing.T, args ...string) *explored {
 	}
 	defer said.Close()
 	e.cmd.Stderr = said
-	e.cmd.Env = append(os.Environ(), "CI=", "API_TOKEN=sk-planted-0123456789abcdef")
+	e.cmd.Env = append(os.Environ(), "CI=", "API_TOKEN=sk-planted-0123456789abcdef", "XDG_CACHE_HOME="+filepath.Join(e.dir, "cache"))
 	out, err := e.cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

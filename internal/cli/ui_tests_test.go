@@ -166,3 +166,44 @@ func TestUITestsOfAnInvalidSuite(t *testing.T) {
 		return strings.Contains(e.post("tests", "{}").Lookup("problem").Text(), "nme")
 	})
 }
+
+// The history has the runs of the page and the records of the folder, says which tests are
+// flaky, and compares two.
+func TestUIHistory(t *testing.T) {
+	t.Parallel()
+	e := tested(t)
+	if got := e.post("history", "{}"); got.Lookup("records").Len() != 0 {
+		t.Errorf("before any run: %s", got)
+	}
+	e.runTests(`"tests":[0,1]`)
+	e.write("mcptest.yaml", strings.Replace(testedSuite, "exact: other", "exact: done read", 1))
+	testkit.Wait(t, "the saved suite", func() bool { return e.post("tests", "{}").Lookup("version").Text() != "" })
+	e.runTests(`"tests":[0,1]`)
+	record := func(name, started, status string) {
+		e.write(name, `{"event":"run_started","schema":"mcptest.run/v1","tool":{"name":"mcptest"},"suites":[{"name":"x","file":"x.yaml"}],"started":"`+started+`","total":1,"origin":{"commit":"0123456789abcdef"}}
+{"event":"test_finished","index":0,"test":{"name":"sometimes","status":"`+status+`","duration_ms":5,"start_ms":0,"file":"x.yaml","line":1,"assertions":[]}}
+{"event":"run_finished","duration_ms":9,"exit_code":0}
+`)
+	}
+	record("one.ndjson", "2026-01-02T03:04:05Z", "pass")
+	record("two.ndjson", "2026-01-02T03:04:06Z", "fail")
+	e.write("package.json", `{"name":"no record"}`)
+	past := e.post("history", "{}")
+	var names []string
+	for _, r := range past.Lookup("records").Elems() {
+		names = append(names, r.Lookup("name").Text()+" "+r.Lookup("passed").Literal()+" "+r.Lookup("failed").Literal())
+	}
+	want := "run of this page 2 0, run of this page 1 1, two.ndjson 0 1, one.ndjson 1 0"
+	testkit.Equal(t, "records", strings.Join(names, ", "), want)
+	first := past.Lookup("tests").At(0)
+	testkit.Equal(t, "the first test", first.Lookup("name").Text(), "sometimes")
+	testkit.Equal(t, "why", first.Lookup("flaky").Text(), "passed and did not pass on commit 01234567")
+	id := func(i int) string { return past.Lookup("records").At(i).Lookup("id").Literal() }
+	text := e.post("compare", `{"older":`+id(1)+`,"newer":`+id(0)+`}`).Lookup("text").Text()
+	if !strings.Contains(text, "reads more") || !strings.Contains(text, "ixed") {
+		t.Errorf("the comparison: %s", text)
+	}
+	if why := e.post("compare", `{"older":99,"newer":0}`).Lookup("problem").Text(); why == "" {
+		t.Error("a record that does not exist was compared")
+	}
+}

@@ -245,6 +245,12 @@ const flows = {
     await (await waitEnabled(page, 'button', 'Run selected')).click();
     await (await (await page.waitForSelector('dialog[open]', { timeout: patience })).$('aria/Run[role="button"]')).click();
     await waitText(page, 'Run 2: 1 passed, 0 failed');
+    await click(page, 'tab', 'History');
+    await page.waitForFunction(() => document.querySelectorAll('table[aria-label=Records] tbody tr').length === 2, { timeout: patience });
+    await click(page, 'button', 'Compare');
+    await page.waitForFunction(() => document.querySelector('[aria-label=Comparison]').textContent.includes('reads more'), { timeout: patience });
+    await audit(page, bad, 'the tab History');
+    await shot(page, 'history');
     await unharmed(page, bad);
     return {};
   },
@@ -253,7 +259,7 @@ const flows = {
   async narrow({ address }, bad) {
     for (const theme of ['light', 'dark']) {
       const page = await open(address, bad, { width: 390, height: 800, theme });
-      for (const name of ['Server', 'Call', 'Answer', 'Wire', 'Tests', 'Cassettes']) {
+      for (const name of ['Server', 'Call', 'Answer', 'Wire', 'Tests', 'History', 'Cassettes']) {
         await click(page, 'tab', name);
         const over = await overflows(page);
         if (over > 0) bad(`${name} at 390 px, ${theme}: ${over} px too wide`);

@@ -100,12 +100,13 @@ func (f *flags) show(ctx context.Context, s cmdutil.Streams, in *inputs, recorde
 	}
 	hub := live.New(ctx, in)
 	defer hub.Close()
-	tests := newTester(in, hub)
+	past := &history{redactor: in.redactor, runs: newShelf()}
+	tests := newTester(in, hub, past.runs)
 	defer tests.close()
 	token := newToken()
 	pages := api.New(api.Options{
-		Hub: hub, Keeper: newKeeper(in, recorded), Tapes: recorded, Tester: tests, Redactor: in.redactor,
-		Usage: in.usage(hub), Port: port, Token: token,
+		Hub: hub, Keeper: newKeeper(in, recorded), Tapes: recorded, Tester: tests, Historian: past,
+		Redactor: in.redactor, Usage: in.usage(hub), Port: port, Token: token,
 	})
 	server := serve(listeners, pages)
 	defer server.Close()

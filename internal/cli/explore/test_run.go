@@ -23,6 +23,7 @@ import (
 // records as on the command line.
 type testRun struct {
 	id      int
+	record  io.WriteCloser
 	process *proc.Process
 	began   time.Time
 	left    map[testName][]int // numbers of the tests that have not ended
@@ -47,8 +48,10 @@ const (
 // runGrace is the time in which a run ends its servers before it is killed.
 var runGrace = proc.Grace{Stdin: 20 * time.Second, Term: 5 * time.Second}
 
-// startRun starts a run of tests.
-func startRun(in *inputs, id int, sel selection, failFast bool, changed func()) (*testRun, error) {
+// startRun starts a run of tests, and writes its record to a file.
+func startRun(
+	in *inputs, record io.WriteCloser, id int, sel selection, failFast bool, changed func(),
+) (*testRun, error) {
 	if in.streams.Self == "" {
 		return nil, refuse("this program was not found, so no test was run")
 	}
@@ -74,7 +77,7 @@ func startRun(in *inputs, id int, sel selection, failFast bool, changed func()) 
 		return nil, err
 	}
 	r := &testRun{
-		id: id, process: p, began: time.Now(), left: sel.numbers, lines: map[int][]byte{},
+		id: id, record: record, process: p, began: time.Now(), left: sel.numbers, lines: map[int][]byte{},
 		exited: make(chan struct{}), state: api.Run{ID: id, Going: true, Total: len(sel.tests)},
 	}
 	go r.follow(changed)
@@ -92,10 +95,12 @@ func (r *testRun) follow(changed func()) {
 	lines := bufio.NewScanner(r.process.Stdout())
 	lines.Buffer(nil, maxEventLine)
 	for lines.Scan() {
+		fmt.Fprintf(r.record, "%s\n", lines.Bytes()) // a record that is cut says so when it is read
 		r.note(lines.Bytes())
 		changed()
 	}
 	lost := lines.Err()
+	_ = r.record.Close()
 	_, _ = io.Copy(io.Discard, r.process.Stdout())
 	stopped := r.process.Stop(context.Background(), runGrace)
 	r.mu.Lock()

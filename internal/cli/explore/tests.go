@@ -20,6 +20,7 @@ import (
 type tester struct {
 	in  *inputs
 	hub *live.Hub
+	to  *shelf // for the records of the runs
 
 	mu      sync.Mutex
 	listed  listing
@@ -28,8 +29,8 @@ type tester struct {
 	pending map[string]string // tokens of questions, and the selections that they are about
 }
 
-func newTester(in *inputs, hub *live.Hub) *tester {
-	return &tester{in: in, hub: hub, pending: map[string]string{}}
+func newTester(in *inputs, hub *live.Hub, to *shelf) *tester {
+	return &tester{in: in, hub: hub, to: to, pending: map[string]string{}}
 }
 
 // Version implements [api.Tester].
@@ -94,7 +95,7 @@ func (t *tester) Start(s api.Selection) (*api.Question, error) {
 		return t.ask(sel, calls), nil
 	}
 	t.runs++
-	run, err := startRun(t.in, t.runs, sel, s.FailFast, t.hub.Touch)
+	run, err := startRun(t.in, t.to.create(), t.runs, sel, s.FailFast, t.hub.Touch)
 	if err != nil {
 		return nil, err
 	}

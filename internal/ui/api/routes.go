@@ -32,6 +32,8 @@ func New(o Options) *API {
 		"/api/tests-stop": handler(a.stopTests),
 		"/api/outcomes":   handler(a.outcomes),
 		"/api/test":       handler(a.test),
+		"/api/history":    handler(a.history),
+		"/api/compare":    handler(a.compare),
 		"/api/draft":      handler(a.draft),
 		"/api/insert":     handler(a.insert),
 		"/api/undo":       handler(a.undo),

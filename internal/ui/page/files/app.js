@@ -3,15 +3,16 @@ import { follow, hasToken, Problem } from './net.js';
 import { AnswerPanel } from './answer.js';
 import { CallPanel } from './call.js';
 import { CassettesPanel } from './cassettes.js';
+import { HistoryPanel } from './history.js';
 import { ServerPanel } from './server.js';
 import { TestsPanel } from './tests.js';
 import { WirePanel } from './wire.js';
 
 /** @typedef {{name: string, panel: HTMLElement, tab: HTMLButtonElement}} View */
 
-const names = ['Server', 'Call', 'Answer', 'Wire', 'Tests', 'Cassettes'];
+const names = ['Server', 'Call', 'Answer', 'Wire', 'Tests', 'History', 'Cassettes'];
 // Panels that are shown without the others.
-const alone = ['Tests', 'Cassettes'];
+const alone = ['Tests', 'History', 'Cassettes'];
 /** @type {View[]} */
 const views = [];
 const main = /** @type {HTMLElement} */ (document.getElementById('main'));
@@ -49,6 +50,7 @@ export const app = {
     wire.render();
     if (name === 'Cassettes') cassettes.open();
     if (name === 'Tests') tests.open();
+    if (name === 'History') past.read();
   },
   /** @param {any} item */
   choose(item) {
@@ -73,6 +75,7 @@ const server = new ServerPanel(byId('panel-Server'), app);
 const call = new CallPanel(byId('panel-Call'), app);
 const answer = new AnswerPanel(byId('panel-Answer'), app);
 const wire = new WirePanel(byId('panel-Wire'), app);
+const past = new HistoryPanel(byId('panel-History'), app);
 const tests = new TestsPanel(byId('panel-Tests'), app);
 const cassettes = new CassettesPanel(byId('panel-Cassettes'), app);
 
