@@ -47,12 +47,12 @@ func TestUIInABrowser(t *testing.T) {
 	}{Chromium: installedChromium(t), Shots: os.Getenv("MCPTEST_SCREENSHOTS")}
 	var attacked []*explored
 	var rough *explored
-	for _, name := range []string{"tokenless", "sum", "counting", "narrow", "keyboard", "load", "attack", "rebinding", "rough", "cassette", "tests"} {
+	for _, name := range []string{"tokenless", "sum", "counting", "narrow", "keyboard", "load", "attack", "rebinding", "rough", "cassette", "tests", "also"} {
 		if only := os.Getenv("MCPTEST_FLOWS"); only != "" && !strings.Contains(only, name) {
 			continue
 		}
 		args := []string{"--", "node", everything, "stdio"}
-		counted := name != "sum" && name != "keyboard" && name != "narrow"
+		counted := name != "sum" && name != "keyboard" && name != "narrow" && name != "also"
 		if counted {
 			args = nil
 		}

@@ -456,3 +456,43 @@ func TestUISurvivesServers(t *testing.T) {
 	testkit.Equal(t, "the exit code after Ctrl-C", e.cmd.Wait() == nil, true)
 	testkit.Wait(t, "the end of the server", func() bool { return e.count("end") == 1 })
 }
+
+// The same call with a protocol version that was chosen, in a session of its own: asked about like every
+// call, compared with the masks of same_as, and gone afterwards.
+func TestUICallsAlsoOn(t *testing.T) {
+	t.Parallel()
+	e := explore(t)
+	e.connect()
+	id, _ := e.call("read", `{"text":"a"}`)
+	other := e.post("also-on", `{"call":`+id+`,"server":0,"protocol":"2025-11-25"}`).Lookup("call").String()
+	e.ended(other)
+	starts := e.count("start")
+	testkit.Equal(t, "starts, calls", fmt.Sprint(starts, e.count("call read")), "2 2")
+	same := e.post("differences", `{"first":`+id+`,"other":`+other+`}`)
+	testkit.Equal(t, "differences of equal results", same.Lookup("lines").String(), "[]")
+	testkit.Wait(t, "the end of the second session", func() bool { return e.count("end") == 1 })
+
+	third, _ := e.call("write", "{}")
+	changed := e.post("differences", `{"first":`+id+`,"other":`+third+`}`).Lookup("lines").String()
+	if !strings.Contains(changed, "done read") || !strings.Contains(changed, "done write") {
+		t.Errorf("differences of others: %s", changed)
+	}
+	ask := e.post("also-on", `{"call":`+third+`,"server":0,"protocol":"2025-06-18"}`)
+	if ask.Lookup("confirm").Text() == "" || e.count("call write") != 1 {
+		t.Errorf("a tool that may change something was called again without a question: %s", ask)
+	}
+	// The answer is good for this version only.
+	again := e.post("also-on", `{"call":`+third+`,"server":0,"protocol":"2025-03-26","confirm":"`+ask.Lookup("confirm").Text()+`"}`)
+	if again.Lookup("confirm").Text() == "" {
+		t.Errorf("got %s", again)
+	}
+	// A version that the server does not speak is a call without a response.
+	lost := e.post("also-on", `{"call":`+id+`,"server":0,"protocol":"2026-07-28"}`).Lookup("call").String()
+	e.ended(lost)
+	if why := e.post("result", `{"call":`+lost+`}`).Lookup("cause").Text(); !strings.HasPrefix(why, "there is no session: ") {
+		t.Errorf("got %q", why)
+	}
+	if why := e.post("differences", `{"first":`+id+`,"other":`+lost+`}`).Lookup("problem").Text(); why == "" {
+		t.Error("a call without a response was compared")
+	}
+}
