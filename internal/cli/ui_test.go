@@ -32,9 +32,19 @@ const countingSuite = "# mine\nservers: {c: {command: [counting, log], env: {API
 // explore starts `mcptest ui` with arguments; without, and with a cassette, with a suite.
 func explore(t *testing.T, args ...string) *explored {
 	t.Helper()
-	e := &explored{t: t, offer: "0", dir: t.TempDir()}
+	files := map[string]string{}
 	if len(args) == 0 || args[0] == "--cassette" {
-		e.write("mcptest.yaml", countingSuite)
+		files["mcptest.yaml"] = countingSuite
+	}
+	return exploreFiles(t, files, args...)
+}
+
+// exploreFiles starts `mcptest ui` in a folder with files.
+func exploreFiles(t *testing.T, files map[string]string, args ...string) *explored {
+	t.Helper()
+	e := &explored{t: t, offer: "0", dir: t.TempDir()}
+	for name, text := range files {
+		e.write(name, text)
 	}
 	e.cmd = exec.Command("mcptest", append([]string{"ui", "--no-open"}, args...)...)
 	e.cmd.Dir = e.dir
