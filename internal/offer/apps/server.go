@@ -1,0 +1,134 @@
+package apps
+
+import (
+	"slices"
+	"strings"
+
+	"mcptest/internal/base/jsonv"
+)
+
+// Extension is the name under which a client declares that it shows views.
+const Extension = "io.modelcontextprotocol/ui"
+
+// MediaType is the type of a view.
+const MediaType = "text/html;profile=mcp-app"
+
+// Declared are the extensions of a client that shows views.
+func Declared() jsonv.Value {
+	return jsonv.ObjectOf(Extension, jsonv.ObjectOf("mimeTypes", jsonv.Array(jsonv.String(MediaType))))
+}
+
+// A Server is what was read from one server.
+type Server struct {
+	Listings []Listing
+	Reads    []Read
+	Address  string // under which everybody reaches it; "" for stdio, loopback or unknown
+	Stored   bool   // it is a file: nothing could be read
+}
+
+// A Listing is what one client was shown in one revision.
+type Listing struct {
+	Revision     string
+	Declared     bool // the client declared the extension
+	Tools        []jsonv.Value
+	Resources    []jsonv.Value
+	Capabilities jsonv.Value // of the server; absent: unknown
+}
+
+// A Read is the answer to resources/read of a view, for a client that declared the extension.
+type Read struct {
+	Revision string
+	URI      string
+	Result   jsonv.Value
+	Failure  string // the error that came in place of a result
+	Unknown  string // why the answer says nothing about the view, such as "HTTP 503"
+}
+
+// Views are the URIs that a client reads to judge the views: those of tools, and listed ones.
+func (s Server) Views() (uris []string) {
+	for _, l := range s.Listings {
+		for _, tool := range l.Tools {
+			if view := viewOf(tool); view.isText && hasViewScheme(view.uri) {
+				uris = append(uris, view.uri)
+			}
+		}
+	}
+	for _, l := range s.Listings {
+		for _, resource := range l.Resources {
+			if uri := resource.Lookup("uri").Text(); hasViewScheme(uri) {
+				uris = append(uris, uri)
+			}
+		}
+	}
+	return withoutRepeats(uris)
+}
+
+// HasApps reports whether a tool has a view, or anything says that it is one.
+func (s Server) HasApps() bool {
+	return slices.ContainsFunc(s.Listings, func(l Listing) bool {
+		return slices.ContainsFunc(l.Tools, mentionsViews) || slices.ContainsFunc(l.Resources, isView)
+	})
+}
+
+// mentionsViews reports whether a tool says anything about views.
+func mentionsViews(tool jsonv.Value) bool {
+	meta := tool.Lookup("_meta")
+	for _, key := range []string{"ui", flatKey, openaiKey} {
+		if !meta.Lookup(key).IsAbsent() {
+			return true
+		}
+	}
+	return false
+}
+
+// isView reports whether a listed resource is a view.
+func isView(resource jsonv.Value) bool { return hasViewScheme(resource.Lookup("uri").Text()) }
+
+// hasViewScheme reports whether a URI is that of a view. Schemes have no case.
+func hasViewScheme(uri string) bool {
+	const scheme = "ui://"
+	return len(uri) >= len(scheme) && strings.EqualFold(uri[:len(scheme)], scheme)
+}
+
+// listing returns what a client was shown in a revision.
+func (s Server) listing(revision string, declared bool) (Listing, bool) {
+	for _, l := range s.Listings {
+		if l.Revision == revision && l.Declared == declared {
+			return l, true
+		}
+	}
+	return Listing{}, false
+}
+
+// revisions are those in which lists were read, in their order.
+func (s Server) revisions() (names []string) {
+	for _, l := range s.Listings {
+		names = append(names, l.Revision)
+	}
+	return withoutRepeats(names)
+}
+
+// widest is what a client sees that declares the extension, in each revision; without such a
+// list, what another one sees.
+func (s Server) widest() (out []Listing) {
+	for _, revision := range s.revisions() {
+		l, ok := s.listing(revision, true)
+		if !ok {
+			l, _ = s.listing(revision, false)
+		}
+		out = append(out, l)
+	}
+	return out
+}
+
+// withoutRepeats keeps the first of equal texts.
+func withoutRepeats(texts []string) (out []string) {
+	known := map[string]bool{}
+	for _, text := range texts {
+		if !known[text] {
+			known[text] = true
+			out = append(out, text)
+		}
+	}
+	return out
+}
