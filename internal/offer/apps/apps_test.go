@@ -78,7 +78,7 @@ func (p plan) server(t *testing.T) apps.Server {
 				Capabilities: capabilities,
 			})
 		}
-		for _, view := range s.Views() {
+		for _, view := range s.Views(revision) {
 			s.Reads = append(s.Reads, apps.Read{
 				Revision: revision, URI: view, Result: p.result(t), Failure: p.failure, Unknown: p.unknown,
 			})

@@ -7,7 +7,6 @@ import (
 
 // judgePage judges the HTML of a view.
 func (j *judge) judgePage(page string, allowed policy, at place) {
-	at.pointer = "/contents"
 	page = strings.TrimPrefix(page, "\ufeff")
 	if strings.HasPrefix(page, "\xff\xfe") || strings.HasPrefix(page, "\xfe\xff") {
 		j.note("the view %s was not judged: it is UTF-16", quote(strings.TrimPrefix(at.subject, "resource ")))

@@ -25,7 +25,7 @@ var nouns = map[use]string{
 	useScript:     "script",
 	useStylesheet: "stylesheet",
 	useModule:     "module",
-	useImage:      "image or other media",
+	useImage:      "image",
 	useFont:       "font",
 	useFrame:      "frame",
 	useBase:       "base",

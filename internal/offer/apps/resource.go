@@ -189,7 +189,6 @@ func isHTML(mime jsonv.Value) bool {
 
 // judgeMime judges the type of a view that was read.
 func (j *judge) judgeMime(mime jsonv.Value, at place) {
-	at.pointer = "/contents/mimeType"
 	switch {
 	case mime.Text() == MediaType:
 	case normalized(mime.Text()) == MediaType:

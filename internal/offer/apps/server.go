@@ -23,7 +23,6 @@ type Server struct {
 	Listings []Listing
 	Reads    []Read
 	Address  string // under which everybody reaches it; "" for stdio, loopback or unknown
-	Stored   bool   // it is a file: nothing could be read
 }
 
 // A Listing is what one client was shown in one revision.
@@ -44,23 +43,25 @@ type Read struct {
 	Unknown  string // why the answer says nothing about the view, such as "HTTP 503"
 }
 
-// Views are the URIs that a client reads to judge the views: those of tools, and listed ones.
-func (s Server) Views() (uris []string) {
+// Views are the URIs that a client reads in a revision: those of tools, then listed ones.
+func (s Server) Views(revision string) (uris []string) {
+	var listed []string
 	for _, l := range s.Listings {
+		if l.Revision != revision {
+			continue
+		}
 		for _, tool := range l.Tools {
 			if view := viewOf(tool); view.isText && hasViewScheme(view.uri) {
 				uris = append(uris, view.uri)
 			}
 		}
-	}
-	for _, l := range s.Listings {
 		for _, resource := range l.Resources {
 			if uri := resource.Lookup("uri").Text(); hasViewScheme(uri) {
-				uris = append(uris, uri)
+				listed = append(listed, uri)
 			}
 		}
 	}
-	return withoutRepeats(uris)
+	return withoutRepeats(append(uris, listed...))
 }
 
 // HasApps reports whether a tool has a view, or anything says that it is one.

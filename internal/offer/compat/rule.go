@@ -14,6 +14,7 @@ import (
 	"mcptest/internal/base/jsonschema"
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/source"
+	"mcptest/internal/offer/apps"
 	"mcptest/internal/offer/opening"
 )
 
@@ -104,6 +105,8 @@ type Rules struct {
 	Rules    []Rule    `yaml:"rules"`
 	// Openings are how clients open a connection; a server is needed to replay them.
 	Openings []opening.Script `yaml:"openings"`
+	// Apps are about MCP Apps; package apps applies them.
+	Apps []apps.Rule `yaml:"-"`
 
 	counted bool // the openings were chosen with --only or --for
 }
@@ -120,6 +123,7 @@ var Builtin = sync.OnceValues(func() (Rules, error) {
 	}
 	var err error
 	r.Openings, err = opening.Builtin()
+	r.Apps = apps.Rules()
 	return r, err
 })
 
@@ -308,7 +312,7 @@ func (r Rules) Choose(profiles, groups []string, lock bool) (Rules, error) {
 		}
 	}
 	switch {
-	case len(out.Rules) == 0 && len(out.Openings) == 0:
+	case len(out.Rules) == 0 && len(out.Openings) == 0 && len(out.Apps) == 0:
 		return out, fmt.Errorf("the groups %s contain no rules", strings.Join(groups, ", "))
 	case lock && !slices.ContainsFunc(out.Rules, func(rule Rule) bool { return rule.Detect == "lock_drift" }):
 		return out, fmt.Errorf("the lock file is compared by the group %s, which is not among the chosen groups (%s)", GroupSecurity, strings.Join(groups, ", "))
@@ -324,6 +328,7 @@ func (r Rules) Only(profiles, groups []string) Rules {
 		profiles = r.Clients()
 	}
 	out := r.chosenOpenings(profiles, groups)
+	out.Apps = r.chosenApps(groups)
 	profiles = r.Families(profiles)
 	for _, p := range r.Profiles {
 		named := len(profiles) == 0 || slices.Contains(profiles, p.Name) || !p.chosenByFor()
@@ -349,9 +354,10 @@ func (r Rules) Only(profiles, groups []string) Rules {
 // isOpening reports whether the name of a rule is that of an opening.
 func isOpening(id string) bool { return strings.HasPrefix(id, "opening-") }
 
-// All returns the rules, with one for each client and transport of the openings.
+// All returns the rules, with those about MCP Apps, and with one for each client and transport
+// of the openings.
 func (r Rules) All() []Rule {
-	out := slices.Clip(r.Rules)
+	out := append(slices.Clip(r.Rules), r.appRules()...)
 	for _, s := range r.Openings {
 		if slices.ContainsFunc(out, func(rule Rule) bool { return rule.ID == s.Rule() }) {
 			continue
