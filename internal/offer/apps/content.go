@@ -1,6 +1,7 @@
 package apps
 
 import (
+	"fmt"
 	"net/url"
 	"strings"
 )
@@ -24,7 +25,8 @@ func (j *judge) judgePage(page string, allowed policy, at place) {
 	case !s.hasTag && !s.hasDoctype:
 		j.report("ui-html", at, "the view has no tag: it is no HTML page")
 	case !s.hasDoctype:
-		j.reportAs(LevelWarning, "ui-html", at, "the view does not begin with <!doctype html>: browsers show it in quirks mode")
+		j.reportAs(LevelWarning, "ui-html", at,
+			"the view does not begin with <!doctype html>: browsers show it in quirks mode")
 	}
 }
 
@@ -119,11 +121,13 @@ func (c *pageJudge) judgeRelative(r reference) {
 	switch {
 	case r.use == useScript || r.use == useStylesheet:
 		if c.once("relative " + nouns[r.use] + " " + shorten(r.url)) {
-			c.report("ui-relative", c.at, "the page loads the %s %s, and its frame has no server: it is not found", nouns[r.use], quote(r.url))
+			c.report("ui-relative", c.at,
+				"the page loads the %s %s, and its frame has no server: it is not found", nouns[r.use], quote(r.url))
 		}
 	case isDecoration(r.use):
 		if c.once("relative " + nouns[r.use] + " " + shorten(r.url)) {
-			c.reportAs(LevelWarning, "ui-relative", c.at, "the page shows the %s %s, and its frame has no server: it is not found",
+			c.reportAs(LevelWarning, "ui-relative", c.at,
+				"the page shows the %s %s, and its frame has no server: it is not found",
 				nouns[r.use], quote(r.url))
 		}
 	}
@@ -137,8 +141,9 @@ func (c *pageJudge) judgeBased(r reference, u *url.URL) {
 	}
 	origin := originOf(u)
 	if c.once("based " + listFor(r.use) + " " + origin) {
-		c.add(LevelAdvice, "ui-csp-covers", c.at, "add "+origin+" to "+listFor(r.use)+" of the resource, too",
-			"the "+nouns[r.use]+" "+quote(r.url)+" is relative to the base "+quote(origin)+", which is in csp.baseUriDomains only")
+		message := fmt.Sprintf("the %s %s is relative to the base %s, which is in csp.baseUriDomains only",
+			nouns[r.use], quote(r.url), quote(origin))
+		c.add(LevelAdvice, "ui-csp-covers", c.at, "add "+origin+" to "+listFor(r.use)+" of the resource, too", message)
 	}
 }
 

@@ -47,13 +47,15 @@ func (j *judge) judgePermissions(asked jsonv.Value, at place) {
 	}
 	at.pointer = "/_meta/ui/permissions"
 	if asked.Kind() != jsonv.KindObject {
-		j.reportAs(LevelWarning, "ui-meta-shape", at, "permissions is %s, expected an object such as {\"camera\": {}}", asked.Short(shownLength))
+		j.reportAs(LevelWarning, "ui-meta-shape", at,
+			"permissions is %s, expected an object such as {\"camera\": {}}", asked.Short(shownLength))
 		return
 	}
 	for _, name := range permissions {
 		one := asked.Lookup(name)
 		if !one.IsAbsent() && one.Kind() != jsonv.KindObject {
-			j.reportAs(LevelWarning, "ui-meta-shape", at, "permissions.%s is %s, expected {}", name, one.Short(shownLength))
+			j.reportAs(LevelWarning, "ui-meta-shape", at,
+				"permissions.%s is %s, expected {}", name, one.Short(shownLength))
 		}
 	}
 }
@@ -70,7 +72,9 @@ func (j *judge) judgeCSP(csp jsonv.Value, at place) {
 	}
 	for _, name := range withoutRepeats(csp.Keys()) {
 		if near := nearCSPList(name); near != "" {
-			j.report("ui-csp-key", at, "csp has the member %s, which hosts ignore, so that it allows nothing: did you mean %s?", quote(name), near)
+			j.report("ui-csp-key", at,
+				"csp has the member %s, which hosts ignore, so that it allows nothing: did you mean %s?",
+				quote(name), near)
 		}
 	}
 	for _, name := range cspLists {
@@ -89,7 +93,8 @@ func (j *judge) judgeCSP(csp jsonv.Value, at place) {
 				continue
 			}
 			if fault := faultOfEntry(entry.Text()); fault.message != "" {
-				j.reportAs(fault.level, "ui-csp-origin", at, "csp.%s has %s, %s", name, quote(entry.Text()), fault.message)
+				j.reportAs(fault.level, "ui-csp-origin", at,
+					"csp.%s has %s, %s", name, quote(entry.Text()), fault.message)
 			}
 		}
 	}
@@ -150,7 +155,8 @@ func (j *judge) judgeToolMeta(l Listing) {
 				continue
 			}
 			at := place{tool: tool.Lookup("name").Text(), pointer: "/_meta/ui/" + member}
-			j.report("ui-tool-meta", at, "%s is on the tool, and not on the resource %s, from which hosts read it", member, quote(v.uri))
+			j.report("ui-tool-meta", at,
+				"%s is on the tool, and not on the resource %s, from which hosts read it", member, quote(v.uri))
 		}
 	}
 }

@@ -3,7 +3,8 @@ package apps
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"net"
+	"fmt"
+	"net/netip"
 	"net/url"
 	"strings"
 	"unicode"
@@ -172,11 +173,17 @@ var keywords = []string{
 func faultOfEntry(text string) entryFault {
 	for _, keyword := range keywords {
 		if strings.EqualFold(text, keyword) || strings.EqualFold(text, "'"+keyword+"'") {
-			return entryFault{LevelWarning, "a keyword of a policy, expected an origin such as https://cdn.example.com"}
+			return entryFault{
+				LevelWarning,
+				"a keyword of a policy, expected an origin such as https://cdn.example.com",
+			}
 		}
 	}
 	if strings.ContainsFunc(text, changesPolicy) {
-		return entryFault{LevelError, "which has a blank, a quote, a comma or a semicolon: it would change the policy, and hosts drop it or all entries"}
+		return entryFault{
+			LevelError,
+			"which has a blank, a quote, a comma or a semicolon: it would change the policy, and hosts drop it or all entries",
+		}
 	}
 	if scheme, ok := strings.CutSuffix(text, ":"); ok && isScheme(scheme) {
 		if strings.EqualFold(scheme, "data") || strings.EqualFold(scheme, "blob") {
@@ -203,7 +210,10 @@ func faultOfOrigin(text string) entryFault {
 	case e.scheme == "":
 		return entryFault{LevelWarning, "which has no scheme: write https:// in front of it"}
 	case !isScheme(e.scheme) || !isHost(host):
-		return entryFault{LevelWarning, "which is no origin: expected one such as https://cdn.example.com or https://*.example.com"}
+		return entryFault{
+			LevelWarning,
+			"which is no origin: expected one such as https://cdn.example.com or https://*.example.com",
+		}
 	case strings.ContainsAny(text, "?#@"):
 		return entryFault{LevelWarning, "which is more than an origin: write scheme and host only"}
 	case (e.scheme == "http" || e.scheme == "ws") && !isLoopback(host):
@@ -218,7 +228,8 @@ func faultOfOrigin(text string) entryFault {
 func isHost(host string) bool {
 	host = strings.TrimPrefix(host, "*.")
 	if strings.HasPrefix(host, "[") && strings.HasSuffix(host, "]") {
-		return net.ParseIP(host[1:len(host)-1]) != nil
+		_, err := netip.ParseAddr(host[1 : len(host)-1])
+		return err == nil
 	}
 	return host != "" && !strings.ContainsAny(host, "*{}$<>()[]|\\^`%:") && !strings.HasPrefix(host, ".")
 }
@@ -226,8 +237,8 @@ func isHost(host string) bool {
 // isLoopback reports whether a host is this machine.
 func isLoopback(host string) bool {
 	host = strings.Trim(host, "[]")
-	ip := net.ParseIP(host)
-	return host == "localhost" || strings.HasSuffix(host, ".localhost") || ip != nil && ip.IsLoopback()
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || strings.HasSuffix(host, ".localhost") || err == nil && ip.IsLoopback()
 }
 
 // claudeSuffix ends the domains that Claude gives to views.
@@ -245,11 +256,13 @@ func (j *judge) judgeDomain(domain jsonv.Value, at place) {
 	switch name {
 	case want:
 	case claudeDomain(bare), claudeDomain(bare + "/"):
-		j.reportAs(LevelAdvice, "ui-domain-claude", at, "domain is made of the address with a slash more or less at its end: "+
-			"users have to enter it exactly so")
+		j.reportAs(LevelAdvice, "ui-domain-claude", at,
+			"domain is made of the address with a slash more or less at its end: "+
+				"users have to enter it exactly so")
 	default:
-		j.add(LevelWarning, "ui-domain-claude", at, "leave domain out, or use "+want,
-			"domain is "+quote(domain.Text())+", which is not made of the address "+quote(address)+": Claude renders nothing")
+		message := fmt.Sprintf("domain is %s, which is not made of the address %s: Claude renders nothing",
+			quote(domain.Text()), quote(address))
+		j.add(LevelWarning, "ui-domain-claude", at, "leave domain out, or use "+want, message)
 	}
 }
 

@@ -1,7 +1,6 @@
 package apps
 
 import (
-	"encoding/base64"
 	"fmt"
 	"strings"
 
@@ -23,7 +22,8 @@ func (j *judge) judgeListed(resource jsonv.Value) {
 	isWrong := !isNone(mime) && mime.Text() != MediaType
 	if isWrong && j.opened[uri] && normalized(mime.Text()) != MediaType {
 		at.pointer = "/mimeType"
-		j.reportAs(LevelAdvice, "ui-mime", at, "resources/list says that the view is %s, expected %s", mime.Short(shownLength), MediaType)
+		j.reportAs(LevelAdvice, "ui-mime", at,
+			"resources/list says that the view is %s, expected %s", mime.Short(shownLength), MediaType)
 	}
 }
 
@@ -129,70 +129,13 @@ func (j *judge) judgeRead(r Read) {
 	}
 }
 
-// servedPage is the page of a view with its policy.
-type servedPage struct {
-	page string
-	csp  jsonv.Value
-}
-
-// contentOf returns the item with the URI that was read, else the first one.
-func contentOf(r Read) (item jsonv.Value, fault string) {
-	contents := r.Result.Lookup("contents")
-	switch {
-	case contents.Kind() != jsonv.KindArray:
-		return item, "the result has no list contents"
-	case contents.Len() == 0:
-		return item, "contents is an empty list"
-	}
-	item = contents.At(0)
-	for _, one := range contents.Elems() {
-		if one.Lookup("uri").Text() == r.URI {
-			item = one
-			break
-		}
-	}
-	if item.Kind() != jsonv.KindObject {
-		return item, "contents has no object"
-	}
-	return item, ""
-}
-
-// pageOf returns the text of a view.
-func pageOf(item jsonv.Value) (page, fault string) {
-	text, blob := item.Lookup("text"), item.Lookup("blob")
-	if text.Kind() == jsonv.KindString {
-		return text.Text(), ""
-	}
-	if blob.Kind() != jsonv.KindString {
-		return "", "the content has neither text nor blob"
-	}
-	raw := strings.Join(strings.Fields(blob.Text()), "")
-	raw = strings.TrimRight(raw, "=")
-	for _, encoding := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
-		if decoded, err := encoding.DecodeString(raw); err == nil {
-			return string(decoded), ""
-		}
-	}
-	return "", "blob is not base64"
-}
-
-// normalized is a media type without blanks, quotes and case.
-func normalized(mime string) string {
-	return strings.ToLower(strings.NewReplacer(" ", "", "\t", "", `"`, "").Replace(mime))
-}
-
-// isHTML reports whether a content is a page, as far as its type says.
-func isHTML(mime jsonv.Value) bool {
-	name, _, _ := strings.Cut(normalized(mime.Text()), ";")
-	return isNone(mime) || strings.HasPrefix(name, "text/html")
-}
-
 // judgeMime judges the type of a view that was read.
 func (j *judge) judgeMime(mime jsonv.Value, at place) {
 	switch {
 	case mime.Text() == MediaType:
 	case normalized(mime.Text()) == MediaType:
-		j.reportAs(LevelWarning, "ui-mime", at, "mimeType is %s: hosts that compare texts ignore the view; write %s", mime.Short(shownLength), MediaType)
+		j.reportAs(LevelWarning, "ui-mime", at,
+			"mimeType is %s: hosts that compare texts ignore the view; write %s", mime.Short(shownLength), MediaType)
 	case isNone(mime):
 		j.report("ui-mime", at, "the content has no mimeType: hosts ignore a view that is not called %s", MediaType)
 	default:

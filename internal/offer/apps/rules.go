@@ -2,6 +2,16 @@ package apps
 
 import "slices"
 
+// A Level says what a finding is worth.
+type Level string
+
+// The levels, worst first.
+const (
+	LevelError   Level = "error"
+	LevelWarning Level = "warning"
+	LevelAdvice  Level = "advice"
+)
+
 // A Rule says what a correct server does.
 type Rule struct {
 	ID     string
@@ -28,7 +38,7 @@ const Seen = "2026-11-28"
 
 // Rules returns the rules, in the order of reports.
 func Rules() []Rule {
-	return slices.Concat(required(), practices())
+	return slices.Concat(required(), ofPages(), ofTools())
 }
 
 // required are the rules of the specification. The probe has them, too.
@@ -72,8 +82,8 @@ func required() []Rule {
 	}
 }
 
-// practices are the rules about what hosts do.
-func practices() []Rule {
+// ofPages are the rules about what hosts do with views.
+func ofPages() []Rule {
 	return []Rule{
 		{
 			ID: "ui-csp-covers", Level: LevelError, Effect: "degraded", Source: stable,
@@ -100,6 +110,17 @@ func practices() []Rule {
 			Text: "csp has no member with a misspelled name.",
 			Fix:  "use connectDomains, resourceDomains, frameDomains and baseUriDomains",
 		},
+		{
+			ID: "ui-domain-claude", Level: LevelWarning, Effect: "degraded", Source: domainIssue,
+			Text: "A domain of Claude is the one that it makes of the address of the server.",
+			Fix:  "leave domain out",
+		},
+	}
+}
+
+// ofTools are the rules about what hosts do with tools.
+func ofTools() []Rule {
+	return []Rule{
 		{
 			ID: "ui-tool-meta", Level: LevelWarning, Effect: "degraded", Source: draft,
 			Text: "csp, permissions and domain are on the resource, not on the tool.",
@@ -129,11 +150,6 @@ func practices() []Rule {
 			ID: "ui-era", Level: LevelWarning, Effect: "degraded", Source: stable,
 			Text: "A tool has a view in each revision that the server speaks.",
 			Fix:  "register the views for both: the extension is declared in initialize, and in _meta of each request of 2026-07-28",
-		},
-		{
-			ID: "ui-domain-claude", Level: LevelWarning, Effect: "degraded", Source: domainIssue,
-			Text: "A domain of Claude is the one that it makes of the address of the server.",
-			Fix:  "leave domain out",
 		},
 		{
 			ID: "ui-app-only-shown", Level: LevelAdvice, Effect: "advice", Source: stable,

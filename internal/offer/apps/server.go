@@ -2,7 +2,6 @@ package apps
 
 import (
 	"slices"
-	"strings"
 
 	"mcptest/internal/base/jsonv"
 )
@@ -13,9 +12,33 @@ const Extension = "io.modelcontextprotocol/ui"
 // MediaType is the type of a view.
 const MediaType = "text/html;profile=mcp-app"
 
-// Declared are the extensions of a client that shows views.
-func Declared() jsonv.Value {
-	return jsonv.ObjectOf(Extension, jsonv.ObjectOf("mimeTypes", jsonv.Array(jsonv.String(MediaType))))
+// settings are what a client declares under the extension.
+func settings() jsonv.Value {
+	return jsonv.ObjectOf("mimeTypes", jsonv.Array(jsonv.String(MediaType)))
+}
+
+// Declaring returns the capabilities of a client with the extension, or without it.
+func Declaring(capabilities jsonv.Value, declared bool) jsonv.Value {
+	extensions := capabilities.Lookup("extensions")
+	known := ShowsViews(capabilities)
+	switch {
+	case declared && !known:
+		if capabilities.IsAbsent() {
+			capabilities = jsonv.Object()
+		}
+		if extensions.Kind() != jsonv.KindObject {
+			extensions = jsonv.Object()
+		}
+		return capabilities.With("extensions", extensions.With(Extension, settings()))
+	case !declared && known:
+		return capabilities.With("extensions", extensions.Without(Extension))
+	}
+	return capabilities
+}
+
+// ShowsViews reports whether a client with some capabilities shows views.
+func ShowsViews(capabilities jsonv.Value) bool {
+	return !capabilities.Lookup("extensions", Extension).IsAbsent()
 }
 
 // A Server is what was read from one server.
@@ -85,12 +108,6 @@ func mentionsViews(tool jsonv.Value) bool {
 // isView reports whether a listed resource is a view.
 func isView(resource jsonv.Value) bool { return hasViewScheme(resource.Lookup("uri").Text()) }
 
-// hasViewScheme reports whether a URI is that of a view. Schemes have no case.
-func hasViewScheme(uri string) bool {
-	const scheme = "ui://"
-	return len(uri) >= len(scheme) && strings.EqualFold(uri[:len(scheme)], scheme)
-}
-
 // listing returns what a client was shown in a revision.
 func (s Server) listing(revision string, declared bool) (Listing, bool) {
 	for _, l := range s.Listings {
@@ -118,18 +135,6 @@ func (s Server) widest() (out []Listing) {
 			l, _ = s.listing(revision, false)
 		}
 		out = append(out, l)
-	}
-	return out
-}
-
-// withoutRepeats keeps the first of equal texts.
-func withoutRepeats(texts []string) (out []string) {
-	known := map[string]bool{}
-	for _, text := range texts {
-		if !known[text] {
-			known[text] = true
-			out = append(out, text)
-		}
 	}
 	return out
 }

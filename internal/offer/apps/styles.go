@@ -24,7 +24,8 @@ func scanStyles(css string, found func(use, string)) {
 
 // step reads one character or one thing that hides others.
 func (r *styleReader) step() {
-	switch c := r.css[r.at]; {
+	c := r.css[r.at]
+	switch {
 	case strings.HasPrefix(r.css[r.at:], "/*"):
 		r.skipComment()
 	case c == '"' || c == '\'':

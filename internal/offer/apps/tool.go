@@ -7,61 +7,6 @@ import (
 	"mcptest/internal/base/jsonv"
 )
 
-// The keys of _meta that link a tool to a view, besides ui.
-const (
-	flatKey   = "ui/resourceUri"
-	openaiKey = "openai/outputTemplate"
-)
-
-// A view is what a tool says about the resource that shows its result.
-type view struct {
-	exists  bool
-	isText  bool
-	uri     string
-	pointer string
-}
-
-// viewOf returns the view of a tool. The nested key wins; the flat one counts only without it.
-func viewOf(tool jsonv.Value) view {
-	meta := tool.Lookup("_meta")
-	value, pointer := meta.Lookup("ui", "resourceUri"), "/_meta/ui/resourceUri"
-	if isNone(value) {
-		value, pointer = meta.Lookup(flatKey), jsonv.AppendPointer("/_meta", flatKey)
-	}
-	if isNone(value) {
-		return view{}
-	}
-	return view{
-		exists:  true,
-		isText:  value.Kind() == jsonv.KindString,
-		uri:     value.Text(),
-		pointer: pointer,
-	}
-}
-
-// isNone reports whether a member is left out; null says the same.
-func isNone(v jsonv.Value) bool { return v.IsAbsent() || v.Kind() == jsonv.KindNull }
-
-// isForModel reports whether the model may call a tool. What is no list says nothing.
-func isForModel(tool jsonv.Value) bool {
-	visibility := tool.Lookup("_meta", "ui", "visibility")
-	if visibility.Kind() != jsonv.KindArray || visibility.Len() == 0 {
-		return true
-	}
-	for _, who := range visibility.Texts() {
-		if who == "model" {
-			return true
-		}
-	}
-	return false
-}
-
-// isForAppOnly reports whether only views may call a tool.
-func isForAppOnly(tool jsonv.Value) bool {
-	who := tool.Lookup("_meta", "ui", "visibility").Texts()
-	return len(who) > 0 && !isForModel(tool)
-}
-
 // judgeTool judges what a tool says about its view.
 func (j *judge) judgeTool(tool jsonv.Value) {
 	at := place{tool: tool.Lookup("name").Text()}
@@ -83,7 +28,8 @@ func (j *judge) judgeScheme(tool jsonv.Value, at place) {
 	case !v.isText:
 		j.report("ui-scheme", at, "resourceUri is no text: hosts show no view")
 	case !hasViewScheme(v.uri):
-		j.report("ui-scheme", at, "the URI of the view is %s, which does not start with ui://: hosts show no view", quote(v.uri))
+		j.report("ui-scheme", at,
+			"the URI of the view is %s, which does not start with ui://: hosts show no view", quote(v.uri))
 	}
 }
 
@@ -93,14 +39,16 @@ func (j *judge) judgeVisibility(tool jsonv.Value, at place) {
 	switch {
 	case isNone(visibility):
 	case visibility.Kind() != jsonv.KindArray:
-		j.report("ui-visibility", at, "visibility is %s, expected a list of model and app: hosts show the tool to the model after all",
+		j.report("ui-visibility", at,
+			"visibility is %s, expected a list of model and app: hosts show the tool to the model after all",
 			visibility.Short(shownLength))
 	case visibility.Len() == 0:
 		j.report("ui-visibility", at, "visibility is an empty list: neither the model nor a view may call the tool")
 	default:
 		for _, who := range visibility.Elems() {
 			if who.Text() != "model" && who.Text() != "app" {
-				j.report("ui-visibility", at, "visibility has %s, expected model or app: hosts ignore it", who.Short(shownLength))
+				j.report("ui-visibility", at,
+					"visibility has %s, expected model or app: hosts ignore it", who.Short(shownLength))
 				return
 			}
 		}
@@ -113,9 +61,11 @@ func (j *judge) judgeFlatKey(tool jsonv.Value, at place) {
 	switch {
 	case isNone(flat):
 	case isNone(nested):
-		j.report("ui-flat-key", at, "the view is named by _meta[%q] alone, which is deprecated: newer hosts show none", flatKey)
+		j.report("ui-flat-key", at,
+			"the view is named by _meta[%q] alone, which is deprecated: newer hosts show none", flatKey)
 	case !jsonv.Equal(nested, flat):
-		j.report("ui-flat-key", at, "_meta[%q] is %s and _meta.ui.resourceUri %s: which view is shown depends on the host",
+		j.report("ui-flat-key", at,
+			"_meta[%q] is %s and _meta.ui.resourceUri %s: which view is shown depends on the host",
 			flatKey, flat.Short(shownLength), nested.Short(shownLength))
 	}
 }
@@ -130,7 +80,8 @@ func (j *judge) judgeReach(l Listing) {
 	for _, tool := range l.Tools {
 		if isForAppOnly(tool) {
 			at := place{tool: tool.Lookup("name").Text(), pointer: "/_meta/ui/visibility"}
-			j.report("ui-unreachable", at, "only a view may call the tool, and no tool that the model may call has a view")
+			j.report("ui-unreachable", at,
+				"only a view may call the tool, and no tool that the model may call has a view")
 		}
 	}
 }
@@ -142,8 +93,9 @@ func (j *judge) judgeCapability(l Listing) {
 	}
 	for _, tool := range l.Tools {
 		if viewOf(tool).exists {
-			j.report("ui-capability", place{}, "tools such as %s have a view, and the server does not declare the capability resources: "+
-				"SDKs refuse to read the view", quote(tool.Lookup("name").Text()))
+			j.report("ui-capability", place{},
+				"tools such as %s have a view, and the server does not declare the capability resources: "+
+					"SDKs refuse to read the view", quote(tool.Lookup("name").Text()))
 			return
 		}
 	}
@@ -176,8 +128,9 @@ func (j *judge) judgeFallback(with, without Listing) {
 	}
 	for _, name := range lost {
 		if variants >= len(lost) {
-			j.reportAs(LevelAdvice, "ui-fallback-tool", place{tool: name}, "a client without views does not get the tool; "+
-				"it gets others, which may be its variants")
+			j.reportAs(LevelAdvice, "ui-fallback-tool", place{tool: name},
+				"a client without views does not get the tool; "+
+					"it gets others, which may be its variants")
 			continue
 		}
 		j.report("ui-fallback-tool", place{tool: name}, "clients that show no views lose the tool: "+
@@ -198,7 +151,8 @@ func (j *judge) judgeEras(one, other Listing) {
 		for _, tool := range has.Tools {
 			name := tool.Lookup("name").Text()
 			if viewOf(tool).exists && !viewOf(lacks[name]).exists {
-				j.report("ui-era", place{tool: name}, "the tool has a view in %s and none in %s: clients of %s show none",
+				j.report("ui-era", place{tool: name},
+					"the tool has a view in %s and none in %s: clients of %s show none",
 					has.Revision, pair[1].Revision, pair[1].Revision)
 			}
 		}
@@ -222,6 +176,3 @@ func TextFallback(tool, result jsonv.Value) string {
 	}
 	return fmt.Sprintf("the result of the tool has only blank text (%d items): clients without views, and the model, get nothing", content.Len())
 }
-
-// HasView reports whether a tool has a view.
-func HasView(tool jsonv.Value) bool { return viewOf(tool).exists }

@@ -5,14 +5,9 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"mcptest/internal/offer/apps"
 )
-
-// GroupApps stands for the rules about MCP Apps. No profile has it: findings have its name in
-// place of one.
-const GroupApps = "apps"
 
 // Apps are the findings about the MCP Apps of one server.
 type Apps struct {
@@ -77,49 +72,6 @@ func (a Apps) finding(f apps.Finding) Finding {
 		}
 	}
 	return out
-}
-
-// appRules are the rules about MCP Apps in the form of the others.
-func (r Rules) appRules() (out []Rule) {
-	for _, rule := range r.Apps {
-		out = append(out, Rule{
-			ID:      rule.ID,
-			Profile: GroupApps,
-			Effect:  Effect(rule.Effect),
-			Level:   Level(rule.Level),
-			Basis:   "documented",
-			Source:  rule.Source,
-			Seen:    apps.Seen,
-			Message: strings.TrimSuffix(rule.Text, "."),
-			Fix:     rule.Fix,
-		})
-	}
-	return out
-}
-
-// isApp reports whether a rule is about MCP Apps.
-func isApp(id string) bool {
-	_, known := apps.RuleOf(id)
-	return known
-}
-
-// isJudged reports whether a rule was applied, as far as it needs a server.
-func (r Report) isJudged(id string) bool {
-	switch {
-	case isOpening(id):
-		return r.Openings != nil
-	case isApp(id):
-		return r.appsJudged
-	}
-	return true
-}
-
-// chosenApps are the rules about MCP Apps that some groups choose; no group chooses all.
-func (r Rules) chosenApps(groups []string) []apps.Rule {
-	if len(groups) > 0 && !slices.Contains(groups, GroupApps) {
-		return nil
-	}
-	return r.Apps
 }
 
 // writeApp explains a rule about MCP Apps.

@@ -454,3 +454,14 @@ func (r *Report) withoutEntry(all []Verdict) []Verdict {
 	}
 	return all
 }
+
+// isJudged reports whether a rule was applied, as far as it needs a server.
+func (r Report) isJudged(id string) bool {
+	switch {
+	case isOpening(id):
+		return r.Openings != nil
+	case isApp(id):
+		return r.appsJudged
+	}
+	return true
+}

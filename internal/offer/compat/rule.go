@@ -54,6 +54,8 @@ const (
 	GroupSecurity = "security"
 	// GroupOpenings stands for the openings that check replays; no profile has it.
 	GroupOpenings = "openings"
+	// GroupApps stands for the rules about MCP Apps; findings have it in place of a profile.
+	GroupApps = "apps"
 )
 
 // Groups lists the groups in the order of reports.
@@ -428,4 +430,36 @@ func (r Rules) opens(name string) bool {
 func (r Rules) isTaken(id string) bool {
 	_, known := r.Rule(id)
 	return known || isOpening(id)
+}
+
+// appRules are the rules about MCP Apps in the form of the others.
+func (r Rules) appRules() (out []Rule) {
+	for _, rule := range r.Apps {
+		out = append(out, Rule{
+			ID:      rule.ID,
+			Profile: GroupApps,
+			Effect:  Effect(rule.Effect),
+			Level:   Level(rule.Level),
+			Basis:   "documented",
+			Source:  rule.Source,
+			Seen:    apps.Seen,
+			Message: strings.TrimSuffix(rule.Text, "."),
+			Fix:     rule.Fix,
+		})
+	}
+	return out
+}
+
+// isApp reports whether a rule is about MCP Apps.
+func isApp(id string) bool {
+	_, known := apps.RuleOf(id)
+	return known
+}
+
+// chosenApps are the rules about MCP Apps that some groups choose; no group chooses all.
+func (r Rules) chosenApps(groups []string) []apps.Rule {
+	if len(groups) > 0 && !slices.Contains(groups, GroupApps) {
+		return nil
+	}
+	return r.Apps
 }

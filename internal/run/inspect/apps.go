@@ -140,7 +140,8 @@ func readView(ctx context.Context, client *Conn, uri string) (read viewRead, ans
 	x := client.Do(ctx, "resources/read", jsonv.ObjectOf("uri", uri))
 	result, err := client.ResultOf(x)
 	read = viewRead{apps.Read{URI: uri, Result: result}, len(x.Response)}
-	switch kind := result.Lookup("resultType").Text(); {
+	kind := result.Lookup("resultType").Text()
+	switch {
 	case err == nil && (kind == "" || kind == "complete"):
 	case err == nil:
 		read.Unknown = "the answer is " + kind
@@ -180,25 +181,10 @@ func saysNothing(status int) bool {
 func (c *Conn) as(version string, declared bool) *Conn {
 	other := c.Another(version)
 	other.o.Violations, other.o.Watch = nil, nil
-	capabilities := c.declared()
-	if capabilities.IsAbsent() {
-		capabilities = jsonv.Object()
+	other.o.Capabilities = apps.Declaring(c.declared(), declared)
+	if other.o.Capabilities.IsAbsent() {
+		other.o.Capabilities = jsonv.Object()
 	}
-	extensions := capabilities.Lookup("extensions")
-	if extensions.Kind() != jsonv.KindObject {
-		extensions = jsonv.Object()
-	}
-	switch {
-	case declared && !extensions.Lookup(apps.Extension).IsAbsent():
-	case declared:
-		for name, value := range apps.Declared().Members() {
-			extensions = extensions.With(name, value)
-		}
-		capabilities = capabilities.With("extensions", extensions)
-	case !extensions.Lookup(apps.Extension).IsAbsent():
-		capabilities = capabilities.With("extensions", extensions.Without(apps.Extension))
-	}
-	other.o.Capabilities = capabilities
 	return other
 }
 
@@ -211,9 +197,7 @@ func (c *Conn) declared() jsonv.Value {
 }
 
 // ShowsViews reports whether the client of a connection declares that it shows views.
-func (c *Conn) ShowsViews() bool {
-	return !c.declared().Lookup("extensions", apps.Extension).IsAbsent()
-}
+func (c *Conn) ShowsViews() bool { return apps.ShowsViews(c.declared()) }
 
 // publicAddress is an address if everybody reaches the server under it, else "".
 func publicAddress(address string) string {
