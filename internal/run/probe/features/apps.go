@@ -206,6 +206,9 @@ func (a *appsExam) toolNamed(name string) jsonv.Value {
 
 // callViewed calls the read-only tools with a view that were not called before.
 func (a *appsExam) callViewed(ctx context.Context) {
+	if !slices.ContainsFunc(a.Tools, isJudgedByText) {
+		a.Enter(exam.Unverified("no tool with a view has readOnlyHint: true, and others are not called"), ruleText)
+	}
 	for _, tool := range a.Tools {
 		wasCalled := slices.Contains(a.Viewed, tool.Lookup("name").Text())
 		if !a.Applies(ruleText) || wasCalled || !isJudgedByText(tool) || ctx.Err() != nil {
