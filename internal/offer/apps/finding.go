@@ -73,7 +73,6 @@ func newJudge(s Server) *judge {
 	for _, l := range s.Listings {
 		for _, tool := range l.Tools {
 			j.opened[viewOf(tool).uri] = true
-			j.opened[tool.Lookup("_meta", openaiKey).Text()] = true
 		}
 		for _, resource := range l.Resources {
 			key := viewKey{l.Revision, resource.Lookup("uri").Text()}

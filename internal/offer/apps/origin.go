@@ -146,18 +146,6 @@ func pathMatches(allowed, path string) bool {
 	return path == allowed
 }
 
-// isScheme reports whether a text is the name of a scheme.
-func isScheme(text string) bool {
-	for i, r := range text {
-		isLetter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
-		isOther := r >= '0' && r <= '9' || r == '+' || r == '-' || r == '.'
-		if !isLetter && (i == 0 || !isOther) {
-			return false
-		}
-	}
-	return text != ""
-}
-
 // entryFault is what is wrong with an entry of csp.
 type entryFault struct {
 	level   Level

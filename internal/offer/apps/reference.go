@@ -52,8 +52,12 @@ func parseReference(address string) (u *url.URL, relative, ok bool) {
 		address = "https:" + address
 	}
 	u, err := url.Parse(address)
-	if err != nil {
+	switch {
+	case err == nil:
+	case hasScheme(address):
 		return nil, false, false
+	default: // a browser takes what looks odd, such as %PUBLIC_URL%/x.js, for a path
+		u = &url.URL{Path: address}
 	}
 	switch strings.ToLower(u.Scheme) {
 	case "":
@@ -62,4 +66,22 @@ func parseReference(address string) (u *url.URL, relative, ok bool) {
 		return u, false, u.Host != ""
 	}
 	return nil, false, false
+}
+
+// hasScheme reports whether an address begins with a scheme.
+func hasScheme(address string) bool {
+	scheme, _, found := strings.Cut(address, ":")
+	return found && isScheme(scheme)
+}
+
+// isScheme reports whether a text is the name of a scheme.
+func isScheme(text string) bool {
+	for i, r := range text {
+		isLetter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
+		isOther := r >= '0' && r <= '9' || r == '+' || r == '-' || r == '.'
+		if !isLetter && (i == 0 || !isOther) {
+			return false
+		}
+	}
+	return text != ""
 }

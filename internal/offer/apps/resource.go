@@ -101,13 +101,13 @@ func (j *judge) nearMiss(uri string) string {
 func (j *judge) judgeRead(r Read) {
 	at := place{subject: subjectOf(r.URI)}
 	item, fault := contentOf(r)
+	mime := item.Lookup("mimeType")
+	if !j.isView(r, mime) {
+		return // a resource that no tool opens may be anything
+	}
 	if fault != "" {
 		j.report("ui-content", at, "%s: hosts show a blank frame", fault)
 		return
-	}
-	mime := item.Lookup("mimeType")
-	if !j.opened[r.URI] && normalized(mime.Text()) != MediaType {
-		return // a resource that no tool opens may be anything
 	}
 	j.judgeMime(mime, at)
 	page, fault := pageOf(item)
@@ -127,6 +127,12 @@ func (j *judge) judgeRead(r Read) {
 		j.pages[r.URI] = servedPage{page, meta.Lookup("csp")}
 		j.judgePage(page, newPolicy(meta.Lookup("csp")), at)
 	}
+}
+
+// isView reports whether a resource is a view: a tool opens it, or it is called one.
+func (j *judge) isView(r Read, mime jsonv.Value) bool {
+	listed := j.listed[viewKey{r.Revision, r.URI}].Lookup("mimeType")
+	return j.opened[r.URI] || normalized(listed.Text()) == MediaType || normalized(mime.Text()) == MediaType
 }
 
 // judgeMime judges the type of a view that was read.
