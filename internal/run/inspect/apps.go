@@ -145,6 +145,8 @@ func readView(ctx context.Context, client *Conn, uri string) (read viewRead, ans
 	case err == nil && (kind == "" || kind == "complete"):
 	case err == nil:
 		read.Unknown = "the answer is " + kind
+	case isTooLong(x):
+		read.Unknown = err.Error()
 	case errors.As(err, new(*mcp.TimeoutError)):
 		read.Unknown = err.Error()
 		return read, false
@@ -152,6 +154,11 @@ func readView(ctx context.Context, client *Conn, uri string) (read viewRead, ans
 		read.Failure, read.Unknown = faultOfRead(client, err)
 	}
 	return read, true
+}
+
+// isTooLong reports whether an answer is longer than what is read here; a host may read it.
+func isTooLong(x *mcp.Exchange) bool {
+	return slices.ContainsFunc(x.Violations, func(v protocol.Violation) bool { return v.Kind == protocol.Oversize })
 }
 
 // faultOfRead says why a view could not be read: for a reason of its own, or for one that
