@@ -37,6 +37,7 @@ func (f *checkFlags) lists(
 		if lists, err = readLists(s.In, own[0]); err != nil {
 			return nil, surfaceError(s, f.target.Color, err)
 		}
+		f.judgeStored(lists, rules)
 	default:
 		servers, err := f.target.Names(s, argv, true)
 		if err != nil {
@@ -137,12 +138,11 @@ func (f *checkFlags) ofServer(
 				return err
 			}
 			lists = append(lists, list)
-			if replayed || len(rules.Openings) == 0 {
+			if replayed {
 				return nil
 			}
 			replayed = true
-			f.replay(ctx, l, rules, startup)
-			return f.interrupted(ctx, l)
+			return f.goFurther(ctx, l, rules, list, startup)
 		}, func(o *inspect.Options) {
 			if o.Server.Client.Name == "" && client != "" { // otherwise the user says who it is
 				o.Client.Name = client
@@ -153,6 +153,20 @@ func (f *checkFlags) ofServer(
 		}
 	}
 	return lists, nil
+}
+
+// goFurther examines what needs further sessions, after that of the viewer.
+func (f *checkFlags) goFurther(
+	ctx context.Context, l *option.Viewer, rules compat.Rules, list compat.List, startup time.Duration,
+) error {
+	shown := shownTo(l.Conn, list)
+	if len(rules.Openings) > 0 {
+		f.replay(ctx, l, rules, startup)
+	}
+	if len(rules.Apps) > 0 && ctx.Err() == nil {
+		f.judgeApps(ctx, l, list, shown)
+	}
+	return f.interrupted(ctx, l)
 }
 
 // clients returns the client names to connect with, and the profiles of each: "" and
@@ -227,6 +241,9 @@ func listOf(s *surface.Surface) compat.List {
 			l.Tools = append(l.Tools, def)
 			l.Lines[item.Name] = item.Line
 			continue
+		}
+		if item.Kind == surface.Resource {
+			l.Resources = append(l.Resources, def)
 		}
 		l.Others = append(l.Others, compat.Definition{Subject: item.Kind.Noun() + " " + item.Name, Def: def})
 	}

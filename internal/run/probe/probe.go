@@ -51,6 +51,7 @@ func families() []family {
 		{"isolation", features.Isolation, false},
 		{"retry", features.Retry, false}, // doubles examine its requests
 		{"lists", features.Stable, false},
+		{"apps", features.Apps, false},
 		{"shutdown", basics.Shutdown, false},
 	}
 }
