@@ -2,8 +2,10 @@ package cli_test
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"os"
 	"os/exec"
@@ -11,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/testkit"
@@ -505,4 +508,75 @@ func TestUICallsAlsoOn(t *testing.T) {
 	if why := e.post("differences", `{"first":`+id+`,"other":`+lost+`}`).Lookup("problem").Text(); why == "" {
 		t.Error("a call without a response was compared")
 	}
+}
+
+// Every violation is on the row that has it, no other row has one, and `mcptest run` finds the
+// same.
+func TestUIBadges(t *testing.T) {
+	t.Parallel()
+	e := explore(t)
+	e.connect()
+	e.call("faulty", "{}")
+	var got, want []string
+	for _, r := range e.rows().Elems() {
+		for _, v := range r.Lookup("violations").Elems() {
+			_, frame := e.send("/api/frame", `{"seq":`+r.Lookup("seq").Literal()+`,"from":0}`, nil)
+			raw, err := jsonv.Parse([]byte(frame))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, v.Lookup("kind").Text()+" "+raw.Lookup("raw", "text").Text())
+		}
+	}
+	kinds := map[string]int{}
+	for _, f := range faultyLines {
+		want = append(want, f.kind+" "+strings.ToValidUTF8(f.line, "\uFFFD"))
+		kinds[f.kind]++
+	}
+	testkit.Equal(t, "the rows with violations", strings.Join(got, "\n"), strings.Join(want, "\n"))
+
+	e.write("run.yaml", "servers: {c: {command: [counting, log], protocol: 2025-11-25}}\n"+
+		"tools: [{name: a, tool: faulty, expect: [{target: text, matcher: {exact: done faulty}}]}]\n")
+	cmd := exec.Command("mcptest", "run", "run.yaml", "-q", "-r", "json")
+	cmd.Dir, cmd.Env = e.dir, append(os.Environ(), "CI=")
+	out, _ := cmd.Output() // it fails because of the violations
+	record, err := jsonv.Parse(out)
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	run := map[string]int{}
+	for _, v := range record.Lookup("tests").At(0).Lookup("violations").Elems() {
+		run[v.Lookup("kind").Text()]++
+	}
+	for _, f := range record.Lookup("findings").Elems() {
+		run[f.Lookup("kind").Text()]++
+	}
+	testkit.Equal(t, "the kinds in a run", fmt.Sprint(slices.Sorted(maps.Keys(run))), fmt.Sprint(slices.Sorted(maps.Keys(kinds))))
+}
+
+// rows returns the timeline as a page gets it first.
+func (e *explored) rows() jsonv.Value {
+	e.t.Helper()
+	ctx, cancel := context.WithTimeout(e.t.Context(), 30*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+e.host+"/api/feed", strings.NewReader(`{"tab":"test","after":0}`))
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Authorization", "Bearer "+e.token)
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	lines := bufio.NewScanner(resp.Body)
+	lines.Buffer(nil, 16<<20)
+	for lines.Scan() {
+		if v, err := jsonv.Parse(lines.Bytes()); err == nil && !v.Lookup("rows").IsAbsent() {
+			return v.Lookup("rows")
+		}
+	}
+	e.t.Fatalf("no rows: %v", lines.Err())
+	return jsonv.Value{}
 }
