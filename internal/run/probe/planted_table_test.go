@@ -27,6 +27,7 @@ var provokes = map[string]string{
 	"tools":        "the definitions, and a call of each tool that may be called",
 	"resources":    "reading listed resources, and one that neither is listed nor matches a template",
 	"prompts":      "getting each prompt, without a required argument, and an unknown one",
+	"skills":       "skills/list, skills/get of each listed skill and of an unknown one, and reading its files and directories",
 	"utilities":    "ping, completion, levels of logging, cancellation, a subscription, and calls of tools meanwhile",
 	"http":         "raw requests with other headers, methods and bodies, and streams that are resumed",
 	"session":      "several sessions, one that was ended and one that was made up",
@@ -71,6 +72,7 @@ var elsewhere = map[string]string{
 	"ui-text-fallback":       "a tool with a view whose result has structuredContent only (script probe/apps)",
 	"ui-fallback-tool":       "a tool that is listed only if the extension is declared (script probe/apps)",
 	"shutdown-sigterm":       "none: a process that ignores SIGTERM is killed only after the limit",
+	"skill-dynamic":          "none: it is a note only, because dynamic is right",
 	"auth-query-token":       "none: the rule is never provoked, because it would put a token into an address",
 }
 
@@ -109,6 +111,11 @@ func rowOf(r ruleset.Rule) row {
 			if rule, what, _ := strings.Cut(defect, "/"); rule == r.ID {
 				add("defect “"+what+"”", group.http, group.versions)
 			}
+		}
+	}
+	for _, c := range skillCases {
+		if c.rule == r.ID {
+			add(c.name, false, modern)
 		}
 	}
 	if where := elsewhere[r.ID]; where != "" {

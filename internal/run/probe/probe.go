@@ -12,6 +12,7 @@ import (
 	"mcptest/internal/run/probe/basics"
 	"mcptest/internal/run/probe/exam"
 	"mcptest/internal/run/probe/features"
+	"mcptest/internal/run/probe/skills"
 	"mcptest/internal/run/probe/verdict"
 )
 
@@ -36,6 +37,7 @@ func families() []family {
 		{"tools", features.Tools, true},
 		{"resources", features.Resources, true},
 		{"prompts", features.Prompts, true},
+		{"skills", skills.Examine, false},
 		{"utilities", features.Utilities, false},
 		{"http", basics.OverHTTP, false},
 		{"stateless", basics.Stateless, false},
