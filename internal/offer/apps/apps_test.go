@@ -152,6 +152,9 @@ var planted = []struct {
 	{"ui-csp-covers", apps.LevelError, plan{page: html(`<script src="https://a.cdn.example:8443/x.js"></script>`), meta: csp(`{"resourceDomains": ["https://*.cdn.example"]}`)}},
 	{"ui-csp-covers", apps.LevelError, plan{page: html(`<script src="https://cdn.example/x.js"></script>`), meta: csp(`{}`), listed: csp(`{"resourceDomains": ["https://cdn.example"]}`)}},
 	{"ui-csp-covers", apps.LevelAdvice, plan{page: html(`<base href="https://cdn.example/"><script src="x.js"></script>`), meta: csp(`{"baseUriDomains": ["https://cdn.example"]}`)}},
+	{"ui-csp-covers", apps.LevelAdvice, plan{page: html(`<script>const r = await fetch("https://api.example/v1", {})</script>`)}},
+	{"ui-csp-covers", apps.LevelAdvice, plan{page: html(`<script>x=a/b;new WebSocket( 'wss://live.example' )</script>`), meta: csp(`{"connectDomains": ["https://live.example"]}`)}},
+	{"ui-csp-covers", apps.LevelAdvice, plan{page: html("<script>y=/[\"/]/g.test(z);window.fetch(`https://api.example`)</script>")}},
 	{"ui-relative", apps.LevelError, plan{page: html(`<script type="module" crossorigin src="/assets/index-1a2b.js"></script>`)}},
 	{"ui-relative", apps.LevelError, plan{page: html(`<LINK REL=Stylesheet HREF="./style.css">`)}},
 	{"ui-relative", apps.LevelError, plan{page: html(`<base href="/app/"><script src="x.js"></script>`)}},
@@ -267,6 +270,14 @@ var odd = map[string]plan{
 		<textarea><script src="https://a.example/x.js"></script></textarea>
 		<iframe srcdoc="<p>x" src="https://a.example"></iframe>
 		<style>@namespace url(http://www.w3.org/1999/xhtml); /* @import "https://a.example/x.css"; */ p::after {content: "url(https://a.example)"}</style>`)},
+	"calls that connect nowhere else": {page: html(`<script>
+		// fetch("https://a.example")
+		/* fetch("https://a.example") */
+		const help = "call fetch(\"https://a.example\")", more = 'fetch("https://a.example")', page = ` + "`fetch(\"https://a.example\")`" + `
+		cache.fetch("https://a.example"); prefetch("https://a.example"); fetch(base + "https://a.example"); fetch("/api"); fetch("data:,x")
+		const pattern = /fetch("https:\/\/a.example")/, half = (1 + 2) / 2
+		fetch("https://ok.example/x"); new WebSocket("wss://ok.example")</script>
+		<script type="text/plain">fetch("https://a.example")</script><template><script>fetch("https://a.example")</script></template>`), meta: csp(`{"connectDomains": ["https://ok.example", "wss://ok.example"]}`)},
 	"data in the page": {page: html(`<script src="data:text/javascript,1"></script><img src="data:image/png;base64,AAAA">
 		<style>@font-face {src: url(data:font/woff2;base64,AAAA)} p {fill: url(#gradient)}</style><iframe src="about:blank"></iframe><iframe src=""></iframe>`)},
 	"loopback":                      {meta: csp(`{"connectDomains": ["http://localhost:3000", "ws://127.0.0.1:8080", "http://[::1]:80", "wss://api.example"]}`)},
@@ -364,21 +375,22 @@ func TestHostileServers(t *testing.T) {
 		many.WriteString(`"https://h` + strings.Repeat("x", i%7) + string(rune('a'+i%26)) + `.example/` + strings.Repeat("y", i%11) + `", `)
 	}
 	for name, p := range map[string]plan{
-		"deep nesting":          {page: html(strings.Repeat("<div>", 1<<18))},
-		"formatting":            {page: html(strings.Repeat("<b><i><a>", 1<<17))},
-		"10 MB of text":         {page: strings.Repeat("x", 10<<20)},
-		"many attributes":       {page: html("<p " + strings.Repeat("a1=2 ", 1<<18) + ">")},
-		"a long attribute":      {page: html(`<img src="` + strings.Repeat("x", 4<<20) + `">`)},
-		"only <":                {page: strings.Repeat("<", 1<<20)},
-		"many references":       {page: html(strings.Repeat(`<img src="https://a.example/x.png">`, 30000))},
-		"styles without an end": {page: html("<style>" + strings.Repeat("{@import url(", 50000))},
-		"comments in styles":    {page: html("<style>" + strings.Repeat("/*", 1<<20))},
-		"a long srcset":         {page: html(`<img srcset="` + strings.Repeat("a, ", 1<<18) + `">`)},
-		"not UTF-8":             {page: "<!doctype html>\xff\xfe<script src=\"\xff.js\"></script>"},
-		"UTF-16":                {page: "\xff\xfe<\x00h\x00"},
-		"many wrong entries":    {meta: csp(`{"connectDomains": [` + entries + `"x"]}`)},
-		"many entries":          {page: html(strings.Repeat(`<script src="https://b.example/x.js"></script>`, 20000)), meta: csp(`{"resourceDomains": [` + many.String() + `"x"]}`)},
-		"a host of dots":        {page: html(`<script src="https://` + strings.Repeat("a.", 4000) + `"></script>`)},
+		"deep nesting":           {page: html(strings.Repeat("<div>", 1<<18))},
+		"formatting":             {page: html(strings.Repeat("<b><i><a>", 1<<17))},
+		"10 MB of text":          {page: strings.Repeat("x", 10<<20)},
+		"many attributes":        {page: html("<p " + strings.Repeat("a1=2 ", 1<<18) + ">")},
+		"a long attribute":       {page: html(`<img src="` + strings.Repeat("x", 4<<20) + `">`)},
+		"only <":                 {page: strings.Repeat("<", 1<<20)},
+		"many references":        {page: html(strings.Repeat(`<img src="https://a.example/x.png">`, 30000))},
+		"styles without an end":  {page: html("<style>" + strings.Repeat("{@import url(", 50000))},
+		"scripts without an end": {page: html("<script>" + strings.Repeat("fetch( /x", 1<<15) + strings.Repeat("/*`\"", 1<<18))},
+		"comments in styles":     {page: html("<style>" + strings.Repeat("/*", 1<<20))},
+		"a long srcset":          {page: html(`<img srcset="` + strings.Repeat("a, ", 1<<18) + `">`)},
+		"not UTF-8":              {page: "<!doctype html>\xff\xfe<script src=\"\xff.js\"></script>"},
+		"UTF-16":                 {page: "\xff\xfe<\x00h\x00"},
+		"many wrong entries":     {meta: csp(`{"connectDomains": [` + entries + `"x"]}`)},
+		"many entries":           {page: html(strings.Repeat(`<script src="https://b.example/x.js"></script>`, 20000)), meta: csp(`{"resourceDomains": [` + many.String() + `"x"]}`)},
+		"a host of dots":         {page: html(`<script src="https://` + strings.Repeat("a.", 4000) + `"></script>`)},
 	} {
 		found, _ := apps.Judge(p.server(t))
 		if len(found) > 20 {

@@ -72,7 +72,7 @@ type pageJudge struct {
 func (c *pageJudge) judgeReference(r reference) {
 	u, relative, ok := parseReference(r.url)
 	switch {
-	case !ok || relative && r.use == useBase:
+	case !ok || relative && (r.use == useBase || r.use == useConnection):
 	case relative && c.base == nil:
 		c.judgeRelative(r)
 	case relative:
@@ -89,6 +89,8 @@ func (c *pageJudge) allowedFor(u use) allowance {
 		return c.allowed.frames
 	case useBase:
 		return c.allowed.bases
+	case useConnection:
+		return c.allowed.connections
 	}
 	return c.allowed.resources
 }
@@ -100,6 +102,8 @@ func listFor(u use) string {
 		return "csp.frameDomains"
 	case useBase:
 		return "csp.baseUriDomains"
+	case useConnection:
+		return "csp.connectDomains"
 	}
 	return "csp.resourceDomains"
 }
@@ -150,7 +154,10 @@ func (c *pageJudge) judgeBased(r reference, u *url.URL) {
 // reportUndeclared reports a reference that csp does not declare.
 func (c *pageJudge) reportUndeclared(r reference, u *url.URL) {
 	origin, level := originOf(u), LevelError
-	if isDecoration(r.use) {
+	switch {
+	case r.use == useConnection:
+		level = LevelAdvice // whether it is executed is not known
+	case isDecoration(r.use):
 		level = LevelWarning
 	}
 	if c.once(string(level) + " " + listFor(r.use) + " " + origin) {

@@ -14,7 +14,7 @@ import (
 
 // A policy is what csp of a view allows.
 type policy struct {
-	resources, frames, bases allowance
+	resources, frames, bases, connections allowance
 }
 
 // newPolicy reads the lists of csp. What is malformed allows nothing.
@@ -23,6 +23,8 @@ func newPolicy(csp jsonv.Value) policy {
 		resources: newAllowance(csp.Lookup("resourceDomains")),
 		frames:    newAllowance(csp.Lookup("frameDomains")),
 		bases:     newAllowance(csp.Lookup("baseUriDomains")),
+
+		connections: newAllowance(csp.Lookup("connectDomains")),
 	}
 }
 
@@ -115,9 +117,10 @@ func matches(entries []entry, u *url.URL) bool {
 	return false
 }
 
-// schemeMatches reports whether an entry allows a scheme: http stands for https, too.
+// schemeMatches reports whether an entry allows a scheme: http stands for https, too, and ws
+// for wss. Without a scheme an entry means the pages of https.
 func schemeMatches(allowed, scheme string) bool {
-	return allowed == "" || allowed == scheme || allowed == "http" && scheme == "https"
+	return allowed == "" || allowed == scheme || allowed+"s" == scheme
 }
 
 // portMatches reports whether an entry allows the port of a URL; none is that of the scheme.
@@ -126,7 +129,7 @@ func portMatches(e entry, u *url.URL) bool {
 	if e.port == everyHost || e.port == port {
 		return true
 	}
-	normal := map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	normal := map[string]string{"http": "80", "https": "443", "ws": "80", "wss": "443"}[u.Scheme]
 	isNormal := func(p string) bool { return p == "" || p == normal }
 	return isNormal(e.port) && isNormal(port)
 }

@@ -13,6 +13,7 @@ type scan struct {
 	base       string
 	hasBase    bool
 	templates  int  // open elements, whose content is inert
+	script     bool // the next text is a script
 	style      bool // the next text is a style sheet
 	found      func(reference)
 }
@@ -28,15 +29,11 @@ func scanPage(page string, found func(reference)) *scan {
 		case html.DoctypeToken:
 			s.hasDoctype = s.hasDoctype || !s.hasTag
 		case html.TextToken:
-			if s.style {
-				s.readStyles(string(z.Raw()))
-			}
-			s.style = false
+			s.readText(z)
 		case html.StartTagToken, html.SelfClosingTagToken:
-			s.style = false
 			s.readTag(z)
 		case html.EndTagToken:
-			s.style = false
+			s.style, s.script = false, false
 			if name, _ := z.TagName(); string(name) == "template" {
 				s.templates = max(0, s.templates-1)
 			}
@@ -44,12 +41,23 @@ func scanPage(page string, found func(reference)) *scan {
 	}
 }
 
+// readText reads the content of an element that is no HTML.
+func (s *scan) readText(z *html.Tokenizer) {
+	switch {
+	case s.style:
+		s.readStyles(string(z.Raw()))
+	case s.script:
+		scanScript(string(z.Raw()), s.add)
+	}
+	s.style, s.script = false, false
+}
+
 // maxAttributes bounds those of one element that are kept.
 const maxAttributes = 200
 
 // readTag reads an element.
 func (s *scan) readTag(z *html.Tokenizer) {
-	s.hasTag = true
+	s.hasTag, s.style, s.script = true, false, false
 	raw, more := z.TagName()
 	name := string(raw)
 	if name == "template" {
@@ -67,6 +75,7 @@ func (s *scan) readTag(z *html.Tokenizer) {
 		}
 	}
 	s.style = name == "style"
+	s.script = name == "script" && isScript(attributes["type"])
 	s.readElement(name, attributes)
 	if styles := attributes["style"]; styles != "" {
 		s.readStyles(styles)
@@ -156,5 +165,5 @@ func (s *scan) add(u use, address string) {
 
 // readStyles finds the URLs in a style sheet or in the attribute style.
 func (s *scan) readStyles(css string) {
-	scanStyles(css, func(u use, address string) { s.add(u, address) })
+	scanStyles(css, s.add)
 }

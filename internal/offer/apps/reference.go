@@ -16,6 +16,7 @@ const (
 	useFont
 	useFrame
 	useBase
+	useConnection // that a script opens
 )
 
 // nouns name the uses.
@@ -27,6 +28,7 @@ var nouns = map[use]string{
 	useFont:       "font",
 	useFrame:      "frame",
 	useBase:       "base",
+	useConnection: "connection to",
 }
 
 // A reference is a URL in a page that a browser loads by itself.
@@ -62,7 +64,7 @@ func parseReference(address string) (u *url.URL, relative, ok bool) {
 	switch strings.ToLower(u.Scheme) {
 	case "":
 		return u, true, true
-	case "http", "https":
+	case "http", "https", "ws", "wss":
 		return u, false, u.Host != ""
 	}
 	return nil, false, false

@@ -17,7 +17,7 @@ type Rule struct {
 	ID     string
 	Level  Level
 	Effect string // what hosts do with a server that breaks it
-	Must   bool   // the specification requires it; otherwise hosts do
+	Must   bool   // the specification asks for it, and the probe has it; otherwise hosts do
 	Text   string
 	Fix    string
 	Source string

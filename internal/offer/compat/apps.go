@@ -76,8 +76,12 @@ func (a Apps) finding(f apps.Finding) Finding {
 
 // writeApp explains a rule about MCP Apps.
 func writeApp(w io.Writer, r Rule) error {
-	_, err := fmt.Fprintf(w, "%s (%s, effect: %s)\n\n%s.\nfix: %s\n\n%s on %s\n%s\n\n%s\n%s\n",
-		r.ID, r.Level, r.Effect, r.Message, r.Fix, r.Basis, r.Seen, r.Source,
+	origin := "what hosts do"
+	if rule, _ := apps.RuleOf(r.ID); rule.Must {
+		origin = "asked for by the specification: mcptest probe --only " + r.ID + " shows the sentence"
+	}
+	_, err := fmt.Fprintf(w, "%s (%s, effect: %s)\n\n%s.\nfix: %s\n\n%s\n%s on %s\n%s\n\n%s\n%s\n",
+		r.ID, r.Level, r.Effect, r.Message, r.Fix, origin, r.Basis, r.Seen, r.Source,
 		"judged with a server: its lists are read as a client with views and another one get them,",
 		"in each era that it speaks, and each view is read. A file is judged as far as its list of tools goes.")
 	return err

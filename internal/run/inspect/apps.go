@@ -55,10 +55,8 @@ func (c *Conn) ReadApps(ctx context.Context, own apps.Listing) (server apps.Serv
 // need not speak. known is a list that was read already.
 func (r *appReader) visit(ctx context.Context, version string, known apps.Listing) {
 	isFirst := known.Revision != ""
-	if !isFirst || !known.Declared {
-		if !r.readAs(ctx, version, true, isFirst) {
-			return
-		}
+	if !r.readAs(ctx, version, true, isFirst) {
+		return
 	}
 	needsPlain := !isFirst || known.Declared
 	if needsPlain && r.server.HasApps() && ctx.Err() == nil {

@@ -11,6 +11,7 @@ import (
 	"mcptest/internal/offer/surface"
 	"mcptest/internal/run/probe/argument"
 	"mcptest/internal/run/probe/exam"
+	"mcptest/internal/run/probe/verdict"
 )
 
 // The rules about views, by what they need.
@@ -134,7 +135,7 @@ func (a *appsExam) read(ctx context.Context, uri string) *mcp.Exchange {
 func (a *appsExam) judge(ctx context.Context) {
 	found, _ := apps.Judge(a.server)
 	for _, rule := range []string{ruleExists, ruleScheme, ruleMime, ruleContent, ruleHTML, ruleDeclares, ruleFallback} {
-		a.Enter(a.otherwise(rule), rule)
+		a.Enter(a.otherwise(ctx, rule), rule)
 		for _, f := range found {
 			isBinding := f.Level == apps.LevelError || rule == ruleFallback && f.Level == apps.LevelWarning
 			if f.Rule == rule && isBinding {
@@ -145,7 +146,10 @@ func (a *appsExam) judge(ctx context.Context) {
 }
 
 // otherwise is the outcome of a rule that nothing breaks.
-func (a *appsExam) otherwise(rule string) exam.Outcome {
+func (a *appsExam) otherwise(ctx context.Context, rule string) exam.Outcome {
+	if ctx.Err() != nil {
+		return exam.Unverified(verdict.TimeReason+"%v", context.Cause(ctx))
+	}
 	if rule == ruleScheme || rule == ruleDeclares {
 		return exam.Held()
 	}
