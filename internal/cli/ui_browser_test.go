@@ -47,7 +47,7 @@ func TestUIInABrowser(t *testing.T) {
 	}{Chromium: installedChromium(t), Shots: os.Getenv("MCPTEST_SCREENSHOTS")}
 	var attacked []*explored
 	var rough *explored
-	for _, name := range []string{"tokenless", "sum", "counting", "narrow", "keyboard", "load", "attack", "rebinding", "rough"} {
+	for _, name := range []string{"tokenless", "sum", "counting", "narrow", "keyboard", "load", "attack", "rebinding", "rough", "cassette", "tests"} {
 		if only := os.Getenv("MCPTEST_FLOWS"); only != "" && !strings.Contains(only, name) {
 			continue
 		}
@@ -56,7 +56,13 @@ func TestUIInABrowser(t *testing.T) {
 		if counted {
 			args = nil
 		}
+		if name == "cassette" {
+			args = []string{"--cassette", faultyCassette(t)}
+		}
 		e := explore(t, args...)
+		if name == "tests" {
+			e.write("mcptest.yaml", testedSuite)
+		}
 		if name == "rough" { // the page reads the suite again
 			e.write("mcptest.yaml", roughSuite)
 			rough = e

@@ -29,11 +29,11 @@ type explored struct {
 // countingSuite has a comment and a list in flow style.
 const countingSuite = "# mine\nservers: {c: {command: [counting, log], env: {API_TOKEN: \"${API_TOKEN}\"}}}\ntools: []\n"
 
-// explore starts `mcptest ui` with arguments; without, with a suite.
+// explore starts `mcptest ui` with arguments; without, and with a cassette, with a suite.
 func explore(t *testing.T, args ...string) *explored {
 	t.Helper()
 	e := &explored{t: t, offer: "0", dir: t.TempDir()}
-	if len(args) == 0 {
+	if len(args) == 0 || args[0] == "--cassette" {
 		e.write("mcptest.yaml", countingSuite)
 	}
 	e.cmd = exec.Command("mcptest", append([]string{"ui", "--no-open"}, args...)...)
@@ -44,7 +44,7 @@ func explore(t *testing.T, args ...string) *explored {
 	}
 	defer said.Close()
 	e.cmd.Stderr = said
-	e.cmd.Env = append(os.Environ(), "CI=", "API_TOKEN=sk-planted-0123456789abcdef")
+	e.cmd.Env = append(os.Environ(), "CI=", "API_TOKEN=sk-planted-0123456789abcdef", "XDG_CACHE_HOME="+filepath.Join(e.dir, "cache"))
 	out, err := e.cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

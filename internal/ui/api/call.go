@@ -256,13 +256,7 @@ func (a *API) block(key string, c jsonv.Value) jsonv.Value {
 }
 
 func violationView(v protocol.Violation) jsonv.Value {
-	sentence := ""
-	for _, k := range protocol.ViolationKinds {
-		if k.Name == v.Kind {
-			sentence = k.Doc
-		}
-	}
 	return jsonv.ObjectOf(
-		"kind", v.Kind, "message", v.Msg, "excerpt", v.Excerpt, "rule", sentence, "tolerated", v.Tolerated,
+		"kind", v.Kind, "message", v.Msg, "excerpt", v.Excerpt, "rule", v.Rule(), "tolerated", v.Tolerated,
 	)
 }

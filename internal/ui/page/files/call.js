@@ -29,7 +29,7 @@ export class CallPanel {
     this.cancel = button('Cancel', () => this.app.try(() => post('cancel', { call: this.call })));
     this.running = el('div', { role: 'status' });
     this.result = el('div', { role: 'region', 'aria-label': 'Result' });
-    this.keep = new KeepDrawer(app);
+    this.keep = new KeepDrawer(app, 'test');
     this.body = el(
       'div', { hidden: true }, this.about, this.form.root, el('label', { for: 'arguments' }, 'Arguments (JSON)'), this.text,
       el('details', {}, el('summary', {}, 'More'), el('label', { for: 'meta' }, '_meta (JSON)'), this.meta),
@@ -184,7 +184,7 @@ export class CallPanel {
     this.renderRunning(s, c);
     if (c && c.done && this.shown !== c.id + c.outcome) {
       this.shown = c.id + c.outcome;
-      showResult(this.result, c.id, this.app, () => this.keep.open(c.id));
+      showResult(this.result, c.id, this.app, () => this.keep.open({ call: c.id }));
     }
   }
 
