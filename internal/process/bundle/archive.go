@@ -323,6 +323,29 @@ func (b *Bundle) Mode(name string) (mode fs.FileMode, ok bool) {
 	return mode, ok
 }
 
+// head returns the first bytes of a file of the bundle.
+func (b *Bundle) head(name string) string {
+	if b.Path == "" {
+		return "" // it was made of parts
+	}
+	a, d := b.open()
+	if d != nil {
+		return ""
+	}
+	defer a.Close()
+	i := slices.IndexFunc(a.File, func(e *zip.File) bool { return cleanName(e.Name) == cleanName(name) })
+	if i < 0 {
+		return ""
+	}
+	r, err := a.File[i].Open()
+	if err != nil {
+		return ""
+	}
+	defer r.Close()
+	first, _ := io.ReadAll(io.LimitReader(r, 4))
+	return string(first)
+}
+
 // manifest returns the text of the manifest.
 func (b *Bundle) manifest(a *archive) ([]byte, *source.Diagnostic) {
 	i := slices.IndexFunc(a.File, func(e *zip.File) bool { return cleanName(e.Name) == manifestName })
