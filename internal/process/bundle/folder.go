@@ -92,7 +92,7 @@ const lockName = "lock"
 const staleAge = time.Minute
 
 // removeStale removes the folders of runs that were killed together with their watchdogs:
-// nobody holds their locks.
+// no process holds their locks.
 func removeStale(own string) {
 	left, _ := filepath.Glob(filepath.Join(osfile.EscapeGlob(os.TempDir()), prefix+"*"))
 	for _, dir := range left {

@@ -166,7 +166,7 @@ func TestUnknownVersions(t *testing.T) {
 	}
 }
 
-// owner removes folders when it is told to.
+// owner removes folders when the test says so.
 type owner struct{ remove []func() }
 
 func (o *owner) OwnDir(path string, release func()) {
@@ -239,7 +239,7 @@ func TestDamagedFile(t *testing.T) {
 	}
 }
 
-// A folder whose lock nobody holds is left over, once it is old enough; others are not.
+// A folder whose lock no process holds is left over, once it is old enough; others are not.
 func TestStaleFolders(t *testing.T) {
 	t.Parallel()
 	old := time.Now().Add(-2 * staleAge)
@@ -266,7 +266,7 @@ func TestStaleFolders(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dead.path) })
 	lock := filepath.Join(dead.path, lockName)
-	if err := os.Remove(lock); err != nil { // as if its owner had died: this file is locked by nobody
+	if err := os.Remove(lock); err != nil { // as if its owner had died: no process has locked this file
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(lock, nil, 0o600); err != nil {
