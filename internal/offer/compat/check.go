@@ -38,6 +38,7 @@ type Finding struct {
 	Line     int    `json:"-"`
 
 	declared Level // of a directory that was not chosen: the finding fails no check
+	single   bool  // it is not combined with others about the same thing
 }
 
 // A Verdict is the worst effect of the findings of a client or a directory.
@@ -56,6 +57,7 @@ type Report struct {
 	Notes    []string  // what was not checked
 	Openings []Opening // that were replayed; nil if none was
 
+	bundles int             // that were checked without their server
 	places  []Finding       // one for each place, with the server
 	listed  bool            // lists were checked
 	servers map[string]bool // that were checked
@@ -74,6 +76,9 @@ func Check(ctx context.Context, lists []List, rules Rules, today time.Time) (Rep
 		if !counted[l.Server] {
 			counted[l.Server] = true
 			rep.Tools += len(l.Tools)
+			if l.Bundle != nil && l.Tools == nil {
+				rep.bundles++
+			}
 		}
 		if err := rep.add(ctx, l, rules, today); err != nil {
 			return rep, err
@@ -287,7 +292,7 @@ func inParts(places []place) []place {
 			for end > 0 && !utf8.RuneStart(text[end]) {
 				end--
 			}
-			out = append(out, place{at.tool, at.subject, at.pointer, jsonv.String(text[:end])})
+			out = append(out, place{at.tool, at.subject, at.pointer, jsonv.String(text[:end]), at.line})
 			common, next := text[end-commonPart:end], 0
 			if i := strings.Index(common, ". "); i >= 0 {
 				next = i + 2
@@ -328,6 +333,9 @@ func (r *Rule) findings(hits []place, l List, today time.Time) []Finding {
 			File:     l.File,
 			Line:     cmp.Or(l.Lines[at.tool], l.Line),
 			declared: r.declared,
+		}
+		if at.line > 0 {
+			f.File, f.Line, f.single = l.Bundle.Name+"/manifest.json", at.line, true
 		}
 		if l.Mask != nil {
 			for _, text := range []*string{&f.Tool, &f.Subject, &f.Pointer, &f.Message, &f.Fix} {
@@ -413,7 +421,7 @@ func (r Report) Failed(level Level) bool {
 // sameThing reports whether two findings are about one definition, by the same rule and of
 // the same level. Those about MCP Apps say more than where: which host is not declared.
 func (f Finding) sameThing(o Finding) bool {
-	if f.Profile == GroupApps && f.Message != o.Message {
+	if f.single || f.Profile == GroupApps && f.Message != o.Message {
 		return false
 	}
 	return f.Rule == o.Rule && f.Level == o.Level && f.Server == o.Server && f.Tool == o.Tool && f.Subject == o.Subject

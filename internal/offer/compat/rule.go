@@ -16,6 +16,7 @@ import (
 	"mcptest/internal/base/source"
 	"mcptest/internal/offer/apps"
 	"mcptest/internal/offer/opening"
+	"mcptest/internal/process/bundle"
 )
 
 // An Effect is what a client does with a server that breaks a rule.
@@ -52,6 +53,8 @@ const (
 	GroupStores   = "stores"
 	GroupLint     = "lint"
 	GroupSecurity = "security"
+	// GroupBundles is about bundles (.mcpb), and examines nothing else.
+	GroupBundles = "bundles"
 	// GroupOpenings stands for the openings that check replays; no profile has it.
 	GroupOpenings = "openings"
 	// GroupApps stands for the rules about MCP Apps; findings have it in place of a profile.
@@ -59,13 +62,15 @@ const (
 )
 
 // Groups lists the groups in the order of reports.
-func Groups() []string { return []string{GroupClients, GroupStores, GroupLint, GroupSecurity} }
+func Groups() []string {
+	return []string{GroupClients, GroupStores, GroupLint, GroupSecurity, GroupBundles}
+}
 
 // A Profile is a client, an app directory, or a built-in set of rules.
 type Profile struct {
 	Pos       source.Pos
 	Name      string `yaml:"name,required"`
-	Group     string `yaml:"group,required" enum:"clients|stores|lint|security"`
+	Group     string `yaml:"group,required" enum:"clients|stores|lint|security|bundles"`
 	Title     string `yaml:"title,required"`
 	Qualified string `yaml:"qualified_name"` // how the client names a tool to its model; holds {server} and {tool}
 	Installs  string `yaml:"server_name"`    // a pattern: names under which the client installs a server; all if empty
@@ -228,6 +233,11 @@ func example(v jsonv.Value) []List {
 		v, _ = jsonv.Parse([]byte(v.Text()))
 	}
 	l := List{Server: "server", Installed: "server"}
+	if parts := v.Lookup("bundle"); !parts.IsAbsent() {
+		l.Bundle = exampleBundle(parts, v)
+		l.Tools, l.Others = v.Lookup("tools").List(), exampleOthers(v)
+		return []List{l}
+	}
 	if v.Kind() == jsonv.KindArray || v.Lookup("tools").Kind() != jsonv.KindArray {
 		l.Tools = elems(v)
 		return []List{l}
@@ -241,6 +251,37 @@ func example(v jsonv.Value) []List {
 		l.Masked, l.Locked = l.Tools, elems(locked)
 	}
 	return []List{l, {Server: "other", Tools: elems(v.Lookup("others"))}}
+}
+
+// exampleManifest is the manifest of examples, which change some of its keys.
+const exampleManifest = `{"manifest_version": "0.3", "name": "n", "version": "1.0.0", "description": "d", "author": {"name": "a"},
+ "server": {"type": "node", "entry_point": "server.js", "mcp_config": {"command": "node", "args": ["${__dirname}/server.js"]}}}`
+
+// exampleBundle returns the bundle of an example: bundle has keys that differ in the manifest
+// (null: without it), files and stray are what else there is.
+func exampleBundle(keys, example jsonv.Value) *Bundle {
+	manifest, _ := jsonv.Parse([]byte(exampleManifest))
+	for key, v := range keys.Members() {
+		if v.Kind() == jsonv.KindNull {
+			manifest = manifest.Without(key)
+		} else {
+			manifest = manifest.With(key, v)
+		}
+	}
+	files := append([]string{"server.js"}, example.Lookup("files").Texts()...)
+	b, _ := bundle.FromParts(manifest.Append(nil), files)
+	if b == nil {
+		return nil
+	}
+	return &Bundle{Bundle: b, Stray: example.Lookup("stray").Text()}
+}
+
+// exampleOthers returns the prompts of an example.
+func exampleOthers(example jsonv.Value) (out []Definition) {
+	for _, name := range example.Lookup("prompts").Texts() {
+		out = append(out, Definition{Subject: "prompt " + name})
+	}
+	return out
 }
 
 // elems returns the elements of a list, or the value itself.
