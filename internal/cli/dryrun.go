@@ -57,7 +57,7 @@ func (d *dryRunner) open(p *plan.Plan, first, n int) {
 			continue
 		}
 		seen[s] = true
-		target := strings.Join(s.Argv, " ")
+		target := strings.Join(s.Written(), " ")
 		if s.URL != "" {
 			target = s.URL
 		}

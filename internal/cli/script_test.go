@@ -43,6 +43,7 @@ func TestMain(m *testing.M) {
 		"leaky":       leakyMain,
 		"greenserver": greenMain,
 		"counting":    countingMain,
+		"bundler":     bundlerMain,
 	})
 }
 

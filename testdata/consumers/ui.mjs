@@ -197,11 +197,107 @@ const flows = {
     return {};
   },
 
+  // The messages of a cassette with their violations; a recorded call becomes a test, which is run by a click only.
+  async cassette({ address }, bad) {
+    const page = await open(address, bad, { theme: 'dark' });
+    await click(page, 'tab', 'Cassettes');
+    const table = 'table[aria-label="Recorded messages"]';
+    await page.waitForFunction((t) => document.querySelectorAll(t + ' tr.frame').length === 14, { timeout: patience }, table);
+    const got = await page.$$eval(table + ' .badge', (list) => list.map((b) => b.textContent));
+    if (got.join(' ') !== 'stray-output unknown-id bad-jsonrpc') bad(`badges: ${got}`);
+    await type(page, 'searchbox', 'Filter of the cassette', 'violation:');
+    await page.waitForFunction((t) => document.querySelectorAll(t + ' tr.frame').length === 3, { timeout: patience }, table);
+    await type(page, 'searchbox', 'Filter of the cassette', 'method:tools/call');
+    await page.waitForFunction((t) => document.querySelectorAll(t + ' tr.frame').length === 5, { timeout: patience }, table);
+    await page.$eval(table + ' tr.frame', (tr) => tr.click());
+    if (!(await textOf(page, 'region', 'Raw bytes')).includes('"done read"') && !(await textOf(page, 'region', 'Raw bytes')).includes('"name":"read"')) bad('the bytes of a row are not shown');
+    await audit(page, bad, 'the cassette');
+    await shot(page, 'cassette');
+    await click(page, 'button', 'Keep as test');
+    await page.waitForFunction(() => document.querySelector('#panel-Cassettes [aria-label=Diff]').textContent.includes('done read'), { timeout: patience });
+    await (await waitEnabled(page, 'button', 'Insert')).click();
+    await waitText(page, 'The test was not run, because that calls read.');
+    await click(page, 'button', 'Run now (calls read)');
+    await page.waitForFunction(() => [...document.querySelectorAll('[role=status] p')].some((p) => p.textContent === 'passed'), { timeout: patience });
+    await unharmed(page, bad);
+    return {};
+  },
+
+  // The tests of the suite: a question, counters, the report of a failure, one test again, the filter, a saved suite.
+  async tests({ address }, bad) {
+    const page = await open(address, bad);
+    await click(page, 'tab', 'Tests');
+    await waitText(page, '6 tests');
+    await (await waitEnabled(page, 'button', 'Run all')).click();
+    const dialog = await page.waitForSelector('dialog[open]', { timeout: patience });
+    if (!(await dialog.evaluate((d) => d.innerText)).includes('write of c')) bad('the question does not name the tools');
+    await audit(page, bad, 'the question of a run');
+    await (await dialog.$('aria/Run[role="button"]')).click();
+    await waitText(page, 'Run 1: 4 passed, 1 failed, 0 errors, 0 inconclusive, 1 skipped');
+    await click(page, 'button', 'reads more');
+    if (!(await textOf(page, 'region', 'What the run says')).includes('expected "other", got "done read"')) bad('the report of a failure is not shown');
+    if (!(await page.$('a[href^="vscode://file/"]'))) bad('no link opens the test in an editor');
+    await audit(page, bad, 'the tab Tests');
+    await shot(page, 'tests');
+    await type(page, 'searchbox', 'Filter of the tests', 'tag:quick');
+    await page.waitForFunction(() => document.querySelectorAll('table[aria-label=Tests] tr.frame').length === 1, { timeout: patience });
+    await click(page, 'checkbox', 'Select all that are shown');
+    await (await waitEnabled(page, 'button', 'Run selected')).click();
+    await (await (await page.waitForSelector('dialog[open]', { timeout: patience })).$('aria/Run[role="button"]')).click();
+    await waitText(page, 'Run 2: 1 passed, 0 failed');
+    await click(page, 'tab', 'History');
+    await page.waitForFunction(() => document.querySelectorAll('table[aria-label=Records] tbody tr').length === 2, { timeout: patience });
+    await click(page, 'button', 'Compare');
+    await page.waitForFunction(() => document.querySelector('[aria-label=Comparison]').textContent.includes('reads more'), { timeout: patience });
+    await audit(page, bad, 'the tab History');
+    await shot(page, 'history');
+    await unharmed(page, bad);
+    return {};
+  },
+
+  // The picture of the page: a call, its result, and the test that is made of it. It returns the text that is seen.
+  async picture({ address }, bad) {
+    const page = await open(address, bad, { height: 1000 });
+    await click(page, 'button', 'Connect');
+    await item(page, 'find_slot');
+    await type(page, 'textbox', 'date', '2026-03-09');
+    await (await waitEnabled(page, 'button', 'Send')).click();
+    await waitText(page, '"zone":"UTC"');
+    await click(page, 'button', 'Keep as test');
+    await page.waitForFunction(() => document.querySelector('[aria-label=Diff]').textContent.includes('find_slot'), { timeout: patience });
+    await page.$eval('#panel-Call [aria-label=Result]', (e) => e.scrollIntoView({ block: 'start' }));
+    await page.$eval('#panel-Wire .scroller', (e) => { e.scrollTop = 0; });
+    await page.evaluate(() => document.activeElement.blur());
+    await new Promise((done) => setTimeout(done, 300));
+    await shot(page, 'ui');
+    return { text: await page.$eval('#panel-Call', (e) => e.innerText) };
+  },
+
+  // The same call with another protocol version: two columns, and what differs.
+  async also({ address }, bad) {
+    const page = await open(address, bad);
+    await click(page, 'button', 'Connect');
+    await item(page, 'get-sum');
+    await (await waitEnabled(page, 'button', 'Send')).click();
+    await waitText(page, 'The sum of');
+    const where = await aria(page, 'combobox', 'Another server or protocol version');
+    const option = await where.evaluate((s) => [...s.options].find((o) => o.textContent.endsWith('2025-06-18'))?.value);
+    await where.select(option);
+    await (await waitEnabled(page, 'button', 'Also on')).click();
+    const dialog = await page.waitForSelector('dialog[open]', { timeout: 3000 }).catch(() => null);
+    if (dialog) await (await dialog.$('aria/Send[role="button"]')).click();
+    await waitText(page, 'No differences:');
+    if (!(await textOf(page, 'region', 'Other result')).includes('The sum of')) bad('the other result is not shown');
+    await audit(page, bad, 'Also on');
+    await shot(page, 'also');
+    return {};
+  },
+
   // 390 px in both themes: nothing is wider than the screen; the keyboard reaches everything.
   async narrow({ address }, bad) {
     for (const theme of ['light', 'dark']) {
       const page = await open(address, bad, { width: 390, height: 800, theme });
-      for (const name of ['Server', 'Call', 'Answer', 'Wire']) {
+      for (const name of ['Server', 'Call', 'Answer', 'Wire', 'Tests', 'History', 'Cassettes']) {
         await click(page, 'tab', name);
         const over = await overflows(page);
         if (over > 0) bad(`${name} at 390 px, ${theme}: ${over} px too wide`);

@@ -23,14 +23,14 @@ import (
 func NewCmd(s cmdutil.Streams) *cobra.Command {
 	var f flags
 	cmd := &cobra.Command{
-		Use:        "ui [SUITE…] [--url URL | -- command args…]",
+		Use:        "ui [SUITE…] [--cassette FILE] [--url URL | -- command args…]",
 		SuggestFor: []string{"view", "inspector", "open", "web", "gui"},
 		Short:      "Explore servers in a page, and keep calls as tests",
 		Long: `Show a page on this machine: connect to the servers of suites, call tools by hand, see every message
 with its violations, answer the server's questions, and keep a call as a test of the suite.
 
 Without arguments, the suite is ./mcptest.yaml. With --url or a command after --, no suite is needed; a kept test then
-creates ./mcptest.yaml. The page starts, calls and writes nothing but what the command line names and a person
+creates ./mcptest.yaml. --cassette adds recorded traffic, of which calls can be kept, too. The page starts, calls and writes nothing but what the command line names and a person
 clicks: no server is started before Connect, and a tool that does not declare readOnlyHint: true is called after a
 question.
 
@@ -43,11 +43,13 @@ Exit codes: 0 ended by the user, 2 invalid command line, or a file that can't be
 		Example: `  mcptest ui
   mcptest ui suite.yaml
   mcptest ui -- npx -y @modelcontextprotocol/server-everything
-  mcptest ui --url http://localhost:8080/mcp --port 7000 --no-open`,
+  mcptest ui --url http://localhost:8080/mcp --port 7000 --no-open
+  mcptest ui suite.yaml --cassette bug.cassette.ndjson`,
 	}
 	f.Add(cmd)
 	option.AddClient(cmd, &f.Client)
 	fl := cmd.Flags()
+	fl.StringArrayVar(&f.cassettes, "cassette", nil, "also show this cassette `file`; may be repeated")
 	fl.IntVar(&f.port, "port", 0, "listen on this `port` of 127.0.0.1 (default: a free one)")
 	fl.BoolVar(&f.noOpen, "no-open", false, "don't open a browser")
 	fl.DurationVar(&f.idle, "idle", 0, "end after this `time` without a page that is open (default: never)")
@@ -74,6 +76,11 @@ func (f *flags) run(cmd *cobra.Command, s cmdutil.Streams, args []string) error 
 	if err != nil {
 		return err
 	}
+	recorded, err := openTapes(f.cassettes, s, redactor)
+	if err != nil {
+		return err
+	}
+	defer recorded.close()
 	shared, err := f.Share(cmd, s, redactor)
 	if err != nil {
 		return err
@@ -81,21 +88,25 @@ func (f *flags) run(cmd *cobra.Command, s cmdutil.Streams, args []string) error 
 	in.shared = shared
 	return option.Guarded(shared.World, s.Err, func() error {
 		defer shared.Close()
-		return f.show(shared.Context, s, in)
+		return f.show(shared.Context, s, in, recorded)
 	})
 }
 
 // show listens, says where, and waits for the end.
-func (f *flags) show(ctx context.Context, s cmdutil.Streams, in *inputs) error {
+func (f *flags) show(ctx context.Context, s cmdutil.Streams, in *inputs, recorded *tapes) error {
 	listeners, port, err := listen(f.port)
 	if err != nil {
 		return option.Invalid("--port %d: %v", f.port, err)
 	}
 	hub := live.New(ctx, in)
 	defer hub.Close()
+	past := &history{redactor: in.redactor, runs: newShelf()}
+	tests := newTester(in, hub, past.runs)
+	defer tests.close()
 	token := newToken()
 	pages := api.New(api.Options{
-		Hub: hub, Keeper: newKeeper(in), Redactor: in.redactor, Usage: in.usage(hub), Port: port, Token: token,
+		Hub: hub, Keeper: newKeeper(in, recorded), Tapes: recorded, Tester: tests, Historian: past,
+		Redactor: in.redactor, Usage: in.usage(hub), Port: port, Token: token,
 	})
 	server := serve(listeners, pages)
 	defer server.Close()

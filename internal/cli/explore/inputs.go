@@ -28,9 +28,10 @@ import (
 // flags are the flags of `mcptest ui`.
 type flags struct {
 	option.TargetFlags
-	port   int
-	noOpen bool
-	idle   time.Duration
+	cassettes []string
+	port      int
+	noOpen    bool
+	idle      time.Duration
 }
 
 // inputs are what the command line names: suites, or one server. They implement
@@ -64,16 +65,20 @@ func (f *flags) suites(
 		return in, in.ofServer(own)
 	}
 	if len(own) == 0 && len(f.Configs) == 0 && !existDefault() {
+		if len(f.cassettes) > 0 {
+			return in, nil
+		}
 		return nil, option.Invalid("%s", threeForms)
 	}
 	in.paths, err = f.Paths(own)
 	return in, err
 }
 
-const threeForms = `there is no mcptest.yaml here. The three forms:
+const threeForms = `there is no mcptest.yaml here. The forms:
   mcptest ui SUITE                 the servers of a suite
   mcptest ui --url URL             one server at an address; a kept test creates ./mcptest.yaml
-  mcptest ui -- command args…      one server that is started on Connect; a kept test creates ./mcptest.yaml`
+  mcptest ui -- command args…      one server that is started on Connect; a kept test creates ./mcptest.yaml
+  mcptest ui --cassette FILE       recorded traffic, also with one of the others`
 
 func existDefault() bool {
 	return slices.ContainsFunc(option.DefaultSuites, func(name string) bool {
@@ -104,7 +109,7 @@ func (in *inputs) ofServer(own []string) error {
 
 // Servers implements [live.Host].
 func (in *inputs) Servers() (list []*plan.Server, problem string) {
-	if in.one != nil {
+	if in.one != nil || len(in.paths) == 0 {
 		return in.last, ""
 	}
 	in.mu.Lock()
@@ -140,6 +145,26 @@ func (in *inputs) readStamped(said *bytes.Buffer) (list []*plan.Server) {
 
 // read reads the suites, and writes their mistakes to said. No program is started.
 func (in *inputs) read(said io.Writer) (list []*plan.Server, files []string) {
+	p, files := in.compile(said, map[string]bool{}) // which selects no test
+	if p == nil {
+		return nil, files
+	}
+	for _, file := range p.Files {
+		for _, sv := range file.Servers {
+			if in.flags.Server == "" || sv.Name == in.flags.Server {
+				list = append(list, sv)
+			}
+		}
+	}
+	if len(list) == 0 {
+		_, _ = io.WriteString(said, "the suites declare no server"+nameOf(in.flags.Server))
+	}
+	return list, files
+}
+
+// compile returns the plan of the suites with the tests of these names, nil for all, and the
+// files that it was read from. The plan is nil if there are mistakes, which it writes to said.
+func (in *inputs) compile(said io.Writer, names map[string]bool) (p *plan.Plan, files []string) {
 	flags := in.suiteFlags()
 	s := in.streams
 	s.Err = io.Discard
@@ -154,23 +179,30 @@ func (in *inputs) read(said io.Writer) (list []*plan.Server, files []string) {
 		in.redactor.Add(su.Secrets...)
 	}
 	set := flags.Settings(s)
-	set.CI, set.Names = false, map[string]bool{} // which selects no test
+	set.CI, set.Names = false, names
 	p, more := plan.Compile(suites, set)
 	if diags = append(diags, more...); diags.HasErrors() {
 		_ = diags.Print(said, source.Style{})
 		return nil, files
 	}
-	for _, file := range p.Files {
-		for _, sv := range file.Servers {
-			if in.flags.Server == "" || sv.Name == in.flags.Server {
-				list = append(list, sv)
-			}
-		}
+	return p, files
+}
+
+// runArgs returns the command line that runs suites with the flags of this one.
+func (in *inputs) runArgs(paths []string, more ...string) []string {
+	argv := append([]string{in.streams.Self, "run"}, paths...)
+	argv = append(argv, more...)
+	argv = append(argv, "--color", "never", "--no-progress")
+	for _, v := range in.flags.Vars {
+		argv = append(argv, "--var", v)
 	}
-	if len(list) == 0 {
-		_, _ = io.WriteString(said, "the suites declare no server"+nameOf(in.flags.Server))
+	for _, file := range in.flags.EnvFiles {
+		argv = append(argv, "--env-file", file)
 	}
-	return list, files
+	if in.flags.AllowOutside {
+		argv = append(argv, "--allow-outside")
+	}
+	return argv
 }
 
 func nameOf(server string) string {

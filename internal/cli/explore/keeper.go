@@ -26,7 +26,8 @@ import (
 
 // keeper makes tests of calls, and implements [api.Keeper].
 type keeper struct {
-	in *inputs
+	in    *inputs
+	tapes *tapes
 
 	mu   sync.Mutex
 	made []made
@@ -40,7 +41,7 @@ type made struct {
 	undone   bool
 }
 
-func newKeeper(in *inputs) *keeper { return &keeper{in: in} }
+func newKeeper(in *inputs, t *tapes) *keeper { return &keeper{in: in, tapes: t} }
 
 // Files implements [api.Keeper].
 func (k *keeper) Files() []string {
@@ -65,14 +66,17 @@ func (k *keeper) FileOf(def *plan.Server) int {
 
 // propose returns the test of a call in a suite of the command line. The caller holds the
 // lock.
-func (k *keeper) propose(call live.Call, c api.Choice) (*keeping.Keeper, keeping.Request, keeping.Proposal, error) {
+func (k *keeper) propose(s api.Subject, c api.Choice) (*keeping.Keeper, keeping.Request, keeping.Proposal, error) {
+	if len(k.in.paths) == 0 {
+		return nil, keeping.Request{}, keeping.Proposal{}, refuse("%s", noSuite)
+	}
 	if c.File < 0 || c.File >= len(k.in.paths) {
 		return nil, keeping.Request{}, keeping.Proposal{}, refuse("there is no suite with this number")
 	}
 	if strings.ContainsAny(c.Name, "\r\n") || c.Name != "" && strings.TrimSpace(c.Name) == "" {
 		return nil, keeping.Request{}, keeping.Proposal{}, refuse("the name is empty, or has a line break")
 	}
-	r, err := k.request(call)
+	r, err := k.requestOf(s)
 	if err != nil {
 		return nil, r, keeping.Proposal{}, err
 	}
@@ -92,8 +96,15 @@ func (k *keeper) propose(call live.Call, c api.Choice) (*keeping.Keeper, keeping
 	return suite, r, p, err
 }
 
-func refuse(format string, args ...any) error {
-	return &keep.RefusedError{Reason: fmt.Sprintf(format, args...)}
+const noSuite = "there is no suite to write the test to: mcptest init writes a first one, and mcptest cassette promote " +
+	"one of a cassette; start mcptest ui with its name"
+
+// requestOf returns a subject as a request that can be kept.
+func (k *keeper) requestOf(s api.Subject) (keeping.Request, error) {
+	if s.Recorded != nil {
+		return k.tapes.request(*s.Recorded)
+	}
+	return k.request(s.Call)
 }
 
 // request returns a call as a request that can be kept.
@@ -174,10 +185,10 @@ func shown(p keeping.Proposal) string {
 }
 
 // Draft implements [api.Keeper].
-func (k *keeper) Draft(call live.Call, c api.Choice) (api.Draft, error) {
+func (k *keeper) Draft(s api.Subject, c api.Choice) (api.Draft, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	_, _, p, err := k.propose(call, c)
+	_, _, p, err := k.propose(s, c)
 	if err != nil {
 		return api.Draft{}, err
 	}
@@ -186,8 +197,8 @@ func (k *keeper) Draft(call live.Call, c api.Choice) (api.Draft, error) {
 		return api.Assertion{Text: source.Flow(v, source.FlowText), Note: x.Review()}
 	})
 	notes := p.Notes
-	if call.Chosen != "" {
-		notes = append(notes, "the call was made with protocol "+call.Chosen+"; the test uses what the suite says")
+	if chosen := s.Call.Chosen; chosen != "" {
+		notes = append(notes, "the call was made with protocol "+chosen+"; the test uses what the suite says")
 	}
 	return api.Draft{
 		Name: p.Name, Assertions: assertions, Diff: p.Diff, Notes: notes, Shown: shown(p), Creates: k.in.creates,
@@ -195,10 +206,10 @@ func (k *keeper) Draft(call live.Call, c api.Choice) (api.Draft, error) {
 }
 
 // Insert implements [api.Keeper].
-func (k *keeper) Insert(ctx context.Context, call live.Call, c api.Choice, seen string) (api.Inserted, error) {
+func (k *keeper) Insert(ctx context.Context, s api.Subject, c api.Choice, seen string) (api.Inserted, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	suite, r, p, err := k.propose(call, c)
+	suite, r, p, err := k.propose(s, c)
 	if err != nil {
 		return api.Inserted{}, err
 	}
@@ -212,7 +223,7 @@ func (k *keeper) Insert(ctx context.Context, call live.Call, c api.Choice, seen 
 	k.made = append(k.made, made{path: k.in.paths[c.File], created: k.in.creates, proposal: p})
 	k.in.creates = false
 	place := fmt.Sprintf("%s:%d", k.in.paths[c.File], p.Line)
-	return api.Inserted{ID: len(k.made) - 1, Name: p.Name, Place: place}, nil
+	return api.Inserted{ID: len(k.made) - 1, Name: p.Name, Place: place, Calls: r.Test.Subject}, nil
 }
 
 // at returns an insertion. The caller holds the lock.
@@ -255,17 +266,7 @@ func (k *keeper) Run(ctx context.Context, id int) (api.Verdict, error) {
 	if s.Self == "" {
 		return api.Verdict{}, refuse("this program was not found, so the test was not run")
 	}
-	only := keeping.ExactName(m.proposal.Name)
-	argv := []string{s.Self, "run", m.path, "--filter", only, "--color", "never", "--no-progress"}
-	for _, v := range k.in.flags.Vars {
-		argv = append(argv, "--var", v)
-	}
-	for _, file := range k.in.flags.EnvFiles {
-		argv = append(argv, "--env-file", file)
-	}
-	if k.in.flags.AllowOutside {
-		argv = append(argv, "--allow-outside")
-	}
+	argv := k.in.runArgs([]string{m.path}, "--filter", keeping.ExactName(m.proposal.Name))
 	done := proc.Run(ctx, proc.Spec{
 		Name: "mcptest run", Argv: argv, Dir: getwd(), Env: s.Env, Registry: k.in.shared.World.Registry,
 	})

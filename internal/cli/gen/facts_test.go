@@ -68,7 +68,8 @@ var facts = map[string]fact{
 
 	"fromEnv.default": {schema: `{"type":["string","number","boolean","null"]}`, example: `"none"`},
 
-	"Server.command":        {schema: commandSchema, example: `["node","server.js"]`},
+	"Server.command":        {schema: programSchema, example: `["node","server.js"]`},
+	"BundleCommand.config":  {schema: optionsSchema, example: `{"api_key":"${API_KEY}"}`},
 	"Server.env":            {example: `{"API_URL":"http://127.0.0.1:9999"}`, add: envNames},
 	"Server.headers":        {example: `{"Authorization":{"env":"API_TOKEN"}}`, add: headerNames},
 	"Server.wait_for_ready": {example: `"http://127.0.0.1:8080/health"`, add: readyPattern},
@@ -76,7 +77,7 @@ var facts = map[string]fact{
 	"Server.respond":        {example: exRespond},
 
 	"Server.variants": {schema: variantsSchema, example: `{"read-only":{"args":["--read-only"]},"repos":{"env":{"TOOLSETS":"repos"}}}`},
-	"Variant.command": {schema: commandSchema, example: `["node","server.js","--http"]`},
+	"Variant.command": {schema: programSchema, example: `["node","server.js","--http"]`},
 	"Variant.env":     {example: `{"TOOLSETS":"repos"}`, add: envNames},
 	"Variant.headers": {example: `{"X-MCP-Toolsets":"repos"}`, add: headerNames},
 
@@ -162,6 +163,8 @@ const (
 	variantsSchema = `{"type":"object","propertyNames":{"pattern":"^[^@*]*[^@*\\s][^@*]*$"},"patternProperties":{"^from$":{"type":"array","minItems":1,"items":{"type":"string"}}},"additionalProperties":{"$ref":"#/$defs/variant"}}`
 	headerNames    = `{"propertyNames":{"pattern":"^[!#$%&'*+.^_|~0-9A-Za-z\u0060-]+$"}}` // a token of RFC 9110
 	commandSchema  = `{"type":["array","string"],"minItems":1,"pattern":"\\S","items":{"type":"string"}}`
+	programSchema  = `{"anyOf":[` + commandSchema + `,{"$ref":"#/$defs/bundle-command"}]}`
+	optionsSchema  = `{"type":"object","additionalProperties":{"type":["string","number","boolean","array"],"items":{"type":["string","number","boolean"]}}}`
 	contentSchema  = `{"type":["object","string"],"pattern":"^defaults$|\\$\\{[A-Za-z_]"}`
 	casesSchema    = `{"type":["array","string"],"minItems":1,"minLength":1,"items":` + anyMap + `}`
 	tolerateSchema = `{"type":["array","string"],"pattern":"^\\$\\{[A-Za-z_].*\\}$","items":{"$ref":"#/$defs/violation"}}`

@@ -18,6 +18,7 @@ var sections = []section{
 	{"A suite", "One YAML document. Unknown keys are errors everywhere.", []string{"suite"}, false},
 	{"A variable", "`variables.<name>` is a value, or a map that takes it from the environment:", []string{"suite variables entry"}, false},
 	{"A server", "`servers.<name>` has exactly one of `command` and `url`; one with `variants` may leave that to them.", []string{"server"}, false},
+	{"A bundle", "`servers.<name>.command` is a map for a server in a bundle (.mcpb); see [Test a bundle](../guides/bundles.md).", []string{"bundle-command"}, false},
 	{"A header", "`servers.<name>.headers.<name>` is a value, or a map:", []string{"server headers entry"}, false},
 	{"A variant", "`servers.<name>.variants.<variant>` is a server called `<name>@<variant>`; these keys differ, the others are those of the server.", []string{"variant"}, false},
 	{"The client", "`client` of a server or a variant: what mcptest claims to be.", []string{"client"}, false},

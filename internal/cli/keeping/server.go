@@ -22,7 +22,7 @@ func serverOf(file *plan.File, r Request) (name string, notes []string, err erro
 		if sv == nil {
 			return false
 		}
-		return r.URL != "" && sv.URL == r.URL || len(r.Argv) > 0 && slices.Equal(sv.Argv, r.Argv)
+		return r.URL != "" && sv.URL == r.URL || len(r.Argv) > 0 && slices.Equal(sv.Written(), r.Argv)
 	}
 	if same(file.Default) {
 		return "", nil, nil

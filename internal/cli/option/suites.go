@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -21,6 +22,7 @@ import (
 	"mcptest/internal/base/term"
 	"mcptest/internal/cli/cmdutil"
 	"mcptest/internal/client/protocol"
+	"mcptest/internal/process/bundle"
 	"mcptest/internal/server/recording"
 	"mcptest/internal/spec/plan"
 	"mcptest/internal/spec/suite"
@@ -46,7 +48,8 @@ type SuiteFlags struct {
 	// Programs runs what prints the variants of servers, once for each command line. Load
 	// sets it.
 	Programs variants.Programs
-	order    map[string]int // files that were read, in the order of the command line
+	folders  *bundle.Folders // of bundles; see bundles
+	order    map[string]int  // files that were read, in the order of the command line
 }
 
 // Add defines the flags.
@@ -283,9 +286,27 @@ func unusedVars(suites []*suite.Suite) source.Diagnostics {
 	return diags
 }
 
+// SystemOf returns where bundles are started.
+func SystemOf(env []string) bundle.System {
+	home := "HOME"
+	if runtime.GOOS == "windows" {
+		home = "USERPROFILE"
+	}
+	return bundle.System{Platform: bundle.Platform(runtime.GOOS), Home: cmdutil.LookupEnv(env, home)}
+}
+
+// bundles returns the folders of bundles, which are the same whenever a suite is read.
+func (f *SuiteFlags) bundles() *bundle.Folders {
+	if f.folders == nil {
+		f.folders = new(bundle.Folders)
+	}
+	return f.folders
+}
+
 // Settings returns the plan's settings that both commands share.
 func (f *SuiteFlags) Settings(s cmdutil.Streams) plan.Settings {
 	set := plan.Settings{Env: s.Env, AllowOutside: f.AllowOutside, CI: cmdutil.InCI(s.Env), Self: s.Self}
+	set.Bundles, set.System = f.bundles(), SystemOf(s.Env)
 	if c, ok := plan.ClientNamed(f.Client); ok { // an unknown one was reported
 		set.Client = &c
 	}

@@ -25,6 +25,7 @@ import (
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/client/wire"
+	"mcptest/internal/process/bundle"
 	"mcptest/internal/run/connect"
 	"mcptest/internal/spec/plan"
 	"mcptest/internal/spec/suite"
@@ -247,12 +248,26 @@ func (f *TargetFlags) Program(s cmdutil.Streams, argv []string) (*plan.Server, e
 	if err := EnvSet(s.Env, "--env", f.env...); err != nil {
 		return nil, err
 	}
+	program, err := f.bundleProgram(s, argv)
+	if err != nil {
+		return nil, err
+	}
+	if program != nil {
+		f.startBundle(s, sv, program)
+		return sv, nil
+	}
 	sv.Argv, sv.Dir = slices.Clone(argv), dir
 	sv.Env, sv.Withheld = plan.ServerEnv(s.Env, f.env)
 	if argv[0] == "mcptest" && s.Self != "" {
 		sv.Argv[0] = s.Self // as in a suite
 	}
 	return sv, nil
+}
+
+// startBundle makes the server start a bundle, with the environment that a suite would give it.
+func (f *TargetFlags) startBundle(s cmdutil.Streams, sv *plan.Server, p *bundle.Program) {
+	sv.Bundle, sv.Argv, sv.Dir = p, p.Argv, p.Dir
+	sv.Env, sv.Withheld = plan.BundleEnv(s.Env, f.env, p)
 }
 
 func (f *TargetFlags) remote(s cmdutil.Streams, redactor *secret.Redactor) (*plan.Server, error) {
@@ -416,7 +431,7 @@ func Where(sv *plan.Server) string {
 	if sv.URL != "" {
 		return sv.URL
 	}
-	return shellwords.QuoteAll(sv.Argv)
+	return shellwords.QuoteAll(sv.Written())
 }
 
 // Usage returns the flags and arguments that select the same server, or "". The line

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"mcptest/internal/base/secret"
+	"mcptest/internal/process/bundle"
 	"mcptest/internal/run/inspect"
 	"mcptest/internal/spec/draft"
 )
@@ -90,12 +91,15 @@ func Begin(sv Server, env func(name string) string) (*Draft, error) {
 			d.Hidden = append(d.Hidden, value)
 		}
 	}
-	if len(sv.Argv) > 0 {
+	switch {
+	case bundle.IsFile(sv.Argv):
+		su.Server.Bundle = escapeVar(fromOutput(sv))
+	case len(sv.Argv) > 0:
 		su.Server.Command = d.words(sv)
 		if err := d.cwd(sv); err != nil {
 			return nil, err
 		}
-	} else {
+	default:
 		d.address(sv)
 	}
 	su.Server.Env = append(su.Server.Env, d.placedVariables()...)
@@ -195,6 +199,27 @@ func (d *Draft) cwd(sv Server) error {
 		d.Suite.Server.Cwd = escapeVar(filepath.ToSlash(rel))
 	}
 	return nil
+}
+
+// fromOutput returns the path of a bundle as the suite has it: relative to the suite.
+func fromOutput(sv Server) string {
+	file := filepath.Join(sv.Dir, sv.Argv[0])
+	if filepath.IsAbs(sv.Argv[0]) {
+		return sv.Argv[0]
+	}
+	dir, err := filepath.Abs(filepath.Dir(sv.Output))
+	if err != nil {
+		return sv.Argv[0]
+	}
+	abs, err := filepath.Abs(file)
+	if err != nil {
+		return sv.Argv[0]
+	}
+	rel, err := filepath.Rel(dir, abs)
+	if err != nil {
+		return abs
+	}
+	return filepath.ToSlash(rel)
 }
 
 // schema returns the path from a suite to the JSON Schema of suites: a file in the same folder,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -13,6 +14,7 @@ import (
 	"mcptest/internal/cli/cmdutil"
 	"mcptest/internal/cli/option"
 	"mcptest/internal/offer/compat"
+	"mcptest/internal/process/bundle"
 	"mcptest/internal/report/gate"
 )
 
@@ -33,8 +35,11 @@ type checkFlags struct {
 
 	unreached error // error of a server that did not respond, although others did
 
+	stray        string           // what the server wrote before its first message
 	openings     []compat.Opening // that were replayed
 	openingNotes []string
+
+	apps []compat.Apps // that were judged, of each server
 }
 
 // NewCheckCmd returns the command `mcptest check`.
@@ -44,7 +49,8 @@ func NewCheckCmd(s cmdutil.Streams) *cobra.Command {
 		Use:   "check [FILE|-]" + option.TargetUse,
 		Short: "Predict which clients and directories accept a server's tools",
 		Long: `Check offline whether MCP clients and app directories accept the definitions of a server's tools.
-FILE is a tools/list response (- reads standard input), a lock file, a folder of lock files or a result file; otherwise the server is started,
+FILE is a tools/list response (- reads standard input), a lock file, a folder of lock files, a result file, or a bundle (.mcpb), whose
+manifest and archive are examined; otherwise the server is started,
 or connected to, and its tools are listed. --config checks all servers of the suite, or those that match --server,
 which may be a pattern. For each client in --for with a known client name, the tools are listed under that name,
 because some servers list other tools for it. No tool is called, and no other host is contacted.
@@ -52,6 +58,9 @@ because some servers list other tools for it. No tool is called, and no other ho
 A server is also opened as known clients open it: their first frames are replayed, each time with a new process or
 session, at most two at a time, and the report says which client gets in. A file has no openings; --only clients,stores
 and the like leave them out. They count for the exit code with --only openings, or where --for names the client.
+
+MCP Apps are judged, too: the lists are read as a client gets them that declares io.modelcontextprotocol/ui and as another
+one does, in both eras, and the ui:// resources are read. Of a file, the tools are judged.
 
 The first line is one verdict per client: ✓ accepts every tool, ! degraded, ✗ loses a tool or the whole server.
 Advice never fails the check. Directories fail it only if they are selected with --for or --only.
@@ -62,13 +71,14 @@ Exit codes: 0 nothing at the level of --fail-on, 1 the server did not respond, 2
   mcptest check --for claude,gemini --fail-on warning tools.json
   mcptest check --config suite.yaml -f sarif > check.sarif
   mcptest check --only openings -- node server.js
+  mcptest check --only apps -- node server.js
   mcptest check --explain claude-top-level-combinator`,
 	}
 	f.target.Add(cmd)
 	option.AddClient(cmd, &f.target.Client)
 	fl := cmd.Flags()
 	fl.StringSliceVar(&f.profiles, "for", nil, "check for these `clients` and directories, separated by commas, or all")
-	fl.StringSliceVar(&f.groups, "only", nil, "check only these `groups` of rules: clients, stores, lint, security, openings")
+	fl.StringSliceVar(&f.groups, "only", nil, "check only these `groups` of rules: clients, stores, lint, security, bundles, openings, apps")
 	fl.StringArrayVar(&f.rules, "rules", nil, "add the profiles and rules of this YAML `file`; may be repeated")
 	fl.StringVar(&f.baseline, "baseline", "", "YAML `file` of accepted findings, each with a reason")
 	fl.StringVar(&f.lock, "lock", "", "lock `file` or folder that the tools must not differ from")
@@ -95,6 +105,11 @@ func (f *checkFlags) run(cmd *cobra.Command, s cmdutil.Streams, own, argv []stri
 	if err != nil {
 		return err
 	}
+	if bundle.IsFile(own) {
+		if rules, err = f.onlyBundles(rules, own[0]); err != nil {
+			return err
+		}
+	}
 	lists, err := f.lists(cmd, s, own, argv, rules)
 	if err != nil {
 		return err
@@ -105,6 +120,17 @@ func (f *checkFlags) run(cmd *cobra.Command, s cmdutil.Streams, own, argv []stri
 		}
 	}
 	return f.report(cmd.Context(), s, lists, rules, base)
+}
+
+// onlyBundles returns the rules that examine a bundle which is not started.
+func (f *checkFlags) onlyBundles(rules compat.Rules, file string) (compat.Rules, error) {
+	if len(f.groups) > 0 && !slices.Contains(f.groups, compat.GroupBundles) {
+		return rules, option.Invalid("--only: a bundle that is not started has the group %s only; start it: -- %s", compat.GroupBundles, file)
+	}
+	if f.lock != "" {
+		return rules, option.Invalid("--lock: a bundle that is not started lists no tools; start it: -- %s", file)
+	}
+	return rules.Only(nil, []string{compat.GroupBundles}), nil
 }
 
 // chosenRules reads the rules and selects those of --for and --only.
@@ -135,7 +161,7 @@ func (f *checkFlags) chosenRules(s cmdutil.Streams) (compat.Rules, error) {
 		given, known []string
 	}{
 		{"--for", f.profiles, known},
-		{"--only", f.groups, append(compat.Groups(), compat.GroupOpenings)},
+		{"--only", f.groups, append(compat.Groups(), compat.GroupOpenings, compat.GroupApps)},
 		{"--fail-on", []string{f.failOn}, []string{"error", "warning", "advice"}},
 		{"--format", []string{f.format}, append(gate.Formats(), "svg")},
 	} {
@@ -179,6 +205,9 @@ func (f *checkFlags) report(ctx context.Context, s cmdutil.Streams, lists []comp
 	}
 	if f.openings != nil || f.openingNotes != nil {
 		rep.AddOpenings(f.openings, f.openingNotes, rules, time.Now())
+	}
+	if f.apps != nil {
+		rep.AddApps(f.apps, rules)
 	}
 	rep = rep.Accept(base, rules)
 	var palette term.Palette

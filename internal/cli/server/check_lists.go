@@ -21,6 +21,7 @@ import (
 	"mcptest/internal/cli/option"
 	"mcptest/internal/offer/compat"
 	"mcptest/internal/offer/surface"
+	"mcptest/internal/process/bundle"
 	"mcptest/internal/run/inspect"
 )
 
@@ -34,29 +35,19 @@ func (f *checkFlags) lists(
 	case len(own) == 1 && f.onlyOpenings():
 		return nil, option.Invalid("--only openings: openings are replayed with a server, and %s is a file", own[0])
 	case len(own) == 1:
-		if lists, err = readLists(s.In, own[0]); err != nil {
-			return nil, surfaceError(s, f.target.Color, err)
-		}
-	default:
-		servers, err := f.target.Names(s, argv, true)
-		if err != nil {
+		if lists, err = f.ofFile(s, own[0], rules); err != nil {
 			return nil, err
 		}
-		for _, name := range servers {
-			some, err := f.ofServer(cmd, s, name, argv, rules)
-			lists = append(lists, some...)
-			var failed *option.ExitError
-			if err != nil && (len(servers) == 1 || !errors.As(err, &failed) || failed.Code != option.ExitFailed) {
-				return nil, err
-			}
-			if err != nil { // the other servers are checked
-				reportOf(s, name, failed)
-				f.unreached = &option.ExitError{Code: option.ExitFailed}
-			}
+	default:
+		if lists, err = f.ofServers(cmd, s, argv, rules); err != nil {
+			return nil, err
 		}
 	}
 	if len(lists) == 0 && f.unreached != nil && len(f.openings) == 0 {
 		return nil, f.unreached
+	}
+	if f.unreached == nil && f.examinesNothing(lists) {
+		return nil, option.Invalid("--only bundles: no bundle (.mcpb) was checked")
 	}
 	if f.name != "" && slices.ContainsFunc(lists, func(l compat.List) bool { return l.Server != lists[0].Server }) {
 		return nil, option.Invalid("--name requires one server, got several")
@@ -68,6 +59,42 @@ func (f *checkFlags) lists(
 			lists[i].File = option.Shown(lists[i].File)
 		}
 	}
+	return lists, nil
+}
+
+// ofServers requests the lists of the chosen servers.
+func (f *checkFlags) ofServers(
+	cmd *cobra.Command, s cmdutil.Streams, argv []string, rules compat.Rules,
+) (lists []compat.List, err error) {
+	servers, err := f.target.Names(s, argv, true)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range servers {
+		some, err := f.ofServer(cmd, s, name, argv, rules)
+		lists = append(lists, some...)
+		var failed *option.ExitError
+		if err != nil && (len(servers) == 1 || !errors.As(err, &failed) || failed.Code != option.ExitFailed) {
+			return nil, err
+		}
+		if err != nil { // the other servers are checked
+			reportOf(s, name, failed)
+			f.unreached = &option.ExitError{Code: option.ExitFailed}
+		}
+	}
+	return lists, nil
+}
+
+// ofFile reads the lists of a file, or the bundle that it is.
+func (f *checkFlags) ofFile(s cmdutil.Streams, path string, rules compat.Rules) ([]compat.List, error) {
+	if bundle.IsFile([]string{path}) {
+		return f.ofBundle(s, path)
+	}
+	lists, err := readLists(s.In, path)
+	if err != nil {
+		return nil, surfaceError(s, f.target.Color, err)
+	}
+	f.judgeStored(lists, rules)
 	return lists, nil
 }
 
@@ -137,13 +164,12 @@ func (f *checkFlags) ofServer(
 				return err
 			}
 			lists = append(lists, list)
-			if replayed || len(rules.Openings) == 0 {
+			if replayed {
 				return nil
 			}
 			replayed = true
-			f.replay(ctx, l, rules, startup)
-			return f.interrupted(ctx, l)
-		}, func(o *inspect.Options) {
+			return f.goFurther(ctx, l, rules, list, startup)
+		}, f.hearStray, func(o *inspect.Options) {
 			if o.Server.Client.Name == "" && client != "" { // otherwise the user says who it is
 				o.Client.Name = client
 			}
@@ -153,6 +179,20 @@ func (f *checkFlags) ofServer(
 		}
 	}
 	return lists, nil
+}
+
+// goFurther examines what needs further sessions, after that of the viewer.
+func (f *checkFlags) goFurther(
+	ctx context.Context, l *option.Viewer, rules compat.Rules, list compat.List, startup time.Duration,
+) error {
+	shown := shownTo(l.Conn, list)
+	if len(rules.Openings) > 0 {
+		f.replay(ctx, l, rules, startup)
+	}
+	if len(rules.Apps) > 0 && ctx.Err() == nil {
+		f.judgeApps(ctx, l, list, shown)
+	}
+	return f.interrupted(ctx, l)
 }
 
 // clients returns the client names to connect with, and the profiles of each: "" and
@@ -177,6 +217,8 @@ func (f *checkFlags) clients(rules compat.Rules) map[string][]string {
 // fetch requests the lists of a server. Tools must be listed; another list that can't
 // be read is a warning.
 func (f *checkFlags) fetch(ctx context.Context, l *option.Viewer) (compat.List, error) {
+	l.Conn.ReportRemaining()
+	packed := f.packed(l)
 	offer, err := l.Conn.Survey(ctx)
 	if err != nil {
 		return compat.List{}, l.Failed(ctx, "", err)
@@ -197,7 +239,7 @@ func (f *checkFlags) fetch(ctx context.Context, l *option.Viewer) (compat.List, 
 	list.Handshake, list.Announces = offer.Handshake, announces
 	list.Tools, list.Pages = lists[surface.Tool], offer.Pages // in the order of the server
 	list.Masked = toolsOf(surface.New("", jsonv.Value{}, lists, l.Redactor.String, nil))
-	list.Mask = l.Redactor.String
+	list.Mask, list.Bundle = l.Redactor.String, packed
 	list.Server = l.Conn.Implementation().Lookup("name").Text()
 	list.File, list.Line = "", 0
 	if l.Flags.Server != "" {
@@ -227,6 +269,9 @@ func listOf(s *surface.Surface) compat.List {
 			l.Tools = append(l.Tools, def)
 			l.Lines[item.Name] = item.Line
 			continue
+		}
+		if item.Kind == surface.Resource {
+			l.Resources = append(l.Resources, def)
 		}
 		l.Others = append(l.Others, compat.Definition{Subject: item.Kind.Noun() + " " + item.Name, Def: def})
 	}

@@ -235,6 +235,9 @@ func (f *diffFlags) atRef(cmd *cobra.Command, s cmdutil.Streams, ref string, x s
 // within starts a server in the checkout of a commit.
 func (f *diffFlags) within(ctx context.Context, l *option.Viewer, dir, ref string) (*surface.Surface, error) {
 	defer l.Conn.Close()
+	if b := l.Server.Bundle; b != nil {
+		return nil, option.Invalid("%s is a bundle, and is not built by a commit: lock both bundles and compare the lock files", l.Text(b.Bundle.Name))
+	}
 	here, _ := os.Getwd() // "" is an error of Rel
 	for _, w := range l.Server.Argv {
 		if strings.HasPrefix(filepath.Clean(w), here+string(filepath.Separator)) && w != l.Streams.Self {

@@ -134,6 +134,7 @@ func serve(ctx context.Context, l *option.Viewer, program *plan.Server) (*proc.P
 		Argv:     program.Argv,
 		Dir:      program.Dir,
 		Env:      program.Env,
+		Prepare:  program.Prepare(),
 		Registry: l.World.Registry,
 	})
 	if err != nil {

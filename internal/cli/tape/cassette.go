@@ -28,66 +28,6 @@ func NewCassetteCmd(s cmdutil.Streams) *cobra.Command {
 	return cmd
 }
 
-func newShowCmd(s cmdutil.Streams) *cobra.Command {
-	return &cobra.Command{
-		Use:   "show FILE",
-		Short: "List what a cassette contains",
-		Args:  cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			c, err := open(s, args[0])
-			if err != nil {
-				return err
-			}
-			defer c.Close()
-			return show(s, c)
-		},
-	}
-}
-
-// show prints one line for each message of a client.
-func show(s cmdutil.Streams, c *cassette.Cassette) error {
-	calls, err := c.Calls()
-	if err != nil {
-		return option.Invalid("%v", err)
-	}
-	line := func(format string, args ...any) {
-		fmt.Fprintln(s.Out, term.Escape(fmt.Sprintf(format, args...)))
-	}
-	server := strings.TrimSpace(strings.Join(info(c), " "))
-	server = cmp.Or(server, strings.Join(c.Server.Command, " "), c.Server.URL, "unknown server")
-	versions := cmp.Or(strings.Join(c.Versions(calls), ", "), c.Protocol, "unknown")
-	line("%s: %s, %s, protocol version %s", c.File, server, c.Transport, versions)
-	line("recorded %s by %s; masked: %s", c.Recorded.Format("2006-01-02 15:04:05 MST"), c.Program, strings.Join(c.Masks, ", "))
-	for _, call := range calls {
-		if call.Request == nil {
-			continue
-		}
-		outcome := ""
-		switch {
-		case call.ID == "":
-		case call.Response == nil:
-			outcome = "no response"
-		default:
-			outcome = (call.Response.At - call.Request.At).String()
-			v := c.Value(call.Response)
-			if err := c.Err(); err != nil {
-				return option.Invalid("%v", err)
-			}
-			if !v.Lookup("error").IsAbsent() {
-				outcome += ", error " + v.Lookup("error", "code").Literal()
-			} else if v.Lookup("result", "isError").Bool() {
-				outcome += ", isError"
-			}
-		}
-		more := ""
-		if n := len(call.Frames); n > 1 {
-			more = ", " + display.Count(n-1, "more message")
-		}
-		line("line %-5d session %d  %s %s  %s%s", call.Request.Line, call.Session, call.Method+call.Verb, call.Name, outcome, more)
-	}
-	return nil
-}
-
 func newRedactCmd(s cmdutil.Streams) *cobra.Command {
 	var output string
 	var names []string

@@ -16,6 +16,7 @@ import (
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/tape/cassette"
 	"mcptest/internal/tape/promote"
+	"mcptest/internal/tape/timeline"
 )
 
 // promoteFlags are the flags of `mcptest cassette promote`.
@@ -104,7 +105,7 @@ func (f *promoteFlags) run(cmd *cobra.Command, args []string, s cmdutil.Streams)
 	if err != nil {
 		return option.Invalid("%v", err)
 	}
-	su.Server.Tolerate = recordedKinds(cmd.Context(), c)
+	su.Server.Tolerate = timeline.Kinds(cmd.Context(), c, cmdutil.Version())
 	if len(su.Tests) == 0 {
 		return option.Invalid("%s has no request that a test can make again%s", c.File, reasons(su.Omitted))
 	}

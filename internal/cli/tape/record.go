@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -214,6 +215,10 @@ func (r *recording) end(stderr io.Writer, quiet bool) bool {
 // stdio is the proxy in front of a process.
 func (f *recordFlags) stdio(s cmdutil.Streams, argv []string, redactor *secret.Redactor) error {
 	redactor.Add(secret.Arguments(argv)...)
+	server, err := f.program(s, argv)
+	if err != nil {
+		return err
+	}
 	log, closeLog, err := option.OpenLog(s.Err, "error", redactor)
 	if err != nil {
 		return err
@@ -224,16 +229,14 @@ func (f *recordFlags) stdio(s cmdutil.Streams, argv []string, redactor *secret.R
 		return err
 	}
 	r.w.Session()
-	if argv[0] == "mcptest" && s.Self != "" {
-		argv = append([]string{s.Self}, argv[1:]...) // as in a suite
-	}
 	world := cmdutil.NewWorld(s, log)
+	server.Registry = world.Registry
 	signals := make(chan os.Signal, 16)
 	signal.Notify(signals, cmdutil.Signals()...)
 	pipe := make(chan os.Signal, 1) // never read: a write to a closed pipe must return an error
 	signal.Notify(pipe, syscall.SIGPIPE)
 	st, err := tee.Stdio{
-		Server:  proc.Spec{Argv: argv, Env: s.Env, Registry: world.Registry},
+		Server:  server,
 		In:      s.Client(),
 		Out:     s.Out,
 		Err:     s.Err,
@@ -252,6 +255,22 @@ func (f *recordFlags) stdio(s cmdutil.Streams, argv []string, redactor *secret.R
 		return &option.ExitError{Code: code}
 	}
 	return incomplete(complete)
+}
+
+// program returns what is started: the command, or the bundle that it names.
+func (f *recordFlags) program(s cmdutil.Streams, argv []string) (proc.Spec, error) {
+	p, err := option.BundleProgram(s, argv)
+	if err != nil {
+		return proc.Spec{}, err
+	}
+	if p != nil {
+		env := slices.Concat(s.Env, p.Env)
+		return proc.Spec{Name: argv[0], Argv: p.Argv, Env: env, Dir: p.Dir, Prepare: option.Prepare(p)}, nil
+	}
+	if argv[0] == "mcptest" && s.Self != "" {
+		argv = append([]string{s.Self}, argv[1:]...) // as in a suite
+	}
+	return proc.Spec{Argv: argv, Env: s.Env}, nil
 }
 
 // incomplete returns the error for a recording that is not complete; its warning was

@@ -20,6 +20,7 @@ import (
 	"mcptest/internal/run/connect"
 	"mcptest/internal/run/inspect"
 	"mcptest/internal/tape/cassette"
+	"mcptest/internal/tape/timeline"
 	"mcptest/internal/tape/verify"
 )
 
@@ -125,7 +126,7 @@ func (f *verifyFlags) verify(cmd *cobra.Command, s cmdutil.Streams, c *cassette.
 	return option.Guarded(l.World, s.Err, func() error {
 		defer end()
 		d := dialer{base: base, viewer: l}
-		r, now, err := verify.Run(ctx, c, d.dial, recordedViolations(ctx, c), l.Redactor.String)
+		r, now, err := verify.Run(ctx, c, d.dial, timeline.Violations(ctx, c, cmdutil.Version()), l.Redactor.String)
 		if r == nil {
 			return option.Invalid("%v", err)
 		}

@@ -29,6 +29,16 @@ func (v Violation) String() string {
 	return s
 }
 
+// Rule returns the sentence of the table about the kind.
+func (v Violation) Rule() string {
+	for _, k := range ViolationKinds {
+		if k.Name == v.Kind {
+			return k.Doc
+		}
+	}
+	return ""
+}
+
 // ViolationKind describes one kind of violation. Every Violation.Kind is the Name of
 // a row of the table.
 type ViolationKind struct {

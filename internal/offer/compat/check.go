@@ -38,6 +38,7 @@ type Finding struct {
 	Line     int    `json:"-"`
 
 	declared Level // of a directory that was not chosen: the finding fails no check
+	single   bool  // it is not combined with others about the same thing
 }
 
 // A Verdict is the worst effect of the findings of a client or a directory.
@@ -56,9 +57,12 @@ type Report struct {
 	Notes    []string  // what was not checked
 	Openings []Opening // that were replayed; nil if none was
 
+	bundles int             // that were checked without their server
 	places  []Finding       // one for each place, with the server
 	listed  bool            // lists were checked
 	servers map[string]bool // that were checked
+
+	appsJudged bool // MCP Apps were, too
 }
 
 // Check applies rules to the lists of one or several servers. today determines which
@@ -72,6 +76,9 @@ func Check(ctx context.Context, lists []List, rules Rules, today time.Time) (Rep
 		if !counted[l.Server] {
 			counted[l.Server] = true
 			rep.Tools += len(l.Tools)
+			if l.Bundle != nil && l.Tools == nil {
+				rep.bundles++
+			}
 		}
 		if err := rep.add(ctx, l, rules, today); err != nil {
 			return rep, err
@@ -170,8 +177,7 @@ func (r Report) Accept(b *gate.Baseline, rules Rules) Report {
 	r.combine(rules)
 	for _, e := range stale {
 		_, applied := rules.Rule(e.Rule)
-		applied = applied && (r.Openings != nil || !isOpening(e.Rule))
-		if !applied || e.Server != "" && !r.servers[e.Server] {
+		if !applied || !r.isJudged(e.Rule) || e.Server != "" && !r.servers[e.Server] {
 			continue // nothing is known
 		}
 		where := cmp.Or(e.Tool, e.Subject)
@@ -286,7 +292,7 @@ func inParts(places []place) []place {
 			for end > 0 && !utf8.RuneStart(text[end]) {
 				end--
 			}
-			out = append(out, place{at.tool, at.subject, at.pointer, jsonv.String(text[:end])})
+			out = append(out, place{at.tool, at.subject, at.pointer, jsonv.String(text[:end]), at.line})
 			common, next := text[end-commonPart:end], 0
 			if i := strings.Index(common, ". "); i >= 0 {
 				next = i + 2
@@ -327,6 +333,9 @@ func (r *Rule) findings(hits []place, l List, today time.Time) []Finding {
 			File:     l.File,
 			Line:     cmp.Or(l.Lines[at.tool], l.Line),
 			declared: r.declared,
+		}
+		if at.line > 0 {
+			f.File, f.Line, f.single = l.Bundle.Name+"/manifest.json", at.line, true
 		}
 		if l.Mask != nil {
 			for _, text := range []*string{&f.Tool, &f.Subject, &f.Pointer, &f.Message, &f.Fix} {
@@ -410,8 +419,11 @@ func (r Report) Failed(level Level) bool {
 }
 
 // sameThing reports whether two findings are about one definition, by the same rule and of
-// the same level.
+// the same level. Those about MCP Apps say more than where: which host is not declared.
 func (f Finding) sameThing(o Finding) bool {
+	if f.single || f.Profile == GroupApps && f.Message != o.Message {
+		return false
+	}
 	return f.Rule == o.Rule && f.Level == o.Level && f.Server == o.Server && f.Tool == o.Tool && f.Subject == o.Subject
 }
 
@@ -449,4 +461,15 @@ func (r *Report) withoutEntry(all []Verdict) []Verdict {
 		}
 	}
 	return all
+}
+
+// isJudged reports whether a rule was applied, as far as it needs a server.
+func (r Report) isJudged(id string) bool {
+	switch {
+	case isOpening(id):
+		return r.Openings != nil
+	case isApp(id):
+		return r.appsJudged
+	}
+	return true
 }

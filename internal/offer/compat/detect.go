@@ -19,11 +19,29 @@ import (
 	"mcptest/internal/base/secret"
 	"mcptest/internal/client/handshake"
 	"mcptest/internal/offer/orders"
+	"mcptest/internal/process/bundle"
 )
 
 // detectors find problems that a JSON Schema cannot express.
 var detectors = map[string]func(List) []place{
 	"announced_lists":      announcedLists,
+	"bundle_default":       bundleFaults(bundle.FaultDefault),
+	"bundle_entry":         bundleFaults(bundle.FaultEntry),
+	"bundle_executable":    bundleFaults(bundle.FaultExecutable),
+	"bundle_keys":          bundleFaults(bundle.FaultKeys),
+	"bundle_list":          bundleFaults(bundle.FaultList),
+	"bundle_option":        bundleFaults(bundle.FaultOption),
+	"bundle_outside":       bundleFaults(bundle.FaultOutside),
+	"bundle_platform":      bundleFaults(bundle.FaultPlatform),
+	"bundle_prompts":       bundlePrompts,
+	"bundle_relative":      bundleFaults(bundle.FaultRelative),
+	"bundle_sensitive":     bundleFaults(bundle.FaultSensitive),
+	"bundle_stray":         bundleStray,
+	"bundle_tools":         bundleTools,
+	"bundle_unknown":       bundleFaults(bundle.FaultUnknown),
+	"bundle_unset":         bundleFaults(bundle.FaultUnset),
+	"bundle_variable":      bundleFaults(bundle.FaultVariable),
+	"bundle_version":       bundleFaults(bundle.FaultVersion),
 	"confusable_names":     confusableNames,
 	"credential_values":    credentialValues,
 	"cross_tool_directive": crossToolDirectives,

@@ -131,6 +131,9 @@ func (r Report) summary() string {
 		servers = " of " + display.Count(r.Servers, "server")
 	}
 	checked := display.Count(r.Tools, "tool") + servers + " checked"
+	if r.bundles > 0 && r.bundles == r.Servers {
+		checked = display.Count(r.bundles, "bundle") + " checked"
+	}
 	if r.Openings != nil && !r.listed {
 		checked = display.Count(len(r.Openings), "opening") + servers + " replayed"
 		if n := r.unjudged(); n > 0 {
@@ -257,6 +260,9 @@ func WriteRules(w io.Writer, rules Rules) error { return gate.WriteJSON(w, rules
 func WriteRule(w io.Writer, r Rule, rules Rules) error {
 	if isOpening(r.ID) {
 		return rules.writeOpening(w, r)
+	}
+	if isApp(r.ID) {
+		return writeApp(w, r)
 	}
 	p, _ := rules.profile(r.Profile)
 	body, expires := "", ""

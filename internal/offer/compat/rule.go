@@ -14,7 +14,9 @@ import (
 	"mcptest/internal/base/jsonschema"
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/source"
+	"mcptest/internal/offer/apps"
 	"mcptest/internal/offer/opening"
+	"mcptest/internal/process/bundle"
 )
 
 // An Effect is what a client does with a server that breaks a rule.
@@ -51,18 +53,24 @@ const (
 	GroupStores   = "stores"
 	GroupLint     = "lint"
 	GroupSecurity = "security"
+	// GroupBundles is about bundles (.mcpb), and examines nothing else.
+	GroupBundles = "bundles"
 	// GroupOpenings stands for the openings that check replays; no profile has it.
 	GroupOpenings = "openings"
+	// GroupApps stands for the rules about MCP Apps; findings have it in place of a profile.
+	GroupApps = "apps"
 )
 
 // Groups lists the groups in the order of reports.
-func Groups() []string { return []string{GroupClients, GroupStores, GroupLint, GroupSecurity} }
+func Groups() []string {
+	return []string{GroupClients, GroupStores, GroupLint, GroupSecurity, GroupBundles}
+}
 
 // A Profile is a client, an app directory, or a built-in set of rules.
 type Profile struct {
 	Pos       source.Pos
 	Name      string `yaml:"name,required"`
-	Group     string `yaml:"group,required" enum:"clients|stores|lint|security"`
+	Group     string `yaml:"group,required" enum:"clients|stores|lint|security|bundles"`
 	Title     string `yaml:"title,required"`
 	Qualified string `yaml:"qualified_name"` // how the client names a tool to its model; holds {server} and {tool}
 	Installs  string `yaml:"server_name"`    // a pattern: names under which the client installs a server; all if empty
@@ -104,6 +112,8 @@ type Rules struct {
 	Rules    []Rule    `yaml:"rules"`
 	// Openings are how clients open a connection; a server is needed to replay them.
 	Openings []opening.Script `yaml:"openings"`
+	// Apps are about MCP Apps; package apps applies them.
+	Apps []apps.Rule `yaml:"-"`
 
 	counted bool // the openings were chosen with --only or --for
 }
@@ -120,6 +130,7 @@ var Builtin = sync.OnceValues(func() (Rules, error) {
 	}
 	var err error
 	r.Openings, err = opening.Builtin()
+	r.Apps = apps.Rules()
 	return r, err
 })
 
@@ -222,6 +233,11 @@ func example(v jsonv.Value) []List {
 		v, _ = jsonv.Parse([]byte(v.Text()))
 	}
 	l := List{Server: "server", Installed: "server"}
+	if parts := v.Lookup("bundle"); !parts.IsAbsent() {
+		l.Bundle = exampleBundle(parts, v)
+		l.Tools, l.Others = v.Lookup("tools").List(), exampleOthers(v)
+		return []List{l}
+	}
 	if v.Kind() == jsonv.KindArray || v.Lookup("tools").Kind() != jsonv.KindArray {
 		l.Tools = elems(v)
 		return []List{l}
@@ -235,6 +251,37 @@ func example(v jsonv.Value) []List {
 		l.Masked, l.Locked = l.Tools, elems(locked)
 	}
 	return []List{l, {Server: "other", Tools: elems(v.Lookup("others"))}}
+}
+
+// exampleManifest is the manifest of examples, which change some of its keys.
+const exampleManifest = `{"manifest_version": "0.3", "name": "n", "version": "1.0.0", "description": "d", "author": {"name": "a"},
+ "server": {"type": "node", "entry_point": "server.js", "mcp_config": {"command": "node", "args": ["${__dirname}/server.js"]}}}`
+
+// exampleBundle returns the bundle of an example: bundle has keys that differ in the manifest
+// (null: without it), files and stray are what else there is.
+func exampleBundle(keys, example jsonv.Value) *Bundle {
+	manifest, _ := jsonv.Parse([]byte(exampleManifest))
+	for key, v := range keys.Members() {
+		if v.Kind() == jsonv.KindNull {
+			manifest = manifest.Without(key)
+		} else {
+			manifest = manifest.With(key, v)
+		}
+	}
+	files := append([]string{"server.js"}, example.Lookup("files").Texts()...)
+	b, _ := bundle.FromParts(manifest.Append(nil), files)
+	if b == nil {
+		return nil
+	}
+	return &Bundle{Bundle: b, Stray: example.Lookup("stray").Text()}
+}
+
+// exampleOthers returns the prompts of an example.
+func exampleOthers(example jsonv.Value) (out []Definition) {
+	for _, name := range example.Lookup("prompts").Texts() {
+		out = append(out, Definition{Subject: "prompt " + name})
+	}
+	return out
 }
 
 // elems returns the elements of a list, or the value itself.
@@ -308,7 +355,7 @@ func (r Rules) Choose(profiles, groups []string, lock bool) (Rules, error) {
 		}
 	}
 	switch {
-	case len(out.Rules) == 0 && len(out.Openings) == 0:
+	case len(out.Rules) == 0 && len(out.Openings) == 0 && len(out.Apps) == 0:
 		return out, fmt.Errorf("the groups %s contain no rules", strings.Join(groups, ", "))
 	case lock && !slices.ContainsFunc(out.Rules, func(rule Rule) bool { return rule.Detect == "lock_drift" }):
 		return out, fmt.Errorf("the lock file is compared by the group %s, which is not among the chosen groups (%s)", GroupSecurity, strings.Join(groups, ", "))
@@ -324,6 +371,7 @@ func (r Rules) Only(profiles, groups []string) Rules {
 		profiles = r.Clients()
 	}
 	out := r.chosenOpenings(profiles, groups)
+	out.Apps = r.chosenApps(groups)
 	profiles = r.Families(profiles)
 	for _, p := range r.Profiles {
 		named := len(profiles) == 0 || slices.Contains(profiles, p.Name) || !p.chosenByFor()
@@ -349,9 +397,10 @@ func (r Rules) Only(profiles, groups []string) Rules {
 // isOpening reports whether the name of a rule is that of an opening.
 func isOpening(id string) bool { return strings.HasPrefix(id, "opening-") }
 
-// All returns the rules, with one for each client and transport of the openings.
+// All returns the rules, with those about MCP Apps, and with one for each client and transport
+// of the openings.
 func (r Rules) All() []Rule {
-	out := slices.Clip(r.Rules)
+	out := append(slices.Clip(r.Rules), r.appRules()...)
 	for _, s := range r.Openings {
 		if slices.ContainsFunc(out, func(rule Rule) bool { return rule.ID == s.Rule() }) {
 			continue
@@ -422,4 +471,36 @@ func (r Rules) opens(name string) bool {
 func (r Rules) isTaken(id string) bool {
 	_, known := r.Rule(id)
 	return known || isOpening(id)
+}
+
+// appRules are the rules about MCP Apps in the form of the others.
+func (r Rules) appRules() (out []Rule) {
+	for _, rule := range r.Apps {
+		out = append(out, Rule{
+			ID:      rule.ID,
+			Profile: GroupApps,
+			Effect:  Effect(rule.Effect),
+			Level:   Level(rule.Level),
+			Basis:   "documented",
+			Source:  rule.Source,
+			Seen:    apps.Seen,
+			Message: strings.TrimSuffix(rule.Text, "."),
+			Fix:     rule.Fix,
+		})
+	}
+	return out
+}
+
+// isApp reports whether a rule is about MCP Apps.
+func isApp(id string) bool {
+	_, known := apps.RuleOf(id)
+	return known
+}
+
+// chosenApps are the rules about MCP Apps that some groups choose; no group chooses all.
+func (r Rules) chosenApps(groups []string) []apps.Rule {
+	if len(groups) > 0 && !slices.Contains(groups, GroupApps) {
+		return nil
+	}
+	return r.Apps
 }

@@ -12,6 +12,7 @@ import (
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/lazy"
 	"mcptest/internal/base/lists"
+	"mcptest/internal/process/bundle"
 )
 
 // A List contains the definitions of a server.
@@ -22,6 +23,7 @@ type List struct {
 	Profiles  []string // of clients that get this list; nil: all
 	Tools     []jsonv.Value
 	Others    []Definition  // what is no tool
+	Resources []jsonv.Value // that are among the others
 	Pages     []jsonv.Value // the results that contained the tools; nil: unknown
 	Handshake jsonv.Value   // the result of initialize or server/discover; absent: unknown
 	Announces []string      // methods of lists that the server announces as changed whenever they are read
@@ -32,8 +34,16 @@ type List struct {
 	Line      int
 	Lines     map[string]int      // of the tools, by name
 	Mask      func(string) string // hides secrets in findings; nil: there are none
+	Bundle    *Bundle             // that contains the server; nil: none
 
 	others []List // of other servers
+}
+
+// A Bundle is the bundle that contains a server.
+type Bundle struct {
+	*bundle.Bundle
+	Given map[string]bool // options that the user sets
+	Stray string          // what the server wrote before its first message; "" if nothing was
 }
 
 // A Result is what a call of a tool returned.
@@ -55,6 +65,7 @@ type place struct {
 	subject string // for what is no tool
 	pointer string // in the definition of the tool
 	value   jsonv.Value
+	line    int // of the manifest of the bundle; 0: it is not about that
 }
 
 // selectors find the values that a rule examines.

@@ -56,6 +56,11 @@ func Start(ctx context.Context, s Spec) (*Process, error) {
 	if s.Name == "" && len(s.Argv) > 0 {
 		s.Name = filepath.Base(s.Argv[0])
 	}
+	if s.Prepare != nil {
+		if err := s.Prepare(s.Registry); err != nil {
+			return nil, &StartError{Program: s.Name, Msg: "cannot be prepared", Err: err}
+		}
+	}
 	cmd, err := command(s)
 	if err != nil {
 		return nil, err

@@ -25,6 +25,7 @@ type Registry struct {
 	seq     int
 	live    map[int]entry
 	over    bool // KillAll was called
+	dirs    []ownDir
 	polling pipe.Turn
 	names   []string // of all started programs, in order; their numbers begin at 1
 }
@@ -32,6 +33,13 @@ type Registry struct {
 type entry struct {
 	ref Ref
 	seq int
+}
+
+// ownDir is a folder that is removed after all processes have ended.
+type ownDir struct {
+	path    string
+	release func()
+	drop    func()
 }
 
 // NewRegistry returns an empty Registry. Both arguments may be nil.
@@ -183,6 +191,7 @@ func (l *Registry) KillAll() {
 		killGroup(ref)
 	}
 	l.reaper.kill()
+	l.removeDirs()
 }
 
 // Sweep ends living processes: first the groups (SIGTERM, g.Term, SIGKILL, the
@@ -199,9 +208,10 @@ func (l *Registry) Sweep(ctx context.Context, g Grace) []Leftover {
 	return append(left, l.reaper.sweep(ctx, l.nameOf)...)
 }
 
-// Close calls Sweep and closes the Reaper and the watchdog.
+// Close calls Sweep, removes the folders of OwnDir, and closes the Reaper and the watchdog.
 func (l *Registry) Close(ctx context.Context, g Grace) []Leftover {
 	left := l.Sweep(ctx, g)
+	l.removeDirs()
 	l.reaper.Close()
 	l.watchdog.Close()
 	return left
@@ -213,6 +223,39 @@ func (l *Registry) KeepFile(path string) (drop func()) { return l.keep("file", p
 
 // KeepDir is KeepFile for a folder, which is removed as RemoveDir does.
 func (l *Registry) KeepDir(path string) (drop func()) { return l.keep("dir", path) }
+
+// OwnDir makes Close remove a folder after all processes have ended, and the watchdog if the
+// runner dies before. release is called right before that; it may be nil.
+func (l *Registry) OwnDir(path string, release func()) {
+	if l == nil {
+		return
+	}
+	one := ownDir{path: path, release: release, drop: l.KeepDir(path)}
+	l.mu.Lock()
+	l.dirs = append(l.dirs, one)
+	over := l.over
+	l.mu.Unlock()
+	if over { // KillAll came before
+		l.removeDirs()
+	}
+}
+
+// removeDirs removes the folders of OwnDir. One that can't be removed is left to the
+// watchdog.
+func (l *Registry) removeDirs() {
+	l.mu.Lock()
+	dirs := l.dirs
+	l.dirs = nil
+	l.mu.Unlock()
+	for _, d := range dirs {
+		if d.release != nil {
+			d.release()
+		}
+		if err := RemoveDir(d.path); err == nil {
+			d.drop()
+		}
+	}
+}
 
 func (l *Registry) keep(what, path string) (drop func()) {
 	if l == nil {

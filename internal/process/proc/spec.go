@@ -62,6 +62,9 @@ type Spec struct {
 	// Strays makes Stop look for processes that left the group, and end them: they are
 	// leftovers too. Only Linux knows them.
 	Strays bool
+	// Prepare makes ready what the program consists of, right before it is looked up, such
+	// as the files of a bundle that are unpacked; may be nil.
+	Prepare func(*Registry) error
 	// Change modifies the command before it is started, such as its namespaces; may
 	// be nil.
 	Change func(*exec.Cmd)

@@ -177,6 +177,8 @@ func TestOnlyEscapedValues(t *testing.T) {
 		"page.qtpl own(style.Policy())":  1,
 		"page.qtpl own(script.Policy())": 1,
 		"sheet.qtpl own(style)":          1,
+		"traffic.qtpl own(style)":        1,
+		"traffic.qtpl own(script)":       1,
 	}
 	if !maps.Equal(unescaped, want) {
 		t.Errorf("templates print unescaped: %v, expected %v", unescaped, want)

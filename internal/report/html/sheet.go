@@ -1,9 +1,7 @@
 package html
 
 import (
-	"bufio"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -52,13 +50,6 @@ type Line struct {
 type Band struct {
 	Name     string
 	From, To float64
-}
-
-// Write writes the page, which needs no network and no other file.
-func (s Sheet) Write(w io.Writer) error {
-	bw := bufio.NewWriter(w)
-	writesheet(bw, s)
-	return bw.Flush()
 }
 
 // figure draws the plot.

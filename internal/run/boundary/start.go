@@ -44,6 +44,7 @@ func (e Env) Start(ctx context.Context, def *plan.Server, action suite.Start) (o
 		Dir:         e.dirOf(def, action),
 		Env:         action.Environ(def.Env),
 		Change:      def.Change,
+		Prepare:     def.Prepare(),
 		Registry:    e.Connect.Registry,
 		PipeStdin:   true,
 		Strays:      true,

@@ -52,6 +52,7 @@ func Dial(ctx context.Context, s *plan.Server, o Options) (wire.Transport, error
 		Dir:         s.Dir,
 		Env:         s.Env,
 		Change:      s.Change,
+		Prepare:     s.Prepare(),
 		Registry:    o.Registry,
 		OutputLimit: int64(o.Limits.Stderr),
 		Launcher:    o.Launcher,

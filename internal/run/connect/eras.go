@@ -102,7 +102,7 @@ func (e *Eras) Found(s *plan.Server, sess *mcp.Session, detected bool) {
 // hintKey identifies a server without revealing its arguments, which may contain
 // secrets.
 func hintKey(s *plan.Server) string {
-	parts := append([]string{s.URL, s.Dir}, s.Argv...)
+	parts := append([]string{s.URL}, s.Identity()...)
 	if !s.Client.IsZero() { // a server may speak another version with another client
 		parts = append(parts, s.Client.Name, s.Client.Version, string(s.Client.Declares.Append(nil)))
 	}

@@ -151,6 +151,9 @@ func ownSettings(sv *plan.Server, err error, flags bool) string {
 		return sv.Argv[0] + " run needs -i: without it the server has no standard input"
 	}
 	said := strings.Join(oe.StderrTail, "\n")
+	if m := unpacked().FindStringSubmatch(said); m != nil && sv.Bundle != nil {
+		return "the bundle does not contain " + m[1] + m[2] + ": pack what the server imports"
+	}
 	if noFile().MatchString(said) {
 		return "there is no such file: correct its path, or if it is built, build it first (such as npm run build)"
 	}
@@ -163,6 +166,9 @@ func ownSettings(sv *plan.Server, err error, flags bool) string {
 	}
 	return ""
 }
+
+// unpacked matches what Node.js or Python does not find of the packages of a bundle.
+var unpacked = lazy.Regexp(`(?m)Cannot find (?:module|package) '([^'/][^']*)'|^ModuleNotFoundError: No module named '([\w.]+)'`)
 
 // noFile matches a program that Node.js does not find: the path of a module is not absolute.
 var noFile = lazy.Regexp(`(?m)^Error: Cannot find module '(?:/|[A-Z]:)`)

@@ -49,7 +49,7 @@ func place(sv *plan.Server) string {
 	if sv.URL != "" {
 		return sv.URL
 	}
-	return strings.Join(append([]string{sv.Dir}, sv.Argv...), "\x00")
+	return strings.Join(sv.Identity(), "\x00")
 }
 
 // of returns the sessions with a server, without those that have ended. The caller holds

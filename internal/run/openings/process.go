@@ -37,6 +37,7 @@ func (l *process) start(ctx context.Context) error {
 		Dir:        sv.Dir,
 		Env:        sv.Env,
 		Change:     sv.Change,
+		Prepare:    sv.Prepare(),
 		Registry:   l.r.o.Connect.Registry,
 		PipeStdin:  true,
 		PipeStdout: true,

@@ -203,7 +203,7 @@ func (s *Server) record(starts int) result.Server {
 		Name:      d.Name,
 		File:      d.Pos.File.Name,
 		Transport: "stdio",
-		Target:    strings.Join(d.Argv, " "),
+		Target:    strings.Join(d.Written(), " "),
 		Starts:    starts,
 	}
 	if d.URL != "" {

@@ -27,8 +27,8 @@ type family struct {
 }
 
 // families are run in this order. First comes what one session shows; then what may end
-// it; then what needs further sessions, because a server may be there only once; last what
-// remains when everything is over.
+// it; then what needs further sessions, because a server may be there only once; then what
+// remains when everything is over. Last comes what is about few servers.
 func families() []family {
 	return []family{
 		{"messages", basics.Messages, false},
@@ -54,6 +54,7 @@ func families() []family {
 		{"retry", features.Retry, false}, // doubles examine its requests
 		{"lists", features.Stable, false},
 		{"shutdown", basics.Shutdown, false},
+		{"apps", features.Apps, false}, // most servers have none: they cost the others no time
 	}
 }
 

@@ -31,7 +31,8 @@ type Suite struct {
 // unchanged: ${NAME} in them is a placeholder.
 type Server struct {
 	Name    string
-	Command []string // or URL
+	Command []string // or URL, or Bundle
+	Bundle  string   // a file, relative to the suite
 	URL     string
 	Cwd     string
 	// Env are environment variables passed to the server. Headers maps HTTP headers

@@ -83,9 +83,12 @@ func (w *writer) server() {
 func (w *writer) entry(entry Copy) {
 	sv := w.suite.Server
 	w.line("  %s:", quote(entry.Name))
-	if sv.URL != "" {
+	switch {
+	case sv.URL != "":
 		w.line("    url: %s", quote(sv.URL))
-	} else {
+	case sv.Bundle != "":
+		w.line("    command: {bundle: %s}", quote(sv.Bundle))
+	default:
 		w.line("    command: [%s]", strings.Join(lists.Map(sv.Command, quote), ", "))
 	}
 	text := func(key, value string) {

@@ -174,7 +174,7 @@ func TestServerIdentity(t *testing.T) {
 		"Transport", "URL", "ValidateOutput", "WaitForReady",
 	}
 	informs := []string{
-		"Added", "Change", "ClientSecret", "IdleTimeout", "Key", "Pos", "ProbeTime", "Respond", "Timeout", "Upstreams", "Withheld",
+		"Added", "Bundle", "Change", "ClientSecret", "IdleTimeout", "Key", "Pos", "ProbeTime", "Respond", "Timeout", "Upstreams", "Withheld",
 	}
 	var isIdentity, others []string
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[plan.Server]()) {

@@ -11,6 +11,7 @@ import (
 	"mcptest/internal/assert/schemas"
 	"mcptest/internal/assert/snapshot"
 	"mcptest/internal/base/source"
+	"mcptest/internal/process/bundle"
 	"mcptest/internal/spec/agent"
 	"mcptest/internal/spec/suite"
 )
@@ -44,6 +45,10 @@ type Settings struct {
 	// Self is the path of this program. A command that begins with the word mcptest
 	// starts it, regardless of PATH.
 	Self string
+	// Bundles chooses the folders in which bundles are unpacked; may be nil.
+	Bundles *bundle.Folders
+	// System is where bundles are started.
+	System bundle.System
 	// ViolationKinds are the names allowed in `tolerate:`.
 	ViolationKinds []string
 }

@@ -18,6 +18,8 @@ import (
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/lists"
 	"mcptest/internal/base/source"
+	"mcptest/internal/process/bundle"
+	"mcptest/internal/process/proc"
 	"mcptest/internal/server/upstream"
 	"mcptest/internal/spec/agent"
 	"mcptest/internal/spec/repeat"
@@ -190,6 +192,8 @@ type Server struct {
 	Key string `json:"-"`
 
 	Argv []string // nil for a server with a URL
+	// Bundle is unpacked before Argv is started; nil if the command is no bundle.
+	Bundle *bundle.Program `json:"-"`
 	// Added are arguments that differ between runs.
 	Added []string `json:"-"`
 	// Change modifies the command before it is started, such as its network; it may be
@@ -230,6 +234,31 @@ type Server struct {
 // suite says.
 func (s *Server) IsMock() bool {
 	return len(s.Argv) > 1 && s.Argv[1] == "mock" && strings.HasPrefix(filepath.Base(s.Argv[0]), "mcptest")
+}
+
+// Prepare returns what happens right before each start of the program; nil if nothing does.
+func (s *Server) Prepare() func(*proc.Registry) error {
+	if s.Bundle == nil {
+		return nil
+	}
+	return func(r *proc.Registry) error { return s.Bundle.Prepare(r) }
+}
+
+// Written returns the command as it is written and stored: the file of a bundle, because the
+// folder in which it is unpacked is another one in each run; otherwise Argv.
+func (s *Server) Written() []string {
+	if s.Bundle != nil {
+		return []string{s.Bundle.Bundle.Name}
+	}
+	return s.Argv
+}
+
+// Identity identifies what is started, also in another run.
+func (s *Server) Identity() []string {
+	if s.Bundle != nil {
+		return []string{s.Bundle.Bundle.Path}
+	}
+	return append([]string{s.Dir}, s.Argv...)
 }
 
 // variantOf reports whether two servers are the same or variants of the same

@@ -14,6 +14,7 @@ import (
 	"mcptest/internal/base/lists"
 	"mcptest/internal/base/source"
 	"mcptest/internal/client/protocol"
+	"mcptest/internal/process/bundle"
 	"mcptest/internal/process/probe"
 	"mcptest/internal/spec/plan/rows"
 	"mcptest/internal/spec/plan/traffic"
@@ -46,9 +47,7 @@ func (c *compiler) server(sv *suite.Server) (*Server, source.Diagnostics) {
 	}
 	s.out = out
 	if sv.Command != nil {
-		out.Argv = c.self(s.argv())
-		out.Dir = c.path(sv.Cwd, sv.File)
-		out.Env, out.Withheld = serverEnv(c.set.Env, c.suite, sv)
+		s.program()
 		if sv.URL == "" {
 			s.refuse("url")
 		}
@@ -122,6 +121,85 @@ func (s *serverCompiler) address() {
 	}
 	s.refuse("command")
 	s.transport()
+}
+
+// program resolves the command: a program with its arguments, or a bundle.
+func (s *serverCompiler) program() {
+	c, sv, out := s.c, s.sv, s.out
+	var preset []string
+	if sv.Command.Kind == source.KindMap {
+		preset = s.bundle()
+	} else {
+		out.Argv = c.self(s.argv())
+	}
+	out.Dir = c.path(sv.Cwd, sv.File)
+	if out.Bundle != nil && sv.Cwd == "" {
+		out.Dir = out.Bundle.Dir
+	}
+	out.Env, out.Withheld = serverEnv(c.set.Env, preset, c.suite, sv)
+}
+
+// bundle resolves a command that is a bundle: what it starts, in place of a list of words. It
+// returns the environment that the manifest sets.
+func (s *serverCompiler) bundle() (env []string) {
+	c, n, path := s.c, s.sv.Command, s.path+".command"
+	var written suite.BundleCommand
+	c.dec.Decode(n, path, &written)
+	file := n.Get("bundle")
+	if file == nil || written.Bundle == "" {
+		if file != nil && file.Text == "" {
+			c.dec.Errorf(file, path+".bundle", "the path is empty")
+		}
+		return nil
+	}
+	at := c.path(written.Bundle, s.sv.File)
+	c.file.inputs.add(at)
+	b, ds := bundle.Open(at, written.Bundle)
+	if b != nil && !ds.HasErrors() {
+		var more source.Diagnostics
+		s.out.Bundle, more = b.Program(s.config(written), s.system(), c.set.Bundles)
+		ds = append(ds, more...)
+	}
+	for _, d := range ds {
+		if d.Pos.Line == 0 { // the archive as a whole
+			d.Pos, d.Path = file.Pos, path+".bundle"
+		}
+		c.dec.AddNew(d)
+	}
+	if s.out.Bundle == nil {
+		return nil
+	}
+	s.out.Argv = append(slices.Clone(s.out.Bundle.Argv), s.sv.Args...)
+	return s.out.Bundle.Env
+}
+
+// config returns the values of the bundle's options.
+func (s *serverCompiler) config(written suite.BundleCommand) bundle.Config {
+	n := s.sv.Command
+	pos := n.Get("bundle").Pos
+	if values := n.Get("config"); values != nil {
+		pos = values.Pos
+	}
+	return bundle.Config{
+		Values: written.Config,
+		Path:   s.path + ".command.config",
+		Pos:    pos,
+		Dir:    s.c.path("", s.sv.File),
+	}
+}
+
+// system returns where the bundle is started: with the home folder that the server gets.
+func (s *serverCompiler) system() bundle.System {
+	sys := s.c.set.System
+	for _, v := range s.c.suite.Env {
+		if v.Name == "HOME" {
+			sys.Home = v.Value
+		}
+	}
+	if home, ok := s.sv.Env.Get("HOME"); ok {
+		sys.Home = string(home)
+	}
+	return sys
 }
 
 // argv returns the command with its arguments.
@@ -272,13 +350,18 @@ var minimalNames = []string{
 // ServerEnv returns the environment of a server that no suite declares. names
 // corresponds to inherit_env.
 func ServerEnv(env, names []string) (passed, withheld []string) {
-	return serverEnv(env, &suite.Suite{}, &suite.Server{InheritEnv: &suite.InheritEnv{Names: names}})
+	return serverEnv(env, nil, &suite.Suite{}, &suite.Server{InheritEnv: &suite.InheritEnv{Names: names}})
+}
+
+// BundleEnv returns the environment of a bundle that no suite declares.
+func BundleEnv(env, names []string, p *bundle.Program) (passed, withheld []string) {
+	return serverEnv(env, p.Env, &suite.Suite{}, &suite.Server{InheritEnv: &suite.InheritEnv{Names: names}})
 }
 
 // serverEnv builds a server's environment: inherited names, .env for the names it
-// lists, the suite's env, then its own env. withheld are the names that are set in
-// env and not passed on.
-func serverEnv(env []string, s *suite.Suite, sv *suite.Server) (passed, withheld []string) {
+// lists, what a bundle sets, the suite's env, then its own env. withheld are the names that
+// are set in env and not passed on.
+func serverEnv(env, preset []string, s *suite.Suite, sv *suite.Server) (passed, withheld []string) {
 	b := envBuilder{values: map[string]string{}}
 	inherit := sv.InheritEnv
 	listed := map[string]bool{}
@@ -301,6 +384,10 @@ func serverEnv(env []string, s *suite.Suite, sv *suite.Server) (passed, withheld
 		if inherit != nil && inherit.All || listed[name] || slices.Contains(minimalNames, upper) || strings.HasPrefix(upper, "LC_") {
 			b.set(name, value)
 		}
+	}
+	for _, kv := range preset {
+		name, value, _ := strings.Cut(kv, "=")
+		b.set(name, value)
 	}
 	for _, v := range s.Env {
 		b.set(v.Name, v.Value)

@@ -13,6 +13,7 @@ func SchemaTypes() map[string]reflect.Type {
 		"suite":              reflect.TypeFor[document](),
 		"server":             reflect.TypeFor[Server](),
 		"variant":            reflect.TypeFor[Variant](),
+		"bundle-command":     reflect.TypeFor[BundleCommand](),
 		"header-env":         reflect.TypeFor[headerEnv](),
 		"variable-env":       reflect.TypeFor[fromEnv](),
 		"capture":            reflect.TypeFor[captureKeys](),

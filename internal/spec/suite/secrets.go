@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -34,6 +35,9 @@ func (l *loader) programSecrets() {
 			words = commandWords(sv.Command, func(n *source.Node) *source.Node { return n })
 		}
 		p.Words(append(words, sv.Args...))
+		if sv.File != nil {
+			l.suite.Secrets = append(l.suite.Secrets, bundleSecrets(sv.Command, filepath.Dir(sv.File.Path))...)
+		}
 	}
 	l.suite.Secrets = append(l.suite.Secrets, p.Secrets()...)
 }

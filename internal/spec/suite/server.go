@@ -23,7 +23,7 @@ type Server struct {
 	// Describe is that of a variant; it may be nil.
 	Describe *source.Node
 
-	// The program and its arguments: a list, or a string split by POSIX rules. Started directly, never by a shell.
+	// The program and its arguments: a list, or a string split by POSIX rules. Started directly, never by a shell. Or a bundle: {bundle: FILE}.
 	Command *source.Node `yaml:"command"`
 	// Arguments appended to the command, which as text is then one program, not split.
 	Args []string `yaml:"args" example:"[-y, '@acme/mcp-server']" for:"command"`
@@ -31,7 +31,7 @@ type Server struct {
 	URL string `yaml:"url" example:"http://127.0.0.1:8080/mcp" schema:"minLength: 1"`
 	// Environment of the process, on top of the suite's.
 	Env source.Map[scalar] `yaml:"env" for:"command" example:"{MODE: test}"`
-	// Working directory. Default: the folder of the file that contains this key.
+	// Working directory. Default: the folder of the file that contains this key; of a bundle, an empty folder.
 	Cwd string `yaml:"cwd" example:"server" for:"command"`
 	// HTTP headers: a value, or {env: NAME}, which is secret.
 	Headers source.Map[Header] `yaml:"headers" for:"url" example:"{X-Tenant: acme}"`

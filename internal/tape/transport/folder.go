@@ -160,7 +160,7 @@ func (f *Folder) writer(s *plan.Server) (*cassette.Writer, error) {
 	if r == nil {
 		h := cassette.Header{
 			Program:   f.o.Program,
-			Server:    cassette.Server{Name: s.Name, Command: s.Argv, URL: s.URL},
+			Server:    cassette.Server{Name: s.Name, Command: s.Written(), URL: s.URL},
 			Transport: cassette.Stdio,
 			Volatile:  f.o.Volatile,
 			Suites:    f.users[s.Key],
@@ -216,7 +216,7 @@ func (f *Folder) Dial(ctx context.Context, s *plan.Server, o connect.Options) (w
 	n := f.dialed[name]
 	rec := p.Cassette().Server
 	if !sameServer(rec, s) && !slices.ContainsFunc(f.others, func(o Other) bool { return o.Server == s.Name }) {
-		masked := string(f.o.Redact.Bytes([]byte(nameOf(s.Argv, s.URL))))
+		masked := string(f.o.Redact.Bytes([]byte(nameOf(s.Written(), s.URL))))
 		f.others = append(f.others, Other{p.Cassette().File, s.Name, nameOf(rec.Command, rec.URL), masked})
 	}
 	f.mu.Unlock()

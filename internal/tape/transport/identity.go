@@ -110,7 +110,7 @@ func sameServer(rec cassette.Server, s *plan.Server) bool {
 	if len(rec.Command) == 0 || s.Argv == nil {
 		return rec.URL == "" || s.URL == "" || secret.Matches(withoutPort(rec.URL), withoutPort(s.URL))
 	}
-	return slices.EqualFunc(rec.Command, s.Argv, func(rec, live string) bool {
+	return slices.EqualFunc(rec.Command, s.Written(), func(rec, live string) bool {
 		return secret.Matches(withoutFolder(rec), withoutFolder(live))
 	})
 }

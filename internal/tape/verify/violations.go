@@ -18,6 +18,20 @@ type Violation struct {
 	call *cassette.Call // during which it was noticed; nil: none
 }
 
+// Line returns the line of the cassette in which the violation is: that of the response to the
+// request during which it was noticed, or else of the request; 0 if it belongs to none.
+func (v Violation) Line() int {
+	switch {
+	case v.call == nil:
+		return 0
+	case v.call.Response != nil:
+		return v.call.Response.Line
+	case v.call.Request != nil:
+		return v.call.Request.Line
+	}
+	return 0
+}
+
 // same reports whether two servers commit the same violation: in response to the same
 // request, if it belongs to one.
 func (v Violation) same(other Violation) bool {

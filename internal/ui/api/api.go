@@ -15,12 +15,15 @@ import (
 
 // Options are what the page works with.
 type Options struct {
-	Hub      *live.Hub
-	Keeper   Keeper
-	Redactor *secret.Redactor
-	Usage    func(server int) string // flags and arguments of `mcptest call` for a server
-	Port     int
-	Token    string
+	Hub       *live.Hub
+	Keeper    Keeper
+	Tapes     Tapes
+	Tester    Tester
+	Historian Historian
+	Redactor  *secret.Redactor
+	Usage     func(server int) string // flags and arguments of `mcptest call` for a server
+	Port      int
+	Token     string
 }
 
 // API answers the requests of the page.

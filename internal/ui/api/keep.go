@@ -10,27 +10,40 @@ import (
 // The requests of the drawer Keep as test.
 
 type toKeep struct {
-	Call  int    `json:"call"`
-	File  int    `json:"file"`
-	Name  string `json:"name"`
-	Leave []int  `json:"leave"`
+	Call     int       `json:"call"`
+	Recorded *Recorded `json:"recorded"` // in place of Call
+	File     int       `json:"file"`
+	Name     string    `json:"name"`
+	Leave    []int     `json:"leave"`
 }
 
-// kept returns a call that can become a test.
-func (a *API) kept(id int) (live.Call, error) {
-	c, err := a.o.Hub.Call(id)
+// subject returns what a test is made of.
+func (a *API) subject(in toKeep) (Subject, error) {
+	if in.Recorded != nil {
+		return Subject{Recorded: in.Recorded}, nil
+	}
+	c, err := a.o.Hub.Call(in.Call)
 	if err == nil && (!c.Done || c.Exchange == nil || c.Cause != "") {
 		err = &live.RefusedError{Reason: "there is no result to be kept"}
 	}
-	return c, err
+	return Subject{Call: c}, err
+}
+
+// runsByItself reports whether the test of a subject is run after its insertion: it calls
+// nothing but what declares to be read-only.
+func (s Subject) runsByItself() bool {
+	if s.Recorded != nil {
+		return false
+	}
+	return s.Call.Wanted.Kind != live.CallTool || objection("tool", s.Call.Tool) == ""
 }
 
 func (a *API) draft(_ context.Context, in toKeep) (jsonv.Value, error) {
-	c, err := a.kept(in.Call)
+	s, err := a.subject(in)
 	if err != nil {
 		return jsonv.Value{}, err
 	}
-	d, err := a.o.Keeper.Draft(c, Choice{in.File, in.Name, in.Leave})
+	d, err := a.o.Keeper.Draft(s, Choice{in.File, in.Name, in.Leave})
 	if err != nil {
 		return jsonv.Value{}, err
 	}
@@ -49,18 +62,17 @@ type toInsert struct {
 }
 
 func (a *API) insert(ctx context.Context, in toInsert) (jsonv.Value, error) {
-	c, err := a.kept(in.Call)
+	s, err := a.subject(in.toKeep)
 	if err != nil {
 		return jsonv.Value{}, err
 	}
-	got, err := a.o.Keeper.Insert(ctx, c, Choice{in.File, in.Name, in.Leave}, in.Shown)
+	got, err := a.o.Keeper.Insert(ctx, s, Choice{in.File, in.Name, in.Leave}, in.Shown)
 	if err != nil {
 		return jsonv.Value{}, err
 	}
 	a.o.Hub.Reload()
-	runs := c.Wanted.Kind != live.CallTool || objection("tool", c.Tool) == ""
 	return jsonv.ObjectOf(
-		"insertion", got.ID, "name", got.Name, "place", got.Place, "runs", runs, "tool", c.Wanted.Name,
+		"insertion", got.ID, "name", got.Name, "place", got.Place, "runs", s.runsByItself(), "tool", got.Calls,
 	), nil
 }
 

@@ -14,13 +14,19 @@ type Keeper interface {
 	// FileOf returns the number of the suite that declares a server, 0 if none does.
 	FileOf(def *plan.Server) int
 	// Draft returns the test of a call, and the change of its file. It writes nothing.
-	Draft(call live.Call, c Choice) (Draft, error)
+	Draft(s Subject, c Choice) (Draft, error)
 	// Insert writes the test, if the file is what was shown.
-	Insert(ctx context.Context, call live.Call, c Choice, shown string) (Inserted, error)
+	Insert(ctx context.Context, s Subject, c Choice, shown string) (Inserted, error)
 	// Undo restores the file of an insertion, if it is what Insert left.
 	Undo(ctx context.Context, insertion int) error
 	// Run runs the test of an insertion once.
 	Run(ctx context.Context, insertion int) (Verdict, error)
+}
+
+// Subject is what a test is made of: a call of this page, or a recorded one.
+type Subject struct {
+	Call     live.Call
+	Recorded *Recorded // nil: Call
 }
 
 // Choice is what a person chose for a test.
@@ -48,6 +54,7 @@ type Inserted struct {
 	ID    int
 	Name  string
 	Place string // file:line
+	Calls string // what the test calls
 }
 
 // Verdict is how a kept test ended.

@@ -20,6 +20,9 @@ func (a *API) stateNow() jsonv.Value {
 		"protocols", jsonv.List(append([]string{mcp.Auto}, protocol.Versions()...), jsonv.String),
 		"calls", jsonv.List(calls, callView),
 		"asks", jsonv.List(a.o.Hub.Asks(), askView),
+		"suites", a.o.Tester.Version(),
+		"run", runView(a.o.Tester.Run()),
+		"cassettes", jsonv.List(a.o.Tapes.Names(), jsonv.String),
 		"files", jsonv.List(a.o.Keeper.Files(), jsonv.String),
 	)
 }

@@ -66,20 +66,27 @@ func (a *API) frame(_ context.Context, in ofFrame) (jsonv.Value, error) {
 	if !ok {
 		return jsonv.Value{}, &live.RefusedError{Reason: "this row is no longer kept"}
 	}
-	raw := a.texts.get(fmt.Sprintf("row %d", r.Seq), func() string {
+	out := a.frameView(fmt.Sprintf("row %d", r.Seq), r, in.From)
+	if command := a.command(r); command != "" {
+		out = out.With("command", jsonv.String(command))
+	}
+	return out, nil
+}
+
+// frameView returns the bytes of a row from a byte on, and what is wrong with it. key names
+// the row.
+func (a *API) frameView(key string, r live.Row, from int) jsonv.Value {
+	raw := a.texts.get(key, func() string {
 		if r.Raw == nil {
 			return a.o.Redactor.String(r.Text)
 		}
 		return string(a.o.Redactor.Bytes(r.Raw))
 	})
-	out := jsonv.ObjectOf("raw", piece(raw, in.From), "violations", jsonv.List(r.Violations, violationView))
+	out := jsonv.ObjectOf("raw", piece(raw, from), "violations", jsonv.List(r.Violations, violationView))
 	if v, err := jsonv.Parse([]byte(raw)); err == nil && len(raw) <= pieceSize {
 		out = out.With("parsed", jsonv.String(a.pretty(v)))
 	}
-	if command := a.command(r); command != "" {
-		out = out.With("command", jsonv.String(command))
-	}
-	return out, nil
+	return out
 }
 
 // command returns the command line that makes the call of a row again; "" if it is none.

@@ -72,6 +72,9 @@ func (h *Hub) define(def *plan.Server) {
 	h.servers = append(h.servers, s)
 }
 
+// Touch wakes those who follow the state, after something else in it has changed.
+func (h *Hub) Touch() { h.touch() }
+
 // touch wakes those who follow the state.
 func (h *Hub) touch() {
 	h.mu.Lock()

@@ -65,6 +65,9 @@ type View struct {
 	Call    int // that is running; 0: none
 }
 
+// Tool returns the definition of a tool, absent if the server does not list it.
+func (v View) Tool(name string) jsonv.Value { return v.Offer.tool(name) }
+
 // View returns the server as it is now.
 func (s *Server) View() View {
 	s.mu.Lock()

@@ -39,6 +39,7 @@ type Visit struct {
 	Signed                               bool          // a result has serverInfo
 	Unsigned                             *mcp.Exchange // a result without
 	Greeted                              *mcp.Exchange // initialize, sent to a server of a stateless revision
+	Viewed                               []string      // tools with a view whose result was judged for clients without
 
 	memory   memory
 	declared map[*mcp.Session]jsonv.Value          // capabilities of the clients of open sessions

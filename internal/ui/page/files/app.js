@@ -2,12 +2,17 @@ import { button, el, visible } from './dom.js';
 import { follow, hasToken, Problem } from './net.js';
 import { AnswerPanel } from './answer.js';
 import { CallPanel } from './call.js';
+import { CassettesPanel } from './cassettes.js';
+import { HistoryPanel } from './history.js';
 import { ServerPanel } from './server.js';
+import { TestsPanel } from './tests.js';
 import { WirePanel } from './wire.js';
 
 /** @typedef {{name: string, panel: HTMLElement, tab: HTMLButtonElement}} View */
 
-const names = ['Server', 'Call', 'Answer', 'Wire'];
+const names = ['Server', 'Call', 'Answer', 'Wire', 'Tests', 'History', 'Cassettes'];
+// Panels that are shown without the others.
+const alone = ['Tests', 'History', 'Cassettes'];
 /** @type {View[]} */
 const views = [];
 const main = /** @type {HTMLElement} */ (document.getElementById('main'));
@@ -18,7 +23,7 @@ const byId = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
 /** What the panels share. */
 export const app = {
   /** @type {any} */
-  state: { servers: [], calls: [], asks: [], files: [], protocols: [], problem: '' },
+  state: { servers: [], calls: [], asks: [], files: [], cassettes: [], protocols: [], problem: '', suites: '', run: { id: 0 } },
   /** Says something to the person. @param {string} text */
   say(text) { byId('said').textContent = visible(text); },
   /** Does something that can be refused. @param {() => Promise<any>} act */
@@ -41,7 +46,11 @@ export const app = {
       if (current && focus) v.tab.focus();
     }
     main.classList.toggle('answering', name === 'Answer');
+    main.classList.toggle('single', alone.includes(name));
     wire.render();
+    if (name === 'Cassettes') cassettes.open();
+    if (name === 'Tests') tests.open();
+    if (name === 'History') past.read();
   },
   /** @param {any} item */
   choose(item) {
@@ -66,9 +75,12 @@ const server = new ServerPanel(byId('panel-Server'), app);
 const call = new CallPanel(byId('panel-Call'), app);
 const answer = new AnswerPanel(byId('panel-Answer'), app);
 const wire = new WirePanel(byId('panel-Wire'), app);
+const past = new HistoryPanel(byId('panel-History'), app);
+const tests = new TestsPanel(byId('panel-Tests'), app);
+const cassettes = new CassettesPanel(byId('panel-Cassettes'), app);
 
 const keys = [
-  ['?', 'this list'], ['1 to 4', 'the tabs Server, Call, Answer, Wire'], ['/', 'search the lists'], ['f', 'filter the wire'],
+  ['?', 'this list'], ['1 to ' + names.length, 'the tabs ' + names.join(', ')], ['/', 'search the lists'], ['f', 'filter the wire'],
   ['Ctrl+Enter', 'Send, while you write arguments'], ['Esc', 'close a question'], ['← →', 'change the tab, on the tabs'],
 ];
 
@@ -86,7 +98,7 @@ document.addEventListener('keydown', (e) => {
   const at = /** @type {HTMLElement} */ (e.target);
   if (e.ctrlKey || e.metaKey || e.altKey || document.querySelector('dialog[open]')) return;
   if (at.matches('input, textarea, select')) return;
-  const n = '1234'.indexOf(e.key);
+  const n = /^[1-9]$/.test(e.key) && Number(e.key) <= names.length ? Number(e.key) - 1 : -1;
   if (e.key === '?') help();
   else if (n >= 0) app.show(/** @type {string} */ (names[n]), true);
   else if (e.key === '/') server.search.focus();
@@ -109,6 +121,8 @@ function receive(message) {
     server.update();
     call.update();
     answer.update();
+    cassettes.update();
+    tests.update();
   }
   if (message.rows) {
     wire.add(message.rows, message.lost);

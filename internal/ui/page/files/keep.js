@@ -3,15 +3,17 @@ import { post } from './net.js';
 
 /** The drawer Keep as test: the assertions, the change of the file, the verdict. */
 export class KeepDrawer {
-  /** @param {any} app */
-  constructor(app) {
+  /** @param {any} app @param {string} id of the drawer in the page */
+  constructor(app, id) {
     this.app = app;
-    this.call = 0;
+    this.id = id;
+    /** What the test is made of: {call}, or {recorded: {cassette, line}}. @type {any} */
+    this.subject = null;
     this.asked = 0;
     this.draft = null;
     this.insertion = -1;
-    this.name = el('input', { type: 'text', id: 'test-name', autocomplete: 'off', onchange: () => this.propose() });
-    this.file = el('select', { id: 'test-file', onchange: () => this.propose() });
+    this.name = el('input', { type: 'text', id: id + '-name', autocomplete: 'off', onchange: () => this.propose() });
+    this.file = el('select', { id: id + '-file', onchange: () => this.propose() });
     this.boxes = el('fieldset', {});
     this.notes = el('div', {});
     this.diff = el('pre', { role: 'region', 'aria-label': 'Diff', tabindex: '0' });
@@ -21,24 +23,24 @@ export class KeepDrawer {
     this.verdict = el('div', { role: 'status' });
     this.root = el(
       'div', { class: 'drawer', role: 'region', 'aria-label': 'Keep as test', hidden: true }, el('h3', {}, 'Keep as test'),
-      el('div', { class: 'field' }, el('label', { for: 'test-name' }, 'Test name'), this.name),
-      el('div', { class: 'field' }, el('label', { for: 'test-file' }, 'File'), this.file),
+      el('div', { class: 'field' }, el('label', { for: id + '-name' }, 'Test name'), this.name),
+      el('div', { class: 'field' }, el('label', { for: id + '-file' }, 'File'), this.file),
       this.boxes, this.notes, this.diff, el('div', { class: 'row' }, this.insert, this.undo, this.again), this.verdict,
     );
   }
 
   close() {
     this.root.hidden = true;
-    this.call = 0;
+    this.subject = null;
   }
 
-  /** @param {number} call */
-  open(call) {
-    this.call = call;
+  /** @param {any} subject */
+  open(subject) {
+    this.subject = subject;
     this.insertion = -1;
     this.name.value = '';
     fill(this.file, ...this.app.state.files.map((/** @type {string} */ f, /** @type {number} */ i) => el('option', { value: i }, visible(f))));
-    const made = this.app.state.calls.find((/** @type {any} */ c) => c.id === call);
+    const made = this.app.state.calls.find((/** @type {any} */ c) => c.id === subject.call);
     this.file.value = String(this.app.state.servers.find((/** @type {any} */ s) => s.id === made?.server)?.file ?? 0);
     fill(this.boxes);
     fill(this.verdict);
@@ -53,7 +55,7 @@ export class KeepDrawer {
 
   choice() {
     const leave = [...this.boxes.querySelectorAll('input')].flatMap((box, i) => (box.checked ? [] : [i]));
-    return { call: this.call, file: Number(this.file.value), name: this.name.value, leave };
+    return { ...this.subject, file: Number(this.file.value), name: this.name.value, leave };
   }
 
   /** Asks for the test as it would be written. */
@@ -73,8 +75,8 @@ export class KeepDrawer {
     this.name.placeholder = draft.name;
     if (this.boxes.childElementCount === 0) {
       fill(this.boxes, el('legend', {}, 'What the test expects'), ...draft.assertions.map((/** @type {any} */ a, /** @type {number} */ i) => el(
-        'div', { class: 'check' }, el('input', { type: 'checkbox', id: 'expect-' + i, checked: true, onchange: () => this.propose() }),
-        el('label', { for: 'expect-' + i }, el('code', {}, visible(a.text)), a.note ? el('small', { class: 'faint' }, ' ' + visible(a.note)) : null),
+        'div', { class: 'check' }, el('input', { type: 'checkbox', id: this.id + '-expect-' + i, checked: true, onchange: () => this.propose() }),
+        el('label', { for: this.id + '-expect-' + i }, el('code', {}, visible(a.text)), a.note ? el('small', { class: 'faint' }, ' ' + visible(a.note)) : null),
       )));
     }
     fill(this.notes, ...draft.notes.map((/** @type {string} */ n) => el('p', { class: 'warn' }, visible(n))), draft.creates ? el('p', {}, 'The file is created.') : null);
@@ -96,9 +98,9 @@ export class KeepDrawer {
       await this.run();
       return;
     }
-    this.again.textContent = 'Run now (calls ' + visible(done.tool) + ' again)';
+    this.again.textContent = 'Run now (calls ' + visible(done.tool) + (this.subject.recorded ? ')' : ' again)');
     this.again.hidden = false;
-    fill(this.verdict, el('p', {}, 'Inserted. The test was not run, because that calls the tool again.'));
+    fill(this.verdict, el('p', {}, 'Inserted. The test was not run, because that calls ' + visible(done.tool) + '.'));
   }
 
   async run() {

@@ -2,7 +2,6 @@ import { button, bytes, el, fill, short, visible } from './dom.js';
 import { post } from './net.js';
 
 const rowHeight = 26;
-const mostRows = 20000;
 
 /** @param {any} r @param {string[]} words */
 function matches(r, words) {
@@ -12,15 +11,25 @@ function matches(r, words) {
     if (key === 'method') return (r.method ?? '').includes(value);
     if (key === 'status') return String(r.status ?? '').startsWith(value ?? '');
     if (key === 'violation') return value ? kinds.some((/** @type {string} */ k) => k.includes(value)) : kinds.length > 0;
-    return [r.kind, r.method, r.id, r.text, r.status, ...kinds].join(' ').toLowerCase().includes(word.toLowerCase());
+    return [r.kind, r.method, r.name, r.id, r.text, r.status, ...kinds].join(' ').toLowerCase().includes(word.toLowerCase());
   });
 }
 
+/**
+ * How a timeline is named in the page, how many rows it keeps, where the bytes of a row come from, and what a shown
+ * row offers.
+ * @typedef {{title: string, filter: string, most: number, load: (seq: number, from: number) => Promise<any>, offer?: (row: any) => Node|null}} Source
+ */
+
+/** @type {Source} */
+const session = { title: 'Wire', filter: 'Filter', most: 20000, load: (seq, from) => post('frame', { seq, from }) };
+
 /** The tab Wire: every message in the order of time. Only the rows that are seen are in the page. */
 export class WirePanel {
-  /** @param {HTMLElement} root @param {any} app */
-  constructor(root, app) {
+  /** @param {HTMLElement} root @param {any} app @param {Source} [source] */
+  constructor(root, app, source = session) {
     this.app = app;
+    this.source = source;
     /** @type {any[]} */
     this.rows = [];
     /** @type {Map<number, any>} */
@@ -30,19 +39,31 @@ export class WirePanel {
     this.lost = 0;
     this.current = 0;
     this.pending = false;
-    this.filter = el('input', { type: 'search', 'aria-label': 'Filter', placeholder: 'method: status: violation: or text', oninput: () => this.refilter() });
+    this.filter = el('input', { type: 'search', 'aria-label': source.filter, placeholder: 'method: status: violation: or text', oninput: () => this.refilter() });
     this.count = el('span', { class: 'faint', role: 'status' });
     this.body = el('tbody', {});
     const head = ['#', 'Direction', 'Method', 'Id', 'ms', 'Size', 'Violations'];
     const columns = ['col-n', 'col-dir', '', 'col-id', 'col-ms', 'col-size', ''];
-    this.table = el('table', { 'aria-label': 'Wire' }, el('thead', {}, el('tr', {}, ...head.map((h, i) => el('th', { scope: 'col', class: columns[i] }, h)))), this.body);
+    this.table = el('table', { 'aria-label': source.title }, el('thead', {}, el('tr', {}, ...head.map((h, i) => el('th', { scope: 'col', class: columns[i] }, h)))), this.body);
     this.scroller = el('div', { class: 'scroller', tabindex: '0', role: 'region', 'aria-label': 'Messages' }, this.table);
     this.scroller.addEventListener('scroll', () => this.later());
     this.detail = el('div', { role: 'region', 'aria-label': 'Message', hidden: true });
     this.fold = button('Hide', () => this.toggle(), { 'aria-expanded': 'true' });
     this.content = el('div', {}, this.scroller, this.detail);
-    root.append(el('div', { class: 'row' }, el('h2', {}, 'Wire'), this.filter, this.count, this.fold), this.content);
+    root.append(el('div', { class: 'row' }, el('h2', {}, source.title), this.filter, this.count, this.fold), this.content);
     addEventListener('resize', () => this.later());
+  }
+
+  /** Forgets all rows. */
+  clear() {
+    this.rows = [];
+    this.found = [];
+    this.bySeq.clear();
+    this.lost = 0;
+    this.current = 0;
+    this.detail.hidden = true;
+    this.scroller.scrollTop = 0;
+    this.later();
   }
 
   toggle() {
@@ -64,8 +85,8 @@ export class WirePanel {
       this.bySeq.set(r.seq, r);
       if (matches(r, words)) this.found.push(r);
     }
-    if (this.rows.length > mostRows) {
-      for (const r of this.rows.splice(0, this.rows.length - mostRows)) this.bySeq.delete(r.seq);
+    if (this.rows.length > this.source.most) {
+      for (const r of this.rows.splice(0, this.rows.length - this.source.most)) this.bySeq.delete(r.seq);
       const first = this.rows[0].seq;
       this.found = this.found.filter((r) => r.seq >= first);
     }
@@ -132,7 +153,7 @@ export class WirePanel {
   /** @param {any} r */
   row(r) {
     const direction = r.out ? '→ server' : r.kind === 'stderr' ? 'stderr' : r.kind === 'http' ? 'HTTP ' + r.status : r.kind === 'end' ? 'end' : '← server';
-    const what = r.method ?? (r.kind === 'no message' || r.text ? r.text ?? '' : '');
+    const what = [r.method, r.name].filter(Boolean).join(' ') || (r.kind === 'no message' || r.text ? r.text ?? '' : '');
     const badges = r.violations.map((/** @type {any} */ v) => el('span', { class: v.tolerated ? 'badge tolerated' : 'badge', title: visible(v.message) }, v.kind));
     const tr = el(
       'tr', { class: 'frame', 'aria-current': r.seq === this.current ? 'true' : null, onclick: () => this.open(r) },
@@ -147,13 +168,13 @@ export class WirePanel {
   async open(r) {
     this.current = r.seq;
     this.later();
-    const d = await this.app.try(() => post('frame', { seq: r.seq, from: 0 }));
+    const d = await this.app.try(() => this.source.load(r.seq, 0));
     if (!d || this.current !== r.seq) return;
     this.detail.hidden = false;
     const raw = el('pre', { tabindex: '0', role: 'region', 'aria-label': 'Raw bytes' }, visible(d.raw.text));
     let next = d.raw.next;
     const more = button('Show more', async () => {
-      const p = await this.app.try(() => post('frame', { seq: r.seq, from: next }));
+      const p = await this.app.try(() => this.source.load(r.seq, next));
       if (!p) return;
       raw.append(visible(p.raw.text));
       next = p.raw.next;
@@ -161,7 +182,7 @@ export class WirePanel {
     });
     more.hidden = next >= d.raw.size;
     fill(
-      this.detail, el('h3', {}, 'Message ' + r.seq + ', ' + new Date(r.at).toISOString()),
+      this.detail, el('h3', {}, 'Message ' + r.seq + ', ' + new Date(r.at).toISOString()), this.source.offer?.(r) ?? null,
       ...d.violations.map((/** @type {any} */ v) => el('p', {}, el('span', { class: 'badge' }, v.kind), ' ' + visible(v.message) + ' ', el('small', { class: 'faint' }, visible(v.rule)))),
       el('h3', {}, 'Raw bytes'), raw, more, d.parsed ? el('details', {}, el('summary', {}, 'Parsed'), el('pre', { tabindex: '0' }, visible(d.parsed))) : null,
       d.command ? el('div', {}, el('h3', {}, 'As a command'), el('pre', { tabindex: '0' }, visible(d.command)), button('Copy command', () => { navigator.clipboard?.writeText(d.command); this.app.say('Copied.'); })) : null,
