@@ -99,8 +99,8 @@ func (j *judge) add(level Level, rule string, at place, fix, message string) {
 	f := Finding{
 		Rule:    rule,
 		Level:   level,
-		Tool:    shorten(at.tool),
-		Subject: shorten(at.subject),
+		Tool:    shortenTo(nameLength, at.tool),
+		Subject: shortenTo(nameLength, at.subject),
 		Pointer: at.pointer,
 		Message: message,
 		Fix:     cmp.Or(fix, j.rules[rule].Fix),

@@ -86,16 +86,22 @@ func withoutRepeats(texts []string) (out []string) {
 	return out
 }
 
-// shownLength bounds a text of the server in a message.
-const shownLength = 160
+const (
+	// shownLength bounds a text of the server in a message.
+	shownLength = 160
+	// nameLength bounds the name of a tool or the URI of a resource, by which findings are accepted.
+	nameLength = 1000
+)
 
 // quote shows a text of the server in a message.
 func quote(text string) string { return strconv.Quote(shorten(text)) }
 
 // shorten bounds a text of the server.
-func shorten(text string) string {
-	if len(text) <= shownLength {
+func shorten(text string) string { return shortenTo(shownLength, text) }
+
+func shortenTo(limit int, text string) string {
+	if len(text) <= limit {
 		return text
 	}
-	return strings.ToValidUTF8(text[:shownLength], "") + "…"
+	return strings.ToValidUTF8(text[:limit], "") + "…"
 }
