@@ -154,6 +154,8 @@ browser: servers
 .PHONY: pictures
 pictures: servers
 	MCPTEST_PICTURES=1 $(GO) test -count=1 -run '^TestPictures$$' ./internal/cli
+	shots=$$(mktemp -d) && MCPTEST_PICTURES=1 MCPTEST_REQUIRE_BROWSER=1 MCPTEST_FLOWS=picture MCPTEST_SCREENSHOTS=$$shots \
+		$(GO) test -count=1 -run '^TestUIInABrowser$$' ./internal/cli; rc=$$?; rm -rf "$$shots"; exit $$rc
 
 ## vet: go vet
 .PHONY: vet

@@ -4,12 +4,15 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"mcptest/internal/base/testkit"
 )
 
 // roughSuite has servers that never answer, and that write what is no message.
@@ -47,12 +50,12 @@ func TestUIInABrowser(t *testing.T) {
 	}{Chromium: installedChromium(t), Shots: os.Getenv("MCPTEST_SCREENSHOTS")}
 	var attacked []*explored
 	var rough *explored
-	for _, name := range []string{"tokenless", "sum", "counting", "narrow", "keyboard", "load", "attack", "rebinding", "rough", "cassette", "tests"} {
+	for _, name := range []string{"tokenless", "sum", "counting", "narrow", "keyboard", "load", "attack", "rebinding", "rough", "cassette", "tests", "also", "picture"} {
 		if only := os.Getenv("MCPTEST_FLOWS"); only != "" && !strings.Contains(only, name) {
 			continue
 		}
 		args := []string{"--", "node", everything, "stdio"}
-		counted := name != "sum" && name != "keyboard" && name != "narrow"
+		counted := name != "sum" && name != "keyboard" && name != "narrow" && name != "also"
 		if counted {
 			args = nil
 		}
@@ -60,6 +63,9 @@ func TestUIInABrowser(t *testing.T) {
 			args = []string{"--cassette", faultyCassette(t)}
 		}
 		e := explore(t, args...)
+		if name == "picture" {
+			e = exploreFiles(t, picturedFiles(t))
+		}
 		if name == "tests" {
 			e.write("mcptest.yaml", testedSuite)
 		}
@@ -106,11 +112,51 @@ func TestUIInABrowser(t *testing.T) {
 		t.Errorf("a reload during a call: %s", rough.read("log"))
 	}
 	for _, f := range found {
+		if f.Name == "picture" && len(f.Problems) == 0 {
+			comparePicture(t, f.Facts, job.Shots)
+		}
 		t.Logf("%-10s %s", f.Name, f.Facts)
 		for _, p := range f.Problems {
 			t.Errorf("%s: %s", f.Name, p)
 		}
 	}
+}
+
+// picturedFiles are the suite of the pictures and its server.
+func picturedFiles(t *testing.T) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	for _, name := range []string{"calendar-2.yaml", "mcptest.yaml"} {
+		data, err := os.ReadFile(filepath.Join("../../docs/pictures", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[name] = string(data)
+	}
+	return files
+}
+
+// comparePicture compares what the page shows with the picture of the guide; with
+// MCPTEST_PICTURES it replaces the picture.
+func comparePicture(t *testing.T, facts json.RawMessage, shots string) {
+	t.Helper()
+	var seen struct{ Text string }
+	if err := json.Unmarshal(facts, &seen); err != nil {
+		t.Fatal(err)
+	}
+	text := strings.TrimSpace(varying.ReplaceAllString(seen.Text, "~")) + "\n"
+	const file = "../../docs/pictures/ui.txt"
+	if os.Getenv("MCPTEST_PICTURES") != "" {
+		shot, err := os.ReadFile(filepath.Join(shots, "ui.png"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(os.WriteFile("../../docs/pictures/ui.png", shot, 0o644), os.WriteFile(file, []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	was, _ := os.ReadFile(file)
+	testkit.Equal(t, "the text of docs/pictures/ui.png (make pictures)", text, string(was))
 }
 
 // TestPageTypesInABrowser checks the modules of the page with the TypeScript compiler.

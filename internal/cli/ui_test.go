@@ -2,8 +2,10 @@ package cli_test
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"os"
 	"os/exec"
@@ -11,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/testkit"
@@ -32,9 +35,19 @@ const countingSuite = "# mine\nservers: {c: {command: [counting, log], env: {API
 // explore starts `mcptest ui` with arguments; without, and with a cassette, with a suite.
 func explore(t *testing.T, args ...string) *explored {
 	t.Helper()
-	e := &explored{t: t, offer: "0", dir: t.TempDir()}
+	files := map[string]string{}
 	if len(args) == 0 || args[0] == "--cassette" {
-		e.write("mcptest.yaml", countingSuite)
+		files["mcptest.yaml"] = countingSuite
+	}
+	return exploreFiles(t, files, args...)
+}
+
+// exploreFiles starts `mcptest ui` in a folder with files.
+func exploreFiles(t *testing.T, files map[string]string, args ...string) *explored {
+	t.Helper()
+	e := &explored{t: t, offer: "0", dir: t.TempDir()}
+	for name, text := range files {
+		e.write(name, text)
 	}
 	e.cmd = exec.Command("mcptest", append([]string{"ui", "--no-open"}, args...)...)
 	e.cmd.Dir = e.dir
@@ -455,4 +468,115 @@ func TestUISurvivesServers(t *testing.T) {
 	}
 	testkit.Equal(t, "the exit code after Ctrl-C", e.cmd.Wait() == nil, true)
 	testkit.Wait(t, "the end of the server", func() bool { return e.count("end") == 1 })
+}
+
+// The same call with a protocol version that was chosen, in a session of its own: asked about like every
+// call, compared with the masks of same_as, and gone afterwards.
+func TestUICallsAlsoOn(t *testing.T) {
+	t.Parallel()
+	e := explore(t)
+	e.connect()
+	id, _ := e.call("read", `{"text":"a"}`)
+	other := e.post("also-on", `{"call":`+id+`,"server":0,"protocol":"2025-11-25"}`).Lookup("call").String()
+	e.ended(other)
+	starts := e.count("start")
+	testkit.Equal(t, "starts, calls", fmt.Sprint(starts, e.count("call read")), "2 2")
+	same := e.post("differences", `{"first":`+id+`,"other":`+other+`}`)
+	testkit.Equal(t, "differences of equal results", same.Lookup("lines").String(), "[]")
+	testkit.Wait(t, "the end of the second session", func() bool { return e.count("end") == 1 })
+
+	third, _ := e.call("write", "{}")
+	changed := e.post("differences", `{"first":`+id+`,"other":`+third+`}`).Lookup("lines").String()
+	if !strings.Contains(changed, "done read") || !strings.Contains(changed, "done write") {
+		t.Errorf("differences of others: %s", changed)
+	}
+	ask := e.post("also-on", `{"call":`+third+`,"server":0,"protocol":"2025-06-18"}`)
+	if ask.Lookup("confirm").Text() == "" || e.count("call write") != 1 {
+		t.Errorf("a tool that may change something was called again without a question: %s", ask)
+	}
+	// The answer is good for this version only.
+	again := e.post("also-on", `{"call":`+third+`,"server":0,"protocol":"2025-03-26","confirm":"`+ask.Lookup("confirm").Text()+`"}`)
+	if again.Lookup("confirm").Text() == "" {
+		t.Errorf("got %s", again)
+	}
+	// A version that the server does not speak is a call without a response.
+	lost := e.post("also-on", `{"call":`+id+`,"server":0,"protocol":"2026-07-28"}`).Lookup("call").String()
+	e.ended(lost)
+	if why := e.post("result", `{"call":`+lost+`}`).Lookup("cause").Text(); !strings.HasPrefix(why, "there is no session: ") {
+		t.Errorf("got %q", why)
+	}
+	if why := e.post("differences", `{"first":`+id+`,"other":`+lost+`}`).Lookup("problem").Text(); why == "" {
+		t.Error("a call without a response was compared")
+	}
+}
+
+// Every violation is on the row that has it, no other row has one, and `mcptest run` finds the
+// same.
+func TestUIBadges(t *testing.T) {
+	t.Parallel()
+	e := explore(t)
+	e.connect()
+	e.call("faulty", "{}")
+	var got, want []string
+	for _, r := range e.rows().Elems() {
+		for _, v := range r.Lookup("violations").Elems() {
+			_, frame := e.send("/api/frame", `{"seq":`+r.Lookup("seq").Literal()+`,"from":0}`, nil)
+			raw, err := jsonv.Parse([]byte(frame))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, v.Lookup("kind").Text()+" "+raw.Lookup("raw", "text").Text())
+		}
+	}
+	kinds := map[string]int{}
+	for _, f := range faultyLines {
+		want = append(want, f.kind+" "+strings.ToValidUTF8(f.line, "\uFFFD"))
+		kinds[f.kind]++
+	}
+	testkit.Equal(t, "the rows with violations", strings.Join(got, "\n"), strings.Join(want, "\n"))
+
+	e.write("run.yaml", "servers: {c: {command: [counting, log], protocol: 2025-11-25}}\n"+
+		"tools: [{name: a, tool: faulty, expect: [{target: text, matcher: {exact: done faulty}}]}]\n")
+	cmd := exec.Command("mcptest", "run", "run.yaml", "-q", "-r", "json")
+	cmd.Dir, cmd.Env = e.dir, append(os.Environ(), "CI=")
+	out, _ := cmd.Output() // it fails because of the violations
+	record, err := jsonv.Parse(out)
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	run := map[string]int{}
+	for _, v := range record.Lookup("tests").At(0).Lookup("violations").Elems() {
+		run[v.Lookup("kind").Text()]++
+	}
+	for _, f := range record.Lookup("findings").Elems() {
+		run[f.Lookup("kind").Text()]++
+	}
+	testkit.Equal(t, "the kinds in a run", fmt.Sprint(slices.Sorted(maps.Keys(run))), fmt.Sprint(slices.Sorted(maps.Keys(kinds))))
+}
+
+// rows returns the timeline as a page gets it first.
+func (e *explored) rows() jsonv.Value {
+	e.t.Helper()
+	ctx, cancel := context.WithTimeout(e.t.Context(), 30*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+e.host+"/api/feed", strings.NewReader(`{"tab":"test","after":0}`))
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Authorization", "Bearer "+e.token)
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	lines := bufio.NewScanner(resp.Body)
+	lines.Buffer(nil, 16<<20)
+	for lines.Scan() {
+		if v, err := jsonv.Parse(lines.Bytes()); err == nil && !v.Lookup("rows").IsAbsent() {
+			return v.Lookup("rows")
+		}
+	}
+	e.t.Fatalf("no rows: %v", lines.Err())
+	return jsonv.Value{}
 }

@@ -95,7 +95,32 @@ var countedTools = []struct {
 	{"image", true},
 	{"secret", true},
 	{"slow", true},
+	{"faulty", true},
 	{hostileName, true},
+}
+
+// faultyLines are lines with one violation each, and its kind. ID is that of the call.
+var faultyLines = []struct{ kind, line string }{
+	{"stray-output", "listening"},
+	{"bad-json", `{"jsonrpc":"2.0","method":`},
+	{"invalid-utf8", "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\"params\":{\"level\":\"info\",\"data\":\"\xff\"}}"},
+	{"lone-surrogate", `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"\ud800"}}`},
+	{"bom", "\ufeff" + `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"x"}}`},
+	{"nul-byte", "\x00" + `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"x"}}`},
+	{"duplicate-key", `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","level":"info","data":"x"}}`},
+	{"batch", `[{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"x"}}]`},
+	{"bad-jsonrpc", `{"method":"notifications/message","params":{"level":"info","data":"x"}}`},
+	{"bad-jsonrpc", `{"jsonrpc":"1.0","method":"notifications/message","params":{"level":"info","data":"x"}}`},
+	{"bad-message", `{"jsonrpc":"2.0","method":"notifications/message","params":7}`},
+	{"unknown-id", `{"jsonrpc":"2.0","id":987654321,"result":{}}`},
+	{"unknown-id", `{"jsonrpc":"2.0","id":"none","result":{}}`},
+	{"missing-id", `{"jsonrpc":"2.0","result":{}}`},
+	{"null-id", `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"x"}}`},
+	{"progress-token", `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"nobody","progress":1}}`},
+	{"stray-output", "Traceback (most recent call last):"},
+	{"bad-json", `{"jsonrpc":"2.0",}`},
+	{"stray-output", "42"},
+	{"unknown-id", `{"jsonrpc":"2.0","id":987654322,"error":{"code":-32603,"message":"x"}}`},
 }
 
 // hostileName is the name of a tool that refuses every call.
@@ -147,6 +172,11 @@ func (s *countingServer) call(m countedMessage) {
 	case "bad":
 		s.write("a log line on standard output")
 		s.write(`{"jsonrpc":"2.0","id":987654321,"result":{}}`)
+	case "faulty":
+		for _, f := range faultyLines {
+			s.write(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"fine"}}`)
+			s.write(strings.ReplaceAll(f.line, "ID", string(m.ID)))
+		}
 	case "hang":
 		return
 	case hostileName:

@@ -255,6 +255,44 @@ const flows = {
     return {};
   },
 
+  // The picture of the page: a call, its result, and the test that is made of it. It returns the text that is seen.
+  async picture({ address }, bad) {
+    const page = await open(address, bad, { height: 1000 });
+    await click(page, 'button', 'Connect');
+    await item(page, 'find_slot');
+    await type(page, 'textbox', 'date', '2026-03-09');
+    await (await waitEnabled(page, 'button', 'Send')).click();
+    await waitText(page, '"zone":"UTC"');
+    await click(page, 'button', 'Keep as test');
+    await page.waitForFunction(() => document.querySelector('[aria-label=Diff]').textContent.includes('find_slot'), { timeout: patience });
+    await page.$eval('#panel-Call [aria-label=Result]', (e) => e.scrollIntoView({ block: 'start' }));
+    await page.$eval('#panel-Wire .scroller', (e) => { e.scrollTop = 0; });
+    await page.evaluate(() => document.activeElement.blur());
+    await new Promise((done) => setTimeout(done, 300));
+    await shot(page, 'ui');
+    return { text: await page.$eval('#panel-Call', (e) => e.innerText) };
+  },
+
+  // The same call with another protocol version: two columns, and what differs.
+  async also({ address }, bad) {
+    const page = await open(address, bad);
+    await click(page, 'button', 'Connect');
+    await item(page, 'get-sum');
+    await (await waitEnabled(page, 'button', 'Send')).click();
+    await waitText(page, 'The sum of');
+    const where = await aria(page, 'combobox', 'Another server or protocol version');
+    const option = await where.evaluate((s) => [...s.options].find((o) => o.textContent.endsWith('2025-06-18'))?.value);
+    await where.select(option);
+    await (await waitEnabled(page, 'button', 'Also on')).click();
+    const dialog = await page.waitForSelector('dialog[open]', { timeout: 3000 }).catch(() => null);
+    if (dialog) await (await dialog.$('aria/Send[role="button"]')).click();
+    await waitText(page, 'No differences:');
+    if (!(await textOf(page, 'region', 'Other result')).includes('The sum of')) bad('the other result is not shown');
+    await audit(page, bad, 'Also on');
+    await shot(page, 'also');
+    return {};
+  },
+
   // 390 px in both themes: nothing is wider than the screen; the keyboard reaches everything.
   async narrow({ address }, bad) {
     for (const theme of ['light', 'dark']) {

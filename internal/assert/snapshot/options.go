@@ -61,6 +61,17 @@ func Compile(d *source.Decoder, n *source.Node, path string) *Options {
 	if d.Count() > before {
 		return nil
 	}
+	return o.compile()
+}
+
+// Default returns the options of a snapshot that says nothing about masks.
+func Default() *Options {
+	o := &Options{masks: masks()}
+	return o.compile()
+}
+
+// compile prepares the options for their masks.
+func (o *Options) compile() *Options {
 	names := append(builtin(), ignored)
 	for _, m := range o.masks {
 		if !slices.Contains(names, m.name) {

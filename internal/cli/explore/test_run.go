@@ -48,9 +48,9 @@ const (
 // runGrace is the time in which a run ends its servers before it is killed.
 var runGrace = proc.Grace{Stdin: 20 * time.Second, Term: 5 * time.Second}
 
-// startRun starts a run of tests, and writes its record to a file.
+// startRun starts a run of tests, and keeps its record.
 func startRun(
-	in *inputs, record io.WriteCloser, id int, sel selection, failFast bool, changed func(),
+	in *inputs, to *shelf, id int, sel selection, failFast bool, changed func(),
 ) (*testRun, error) {
 	if in.streams.Self == "" {
 		return nil, refuse("this program was not found, so no test was run")
@@ -77,7 +77,7 @@ func startRun(
 		return nil, err
 	}
 	r := &testRun{
-		id: id, record: record, process: p, began: time.Now(), left: sel.numbers, lines: map[int][]byte{},
+		id: id, record: to.create(), process: p, began: time.Now(), left: sel.numbers, lines: map[int][]byte{},
 		exited: make(chan struct{}), state: api.Run{ID: id, Going: true, Total: len(sel.tests)},
 	}
 	go r.follow(changed)

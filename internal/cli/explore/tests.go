@@ -95,7 +95,7 @@ func (t *tester) Start(s api.Selection) (*api.Question, error) {
 		return t.ask(sel, calls), nil
 	}
 	t.runs++
-	run, err := startRun(t.in, t.to.create(), t.runs, sel, s.FailFast, t.hub.Touch)
+	run, err := startRun(t.in, t.to, t.runs, sel, s.FailFast, t.hub.Touch)
 	if err != nil {
 		return nil, err
 	}

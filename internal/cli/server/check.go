@@ -38,6 +38,8 @@ type checkFlags struct {
 	stray        string           // what the server wrote before its first message
 	openings     []compat.Opening // that were replayed
 	openingNotes []string
+
+	apps []compat.Apps // that were judged, of each server
 }
 
 // NewCheckCmd returns the command `mcptest check`.
@@ -57,6 +59,9 @@ A server is also opened as known clients open it: their first frames are replaye
 session, at most two at a time, and the report says which client gets in. A file has no openings; --only clients,stores
 and the like leave them out. They count for the exit code with --only openings, or where --for names the client.
 
+MCP Apps are judged, too: the lists are read as a client gets them that declares io.modelcontextprotocol/ui and as another
+one does, in both eras, and the ui:// resources are read. Of a file, the tools are judged.
+
 The first line is one verdict per client: ✓ accepts every tool, ! degraded, ✗ loses a tool or the whole server.
 Advice never fails the check. Directories fail it only if they are selected with --for or --only.
 
@@ -66,13 +71,14 @@ Exit codes: 0 nothing at the level of --fail-on, 1 the server did not respond, 2
   mcptest check --for claude,gemini --fail-on warning tools.json
   mcptest check --config suite.yaml -f sarif > check.sarif
   mcptest check --only openings -- node server.js
+  mcptest check --only apps -- node server.js
   mcptest check --explain claude-top-level-combinator`,
 	}
 	f.target.Add(cmd)
 	option.AddClient(cmd, &f.target.Client)
 	fl := cmd.Flags()
 	fl.StringSliceVar(&f.profiles, "for", nil, "check for these `clients` and directories, separated by commas, or all")
-	fl.StringSliceVar(&f.groups, "only", nil, "check only these `groups` of rules: clients, stores, lint, security, bundles, openings")
+	fl.StringSliceVar(&f.groups, "only", nil, "check only these `groups` of rules: clients, stores, lint, security, bundles, openings, apps")
 	fl.StringArrayVar(&f.rules, "rules", nil, "add the profiles and rules of this YAML `file`; may be repeated")
 	fl.StringVar(&f.baseline, "baseline", "", "YAML `file` of accepted findings, each with a reason")
 	fl.StringVar(&f.lock, "lock", "", "lock `file` or folder that the tools must not differ from")
@@ -155,7 +161,7 @@ func (f *checkFlags) chosenRules(s cmdutil.Streams) (compat.Rules, error) {
 		given, known []string
 	}{
 		{"--for", f.profiles, known},
-		{"--only", f.groups, append(compat.Groups(), compat.GroupOpenings)},
+		{"--only", f.groups, append(compat.Groups(), compat.GroupOpenings, compat.GroupApps)},
 		{"--fail-on", []string{f.failOn}, []string{"error", "warning", "advice"}},
 		{"--format", []string{f.format}, append(gate.Formats(), "svg")},
 	} {
@@ -199,6 +205,9 @@ func (f *checkFlags) report(ctx context.Context, s cmdutil.Streams, lists []comp
 	}
 	if f.openings != nil || f.openingNotes != nil {
 		rep.AddOpenings(f.openings, f.openingNotes, rules, time.Now())
+	}
+	if f.apps != nil {
+		rep.AddApps(f.apps, rules)
 	}
 	rep = rep.Accept(base, rules)
 	var palette term.Palette

@@ -38,6 +38,7 @@ func (f *checkFlags) lists(
 		if lists, err = f.ofFile(s, own[0]); err != nil {
 			return nil, err
 		}
+		f.judgeStored(lists, rules)
 	default:
 		if lists, err = f.ofServers(cmd, s, argv, rules); err != nil {
 			return nil, err
@@ -163,12 +164,11 @@ func (f *checkFlags) ofServer(
 				return err
 			}
 			lists = append(lists, list)
-			if replayed || len(rules.Openings) == 0 {
+			if replayed {
 				return nil
 			}
 			replayed = true
-			f.replay(ctx, l, rules, startup)
-			return f.interrupted(ctx, l)
+			return f.goFurther(ctx, l, rules, list, startup)
 		}, f.hearStray, func(o *inspect.Options) {
 			if o.Server.Client.Name == "" && client != "" { // otherwise the user says who it is
 				o.Client.Name = client
@@ -179,6 +179,20 @@ func (f *checkFlags) ofServer(
 		}
 	}
 	return lists, nil
+}
+
+// goFurther examines what needs further sessions, after that of the viewer.
+func (f *checkFlags) goFurther(
+	ctx context.Context, l *option.Viewer, rules compat.Rules, list compat.List, startup time.Duration,
+) error {
+	shown := shownTo(l.Conn, list)
+	if len(rules.Openings) > 0 {
+		f.replay(ctx, l, rules, startup)
+	}
+	if len(rules.Apps) > 0 && ctx.Err() == nil {
+		f.judgeApps(ctx, l, list, shown)
+	}
+	return f.interrupted(ctx, l)
 }
 
 // clients returns the client names to connect with, and the profiles of each: "" and
@@ -255,6 +269,9 @@ func listOf(s *surface.Surface) compat.List {
 			l.Tools = append(l.Tools, def)
 			l.Lines[item.Name] = item.Line
 			continue
+		}
+		if item.Kind == surface.Resource {
+			l.Resources = append(l.Resources, def)
 		}
 		l.Others = append(l.Others, compat.Definition{Subject: item.Kind.Noun() + " " + item.Name, Def: def})
 	}

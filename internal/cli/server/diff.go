@@ -92,13 +92,21 @@ func (f *diffFlags) run(cmd *cobra.Command, s cmdutil.Streams, own, argv []strin
 		}
 	}
 	for _, kind := range diff.NotCompared(list[0], list[1]) {
-		fmt.Fprintf(s.Err, "warning: only one side lists %ss: they are not compared\n", strings.ReplaceAll(string(kind), "-", " "))
+		fmt.Fprintf(s.Err, "warning: only one side lists %ss: they are not compared%s\n", kind.Noun(), howToAdd(kind))
 	}
 	return f.changes.Print(s, diff.Accept(diff.Compare(cmd.Context(), list[0], list[1], diff.Options{
 		Target: new.flags.Usage(s, new.argv),
 		ByName: len(names) > 1,
 		InNew:  new.path != "" && !strings.HasPrefix(new.path, "git:"),
 	}), base))
+}
+
+// howToAdd says how a lock file of an earlier time gets definitions of a kind.
+func howToAdd(kind surface.Kind) string {
+	if kind == surface.Skill {
+		return "; mcptest lock adds them to a lock file"
+	}
+	return ""
 }
 
 // sides parses the command line.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -96,6 +97,10 @@ func (f *lockFlags) one(ctx context.Context, l *option.Viewer, o diff.Options) (
 	locked, err := f.readLocked(l.Streams, path, live.Server, o.Target)
 	if err != nil {
 		return changes, unstable, err
+	}
+	if slices.Contains(diff.NotCompared(locked, []*surface.Surface{live}), surface.Skill) {
+		const form = "note: %s has no skills, so those of the server are not compared: mcptest lock%s adds them\n"
+		fmt.Fprintf(l.Streams.Err, form, display.Escape(path), f.usage(o.Target))
 	}
 	found := diff.Compare(ctx, locked, []*surface.Surface{live}, o)
 	return append(changes, diff.Announced(ctx, found, locked, announced, o)...), unstable, nil
@@ -209,15 +214,20 @@ func (f *lockFlags) removedVariants(cmd *cobra.Command, s cmdutil.Streams, names
 	return changes
 }
 
+// usage are the arguments that write the lock file of a server.
+func (f *lockFlags) usage(target string) string {
+	if f.out != defaultLock {
+		return " --output " + shellwords.Quote(f.out) + target
+	}
+	return target
+}
+
 // readLocked reads the lock file of a server.
 func (f *lockFlags) readLocked(s cmdutil.Streams, path, server, target string) ([]*surface.Surface, error) {
 	locked, err := surface.Read(path, nil)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		if f.out != defaultLock {
-			target = " --output " + shellwords.Quote(f.out) + target
-		}
-		return nil, option.Fail(option.ExitGate, "%s: no lock of the server %q: run mcptest lock%s and commit the file", path, server, target)
+		return nil, option.Fail(option.ExitGate, "%s: no lock of the server %q: run mcptest lock%s and commit the file", path, server, f.usage(target))
 	case err != nil:
 		return nil, surfaceError(s, f.target.Color, err)
 	case locked[0].Server != server:

@@ -109,6 +109,7 @@ var modules = map[string][]string{
 	"github.com/spf13":                       {"internal/cli/", "internal/mcpaql/aqlcli"},
 	"github.com/modelcontextprotocol/go-sdk": {"internal/client/auth", testOnly}, // its package oauthex
 	"golang.org/x/oauth2":                    {"internal/client/auth"},
+	"golang.org/x/net":                       {"internal/offer/apps"}, // its package html
 	"github.com/uudashr/gocognit":            {testOnly},
 	"github.com/google/go-cmp":               {"internal/base/testkit", testOnly},
 	"github.com/rogpeppe/go-internal":        {testOnly},

@@ -65,6 +65,9 @@ func surfaceOf(offer jsonv.Value, env Env) *surface.Surface {
 	for _, l := range surface.Lists() {
 		lists[l.Kind] = offer.Lookup(l.Member).List()
 	}
+	if skills := offer.Lookup("skills"); skills.Kind() != jsonv.KindNull {
+		lists[surface.Skill] = skills.List()
+	}
 	return surface.New(env.Server, offer.Lookup("server"), lists, env.Mask, nil)
 }
 
@@ -73,7 +76,11 @@ func (l *Lock) run(ctx context.Context, live *surface.Surface, env Env) Verdict 
 	if problem != "" {
 		return Verdict{Problem: problem, Undecided: true}
 	}
-	changes := diff.Compare(ctx, []*surface.Surface{locked}, []*surface.Surface{live}, diff.Options{Target: env.Usage})
+	both := [2][]*surface.Surface{{locked}, {live}}
+	if slices.Contains(live.Unknown, surface.Skill) && len(diff.NotCompared(both[0], both[1])) > 0 {
+		return Verdict{Problem: "the skills of the server could not be read", Undecided: true}
+	}
+	changes := diff.Compare(ctx, both[0], both[1], diff.Options{Target: env.Usage})
 	bad := slices.ContainsFunc(changes, func(ch diff.Change) bool { return diff.Fails(ch.Class, l.FailOn) })
 	accept := "; to accept: " + command(l.File, env)
 	switch {

@@ -61,6 +61,8 @@ type Report struct {
 	places  []Finding       // one for each place, with the server
 	listed  bool            // lists were checked
 	servers map[string]bool // that were checked
+
+	appsJudged bool // MCP Apps were, too
 }
 
 // Check applies rules to the lists of one or several servers. today determines which
@@ -175,8 +177,7 @@ func (r Report) Accept(b *gate.Baseline, rules Rules) Report {
 	r.combine(rules)
 	for _, e := range stale {
 		_, applied := rules.Rule(e.Rule)
-		applied = applied && (r.Openings != nil || !isOpening(e.Rule))
-		if !applied || e.Server != "" && !r.servers[e.Server] {
+		if !applied || !r.isJudged(e.Rule) || e.Server != "" && !r.servers[e.Server] {
 			continue // nothing is known
 		}
 		where := cmp.Or(e.Tool, e.Subject)
@@ -418,9 +419,9 @@ func (r Report) Failed(level Level) bool {
 }
 
 // sameThing reports whether two findings are about one definition, by the same rule and of
-// the same level.
+// the same level. Those about MCP Apps say more than where: which host is not declared.
 func (f Finding) sameThing(o Finding) bool {
-	if f.single {
+	if f.single || f.Profile == GroupApps && f.Message != o.Message {
 		return false
 	}
 	return f.Rule == o.Rule && f.Level == o.Level && f.Server == o.Server && f.Tool == o.Tool && f.Subject == o.Subject
@@ -460,4 +461,15 @@ func (r *Report) withoutEntry(all []Verdict) []Verdict {
 		}
 	}
 	return all
+}
+
+// isJudged reports whether a rule was applied, as far as it needs a server.
+func (r Report) isJudged(id string) bool {
+	switch {
+	case isOpening(id):
+		return r.Openings != nil
+	case isApp(id):
+		return r.appsJudged
+	}
+	return true
 }

@@ -261,6 +261,9 @@ func WriteRule(w io.Writer, r Rule, rules Rules) error {
 	if isOpening(r.ID) {
 		return rules.writeOpening(w, r)
 	}
+	if isApp(r.ID) {
+		return writeApp(w, r)
+	}
 	p, _ := rules.profile(r.Profile)
 	body, expires := "", ""
 	if r.Detect != "" {

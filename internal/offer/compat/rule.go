@@ -14,6 +14,7 @@ import (
 	"mcptest/internal/base/jsonschema"
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/source"
+	"mcptest/internal/offer/apps"
 	"mcptest/internal/offer/opening"
 	"mcptest/internal/process/bundle"
 )
@@ -56,6 +57,8 @@ const (
 	GroupBundles = "bundles"
 	// GroupOpenings stands for the openings that check replays; no profile has it.
 	GroupOpenings = "openings"
+	// GroupApps stands for the rules about MCP Apps; findings have it in place of a profile.
+	GroupApps = "apps"
 )
 
 // Groups lists the groups in the order of reports.
@@ -109,6 +112,8 @@ type Rules struct {
 	Rules    []Rule    `yaml:"rules"`
 	// Openings are how clients open a connection; a server is needed to replay them.
 	Openings []opening.Script `yaml:"openings"`
+	// Apps are about MCP Apps; package apps applies them.
+	Apps []apps.Rule `yaml:"-"`
 
 	counted bool // the openings were chosen with --only or --for
 }
@@ -125,6 +130,7 @@ var Builtin = sync.OnceValues(func() (Rules, error) {
 	}
 	var err error
 	r.Openings, err = opening.Builtin()
+	r.Apps = apps.Rules()
 	return r, err
 })
 
@@ -349,7 +355,7 @@ func (r Rules) Choose(profiles, groups []string, lock bool) (Rules, error) {
 		}
 	}
 	switch {
-	case len(out.Rules) == 0 && len(out.Openings) == 0:
+	case len(out.Rules) == 0 && len(out.Openings) == 0 && len(out.Apps) == 0:
 		return out, fmt.Errorf("the groups %s contain no rules", strings.Join(groups, ", "))
 	case lock && !slices.ContainsFunc(out.Rules, func(rule Rule) bool { return rule.Detect == "lock_drift" }):
 		return out, fmt.Errorf("the lock file is compared by the group %s, which is not among the chosen groups (%s)", GroupSecurity, strings.Join(groups, ", "))
@@ -365,6 +371,7 @@ func (r Rules) Only(profiles, groups []string) Rules {
 		profiles = r.Clients()
 	}
 	out := r.chosenOpenings(profiles, groups)
+	out.Apps = r.chosenApps(groups)
 	profiles = r.Families(profiles)
 	for _, p := range r.Profiles {
 		named := len(profiles) == 0 || slices.Contains(profiles, p.Name) || !p.chosenByFor()
@@ -390,9 +397,10 @@ func (r Rules) Only(profiles, groups []string) Rules {
 // isOpening reports whether the name of a rule is that of an opening.
 func isOpening(id string) bool { return strings.HasPrefix(id, "opening-") }
 
-// All returns the rules, with one for each client and transport of the openings.
+// All returns the rules, with those about MCP Apps, and with one for each client and transport
+// of the openings.
 func (r Rules) All() []Rule {
-	out := slices.Clip(r.Rules)
+	out := append(slices.Clip(r.Rules), r.appRules()...)
 	for _, s := range r.Openings {
 		if slices.ContainsFunc(out, func(rule Rule) bool { return rule.ID == s.Rule() }) {
 			continue
@@ -463,4 +471,36 @@ func (r Rules) opens(name string) bool {
 func (r Rules) isTaken(id string) bool {
 	_, known := r.Rule(id)
 	return known || isOpening(id)
+}
+
+// appRules are the rules about MCP Apps in the form of the others.
+func (r Rules) appRules() (out []Rule) {
+	for _, rule := range r.Apps {
+		out = append(out, Rule{
+			ID:      rule.ID,
+			Profile: GroupApps,
+			Effect:  Effect(rule.Effect),
+			Level:   Level(rule.Level),
+			Basis:   "documented",
+			Source:  rule.Source,
+			Seen:    apps.Seen,
+			Message: strings.TrimSuffix(rule.Text, "."),
+			Fix:     rule.Fix,
+		})
+	}
+	return out
+}
+
+// isApp reports whether a rule is about MCP Apps.
+func isApp(id string) bool {
+	_, known := apps.RuleOf(id)
+	return known
+}
+
+// chosenApps are the rules about MCP Apps that some groups choose; no group chooses all.
+func (r Rules) chosenApps(groups []string) []apps.Rule {
+	if len(groups) > 0 && !slices.Contains(groups, GroupApps) {
+		return nil
+	}
+	return r.Apps
 }

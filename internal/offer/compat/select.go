@@ -23,6 +23,7 @@ type List struct {
 	Profiles  []string // of clients that get this list; nil: all
 	Tools     []jsonv.Value
 	Others    []Definition  // what is no tool
+	Resources []jsonv.Value // that are among the others
 	Pages     []jsonv.Value // the results that contained the tools; nil: unknown
 	Handshake jsonv.Value   // the result of initialize or server/discover; absent: unknown
 	Announces []string      // methods of lists that the server announces as changed whenever they are read

@@ -23,6 +23,8 @@ func (c *comparer) use(it surface.Item) string {
 		return "mcptest resources " + shellwords.Quote(it.Name) + c.o.Target
 	case surface.Template:
 		return "mcptest resources " + shellwords.Quote(fillTemplate(it.Name)) + c.o.Target
+	case surface.Skill:
+		return "skills/get " + display.JSON(jsonv.ObjectOf("uri", it.Name).String())
 	}
 	line := "mcptest prompts " + shellwords.Quote(it.Name)
 	for _, e := range it.Def.Lookup("arguments").Elems() {

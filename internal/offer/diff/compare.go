@@ -53,15 +53,16 @@ func Compare(ctx context.Context, old, new []*surface.Surface, o Options) []Chan
 // the other: a tools/list response has no prompts.
 func NotCompared(old, new []*surface.Surface) []surface.Kind {
 	var out []surface.Kind
-	for _, l := range surface.Lists() {
+	kinds := lists.Map(surface.Lists(), func(l surface.List) surface.Kind { return l.Kind })
+	for _, kind := range append(kinds, surface.Skill) {
 		missing := func(a, b []*surface.Surface) bool {
-			return slices.ContainsFunc(a, func(s *surface.Surface) bool { return slices.Contains(s.Unknown, l.Kind) }) &&
+			return slices.ContainsFunc(a, func(s *surface.Surface) bool { return slices.Contains(s.Unknown, kind) }) &&
 				slices.ContainsFunc(b, func(s *surface.Surface) bool {
-					return slices.ContainsFunc(s.Items, func(it surface.Item) bool { return it.Kind == l.Kind })
+					return slices.ContainsFunc(s.Items, func(it surface.Item) bool { return it.Kind == kind })
 				})
 		}
 		if missing(old, new) || missing(new, old) {
-			out = append(out, l.Kind)
+			out = append(out, kind)
 		}
 	}
 	return out
@@ -175,6 +176,8 @@ func (c *comparer) definition(old, new surface.Item) {
 		}
 		ptr := jsonv.AppendPointer("", k)
 		switch {
+		case old.Kind == surface.Skill:
+			c.skill(ptr, k, a, b, flagged)
 		case old.Kind == surface.Tool && k == "inputSchema":
 			c.schema(old.Name, ptr, a, b, false, flagged)
 		case old.Kind == surface.Tool && k == "outputSchema":

@@ -69,8 +69,9 @@ func (r Rule) Claim(revision string) (c Claim, ok bool) {
 
 // A Family is a group of rules about one subject.
 type Family struct {
-	Name string `yaml:"name,required"`
-	Text string `yaml:"text,required"`
+	Name      string `yaml:"name,required"`
+	Text      string `yaml:"text,required"`
+	Extension string `yaml:"extension"` // its rules concern only servers that declare it
 }
 
 // Rules are the families and their rules.
@@ -104,6 +105,16 @@ func (r Rules) Rule(id string) (Rule, bool) {
 		return Rule{}, false
 	}
 	return r.Rules[i], true
+}
+
+// Extension is the one that the rules of a family are about, "" if they are of the protocol.
+func (r Rules) Extension(family string) string {
+	for _, f := range r.Families {
+		if f.Name == family {
+			return f.Extension
+		}
+	}
+	return ""
 }
 
 // Names are what --only accepts: the families, then the rules.

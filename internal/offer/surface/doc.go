@@ -1,5 +1,5 @@
 // Package surface models what an MCP server offers: tools, resources, resource templates
-// and prompts with their complete definitions, and the server's handshake.
+// and prompts with their complete definitions, skills, and the server's handshake.
 //
 // Entry points: Fetch requests the lists from a server; New builds a Surface from fetched
 // lists; Read reads one from a file (a result of tools/list, a record of mcptest, a lock

@@ -8,6 +8,7 @@ import (
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/lists"
 	"mcptest/internal/client/protocol"
+	"mcptest/internal/offer/skill"
 )
 
 // Request sends a request of a session and returns its result.
@@ -40,27 +41,56 @@ func Fetch(ctx context.Context, handshake jsonv.Value, limits Limits, request Re
 		if caps.Kind() == jsonv.KindObject && caps.Lookup(l.Capability).IsAbsent() {
 			continue
 		}
-		items, err := Pages(ctx, l.Method, l.Member, limits, func(ctx context.Context, method string, params jsonv.Value) (jsonv.Value, error) {
-			res, err := request(ctx, method, params)
-			if l.Kind == Tool {
-				o.Pages = append(o.Pages, res)
-			}
-			return res, err
-		})
-		refused, ok := errors.AsType[*protocol.RPCError](err)
-		switch {
-		case err == nil:
-			o.Lists[l.Kind] = items
-		case ok && refused.Code == protocol.CodeMethodNotFound && l.Kind != Tool:
-			// A capability covers several methods; not every server implements all of
-			// them.
-		case refused != nil || errors.As(err, new(*ListError)):
-			o.Failed[l.Kind] = fmt.Errorf("%s: %w", l.Method, err)
-		default:
+		if err := o.fetchList(ctx, l, limits, request); err != nil {
 			return nil, err
 		}
 	}
-	return o, nil
+	return o, o.fetchSkills(ctx, limits, request)
+}
+
+// fetchList requests all pages of one list.
+func (o *Offer) fetchList(ctx context.Context, l List, limits Limits, request Request) error {
+	items, err := Pages(ctx, l.Method, l.Member, limits, func(ctx context.Context, method string, params jsonv.Value) (jsonv.Value, error) {
+		res, err := request(ctx, method, params)
+		if l.Kind == Tool {
+			o.Pages = append(o.Pages, res)
+		}
+		return res, err
+	})
+	refused, ok := errors.AsType[*protocol.RPCError](err)
+	switch {
+	case err == nil:
+		o.Lists[l.Kind] = items
+	case ok && refused.Code == protocol.CodeMethodNotFound && l.Kind != Tool:
+		// A capability covers several methods; not every server implements all of
+		// them.
+	case refused != nil || errors.As(err, new(*ListError)):
+		o.Failed[l.Kind] = fmt.Errorf("%s: %w", l.Method, err)
+	default:
+		return err
+	}
+	return nil
+}
+
+// servesSkills reports whether a server declares skills, in a revision that has them.
+func servesSkills(handshake jsonv.Value) bool {
+	isSession := !handshake.Lookup("protocolVersion").IsAbsent()
+	return !isSession && !handshake.Lookup("capabilities", "extensions", skill.Extension).IsAbsent()
+}
+
+// fetchSkills requests the skills of a server. A server without any has an empty list.
+func (o *Offer) fetchSkills(ctx context.Context, limits Limits, request Request) error {
+	o.Lists[Skill] = nil
+	if !servesSkills(o.Handshake) {
+		return nil
+	}
+	l := known()[len(Lists())]
+	caps := jsonv.ObjectOf("extensions", jsonv.ObjectOf(skill.Extension, jsonv.Object()))
+	meta := jsonv.ObjectOf(protocol.MetaCapabilities, caps) // who asks for skills supports them
+	ask := func(ctx context.Context, method string, params jsonv.Value) (jsonv.Value, error) {
+		return request(ctx, method, params.With("_meta", meta))
+	}
+	return o.fetchList(ctx, l, limits, ask)
 }
 
 // Pages requests all pages of a list; key is its member in the results.
@@ -102,10 +132,16 @@ func Pages(ctx context.Context, method, member string, limits Limits, request Re
 }
 
 // Value returns the offer as one JSON value: the lists by their member in MCP, and
-// the handshake as server. A list without capability is empty.
+// the handshake as server. A list without capability is empty; one of skills is left out if it
+// is empty, and null if it could not be read.
 func (o *Offer) Value() jsonv.Value {
 	out := lists.Map(Lists(), func(l List) jsonv.Member {
 		return jsonv.Member{Key: l.Member, Value: jsonv.Array(o.Lists[l.Kind]...)}
 	})
+	if skills := o.Lists[Skill]; len(skills) > 0 {
+		out = append(out, jsonv.Member{Key: "skills", Value: jsonv.Array(skills...)})
+	} else if o.Failed[Skill] != nil {
+		out = append(out, jsonv.Member{Key: "skills", Value: jsonv.Null()})
+	}
 	return jsonv.Object(append(out, jsonv.Member{Key: "server", Value: o.Handshake})...)
 }

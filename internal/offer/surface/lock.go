@@ -30,7 +30,9 @@ const lockHead = "# Written by mcptest lock. Do not edit it: run mcptest lock ag
 const maxDepth = 90
 
 // sections are the keys of a lock file that contain definitions.
-var sections = map[string]Kind{"tools": Tool, "resources": Resource, "resource_templates": Template, "prompts": Prompt}
+var sections = map[string]Kind{
+	"tools": Tool, "resources": Resource, "resource_templates": Template, "prompts": Prompt, "skills": Skill,
+}
 
 func sectionOf(k Kind) string {
 	for name, kind := range sections {
@@ -214,11 +216,14 @@ func readRoot(d *source.Decoder, f *source.File, root *source.Node, whole bool) 
 		default:
 			kind, known := sections[key]
 			if !known {
-				d.UnknownKey(field.Key, "", []string{"mcptest_lock", "server", "checksum", "info", "tools", "resources", "resource_templates", "prompts", "end"})
+				d.UnknownKey(field.Key, "", []string{"mcptest_lock", "server", "checksum", "info", "tools", "resources", "resource_templates", "prompts", "skills", "end"})
 				continue
 			}
 			s.Items = append(s.Items, readSection(d, kind, key, field.Value)...)
 		}
+	}
+	if root.Get("skills") == nil { // written before the server had any, or by an earlier mcptest
+		s.Unknown = append(s.Unknown, Skill)
 	}
 	verify(d, sum, root, "", checksum(s.Server, s.Info))
 	sortItems(s.Items)

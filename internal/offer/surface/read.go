@@ -108,7 +108,7 @@ func readSnaps(dir string, mask func(string) string) (*Surface, error) {
 		return nil, fmt.Errorf("%s: expected lock files (*.lock.yaml) or toolsnaps (*.snap) in the folder, found none", dir)
 	}
 	s := New("", jsonv.Value{}, map[Kind][]jsonv.Value{Tool: tools}, mask, nil)
-	s.Source, s.Unknown = dir, []Kind{Resource, Template, Prompt}
+	s.Source, s.Unknown = dir, []Kind{Resource, Template, Prompt, Skill}
 	return s, nil
 }
 
@@ -215,7 +215,7 @@ func listsOf(v jsonv.Value) (document, error) {
 		return doc, fmt.Errorf("the response is an error: %s", v.Lookup("error", "message").Short(200))
 	}
 	found := false
-	for _, l := range Lists() {
+	for _, l := range known() {
 		list, ok := v.Get(l.Member)
 		if !ok {
 			continue

@@ -26,6 +26,7 @@ const (
 	Resource Kind = "resource"
 	Template Kind = "resource-template"
 	Prompt   Kind = "prompt"
+	Skill    Kind = "skill"  // of the extension io.modelcontextprotocol/skills
 	Server   Kind = "server" // the handshake, in changes
 )
 
@@ -46,6 +47,12 @@ func Lists() []List {
 		{Template, "resources/templates/list", "resourceTemplates", "uriTemplate", "resources"},
 		{Prompt, "prompts/list", "prompts", "name", "prompts"},
 	}
+}
+
+// known are the lists of MCP, and that of skills, which is none of [Lists]: it belongs to an
+// extension.
+func known() []List {
+	return append(Lists(), List{Skill, "skills/list", "skills", "uri", "extensions"})
 }
 
 // Item is one definition.
@@ -104,7 +111,7 @@ func (s *Surface) Counts() string {
 	if tokens, _ := s.ToolTokens(); tokens > 0 {
 		out[0] += fmt.Sprintf(" (about %s)", display.Count(tokens, "token"))
 	}
-	for _, k := range []Kind{Resource, Template, Prompt} {
+	for _, k := range []Kind{Resource, Template, Prompt, Skill} {
 		if count[k] > 0 {
 			out = append(out, display.Count(count[k], k.Noun()))
 		}
@@ -115,8 +122,8 @@ func (s *Surface) Counts() string {
 // Noun returns the kind in words.
 func (k Kind) Noun() string { return strings.ReplaceAll(string(k), "-", " ") }
 
-// rank orders the kinds as Lists does.
-func rank(k Kind) int { return slices.IndexFunc(Lists(), func(l List) bool { return l.Kind == k }) }
+// rank orders the kinds as Lists does, then skills.
+func rank(k Kind) int { return slices.IndexFunc(known(), func(l List) bool { return l.Kind == k }) }
 
 func compareItems(a, b Item) int {
 	return cmp.Or(cmp.Compare(rank(a.Kind), rank(b.Kind)), cmp.Compare(a.Name, b.Name))
@@ -124,17 +131,24 @@ func compareItems(a, b Item) int {
 
 // New builds a surface. handshake is the result of initialize or
 // server/discover, and may be absent. lists holds the elements of all pages.
-// mask hides secrets in texts; nil hides none. positions, which may be nil,
-// gives the line of a definition.
+// Without the list of skills these are unknown. mask hides secrets in texts; nil hides none.
+// positions, which may be nil, gives the line of a definition.
 func New(
 	server string, handshake jsonv.Value, lists map[Kind][]jsonv.Value, mask func(string) string, positions func(jsonv.Value) int,
 ) *Surface {
 	c := canon{mask: mask}
 	s := &Surface{Server: server, Info: c.value(info(handshake))}
 	s.recordShadowed(Server, server, c.shadowed)
-	for _, l := range Lists() {
+	if _, known := lists[Skill]; !known {
+		s.Unknown = append(s.Unknown, Skill)
+	}
+	for _, l := range known() {
 		seen := map[string]int{}
 		for i, def := range lists[l.Kind] {
+			raw := def
+			if l.Kind == Skill {
+				def = skillOf(def)
+			}
 			key := def.Lookup(l.Key)
 			name := c.text(key.Text())
 			if key.Kind() != jsonv.KindString || name == "" {
@@ -147,10 +161,10 @@ func New(
 				name = fmt.Sprintf("%s (%d)", name, seen[name])
 			}
 			c.shadowed = nil
-			item := Item{Kind: l.Kind, Name: name, Def: c.value(def), Raw: def}
+			item := Item{Kind: l.Kind, Name: name, Def: c.value(def), Raw: raw}
 			s.recordShadowed(l.Kind, name, c.shadowed)
 			if positions != nil {
-				item.Line = positions(def)
+				item.Line = positions(raw)
 			}
 			s.Items = append(s.Items, item)
 		}

@@ -245,7 +245,7 @@ func (c *Conn) Complete(ctx context.Context) (*surface.Offer, error) {
 			return nil, err
 		}
 	}
-	return offer, nil
+	return offer, offer.Failed[surface.Skill]
 }
 
 // SelfAnnouncing returns the methods of the lists that the server announces as changed

@@ -13,7 +13,8 @@
 //	        sessions, raw messages and requests
 //
 // Invariants:
-//   - the families that may end the process come last;
+//   - the families that may end the process come after the others, but for that of views, which
+//     has sessions of its own;
 //   - each era that a server speaks gets its share of the time;
 //   - after Run has returned, no process and no session that it opened is left;
 //   - a report is neither masked nor escaped.

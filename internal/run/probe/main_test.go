@@ -11,6 +11,9 @@ import (
 const waiting = "16"
 
 func TestMain(m *testing.M) {
+	if serveSkillCase() {
+		return
+	}
 	flag.Parse()
 	chosen := false
 	flag.Visit(func(f *flag.Flag) { chosen = chosen || f.Name == "test.parallel" })

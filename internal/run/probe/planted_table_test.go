@@ -27,6 +27,7 @@ var provokes = map[string]string{
 	"tools":        "the definitions, and a call of each tool that may be called",
 	"resources":    "reading listed resources, and one that neither is listed nor matches a template",
 	"prompts":      "getting each prompt, without a required argument, and an unknown one",
+	"skills":       "skills/list, skills/get of each listed skill and of an unknown one, and reading its files and directories",
 	"utilities":    "ping, completion, levels of logging, cancellation, a subscription, and calls of tools meanwhile",
 	"http":         "raw requests with other headers, methods and bodies, and streams that are resumed",
 	"session":      "several sessions, one that was ended and one that was made up",
@@ -35,9 +36,12 @@ var provokes = map[string]string{
 	"arguments":    "calls with hostile arguments and with those that models write",
 	"isolation":    "text that one session sends, looked for in another",
 	"retry":        "the calls of retry: in a suite, each made twice",
+	"apps":         "the lists and the views, for a client that declares the extension io.modelcontextprotocol/ui",
 	"fuzz":         "calls with values made from the inputSchema",
 	"shutdown":     "closing the input, and SIGTERM",
 
+	"ui-text-fallback":       "a call of each read-only tool with a view",
+	"ui-fallback-tool":       "the list of tools, for a client that declares the extension and for another one",
 	"capability-served":      "each list of a declared capability, twice",
 	"list-changed":           "each list before and after a call of each tool that may be called",
 	"logging-filter":         "a call of each tool that may be called, after the level error was set",
@@ -59,7 +63,16 @@ var elsewhere = map[string]string{
 	"process-ended":          "a process that ends with status 3 after its response to an unknown method (script probe/ends)",
 	"message-answered-again": "a process that answers a list with -32603 after six responses (script probe/ends)",
 	"descriptors-returned":   "a process whose tool opens a file at each call (script probe/ends)",
+	"ui-resource-exists":     "a server that answers -32002 for its view (script probe/apps)",
+	"ui-scheme":              "a tool whose view is a page of the web (script probe/apps)",
+	"ui-mime":                "a view that is text/html (script probe/apps)",
+	"ui-content":             "a view without contents (script probe/apps)",
+	"ui-html":                "a view that is a sentence (script probe/apps)",
+	"ui-capability":          "a server with a view that declares tools only (script probe/apps)",
+	"ui-text-fallback":       "a tool with a view whose result has structuredContent only (script probe/apps)",
+	"ui-fallback-tool":       "a tool that is listed only if the extension is declared (script probe/apps)",
 	"shutdown-sigterm":       "none: a process that ignores SIGTERM is killed only after the limit",
+	"skill-dynamic":          "none: it is a note only, because dynamic is right",
 	"auth-query-token":       "none: the rule is never provoked, because it would put a token into an address",
 }
 
@@ -98,6 +111,11 @@ func rowOf(r ruleset.Rule) row {
 			if rule, what, _ := strings.Cut(defect, "/"); rule == r.ID {
 				add("defect “"+what+"”", group.http, group.versions)
 			}
+		}
+	}
+	for _, c := range skillCases {
+		if c.rule == r.ID {
+			add(c.name, false, modern)
 		}
 	}
 	if where := elsewhere[r.ID]; where != "" {

@@ -12,6 +12,7 @@ import (
 	"mcptest/internal/run/probe/basics"
 	"mcptest/internal/run/probe/exam"
 	"mcptest/internal/run/probe/features"
+	"mcptest/internal/run/probe/skills"
 	"mcptest/internal/run/probe/verdict"
 )
 
@@ -26,8 +27,8 @@ type family struct {
 }
 
 // families are run in this order. First comes what one session shows; then what may end
-// it; then what needs further sessions, because a server may be there only once; last what
-// remains when everything is over.
+// it; then what needs further sessions, because a server may be there only once; then what
+// remains when everything is over. Last comes what is about few servers.
 func families() []family {
 	return []family{
 		{"messages", basics.Messages, false},
@@ -36,6 +37,7 @@ func families() []family {
 		{"tools", features.Tools, true},
 		{"resources", features.Resources, true},
 		{"prompts", features.Prompts, true},
+		{"skills", skills.Examine, false},
 		{"utilities", features.Utilities, false},
 		{"http", basics.OverHTTP, false},
 		{"stateless", basics.Stateless, false},
@@ -52,6 +54,7 @@ func families() []family {
 		{"retry", features.Retry, false}, // doubles examine its requests
 		{"lists", features.Stable, false},
 		{"shutdown", basics.Shutdown, false},
+		{"apps", features.Apps, false}, // most servers have none: they cost the others no time
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"mcptest/internal/assert/match"
 	"mcptest/internal/assert/shown"
+	"mcptest/internal/assert/snapshot"
 	"mcptest/internal/assert/target"
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/client/protocol"
@@ -67,6 +68,25 @@ func Compare(c *plan.Case, first, other Answer) (out []result.Assertion) {
 		add("notifications", func(a Answer) jsonv.Value { return notifications(a.Seen) })
 	}
 	return out
+}
+
+// Reply is the result or the error of a call; the other one is absent.
+type Reply struct{ Result, Error jsonv.Value }
+
+// Difference compares the responses to the same call, which no test made, as a test with
+// same_as would. It returns no line if they are the same. dir is the folder that is masked.
+func Difference(first, other Reply, dir string) (lines []string) {
+	var v [2]jsonv.Value
+	masks := snapshot.Default()
+	for i, r := range []Reply{first, other} {
+		seen := target.Observation{Result: r.Result, Error: r.Error}
+		v[i], _ = masks.Mask("result", response(seen, true), dir)
+	}
+	if jsonv.Equal(v[0], v[1]) {
+		return nil
+	}
+	message, more := match.Difference(v[0], v[1])
+	return append([]string{message}, more...)
 }
 
 // dropIgnored drops ignored members: one of the servers may not have them.

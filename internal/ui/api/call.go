@@ -110,8 +110,17 @@ func (a *API) cancel(_ context.Context, in ofCall) (jsonv.Value, error) {
 func callView(c live.Call) jsonv.Value {
 	return jsonv.ObjectOf(
 		"id", c.ID, "server", c.Wanted.Server, "kind", c.Wanted.Kind, "name", c.Wanted.Name, "done", c.Done,
-		"started", c.Start.UnixMilli(), "progress", c.Progress(), "outcome", outcome(c),
+		"started", c.Start.UnixMilli(), "beside", besideView(c.Wanted.Beside),
+		"progress", c.Progress(), "outcome", outcome(c),
 	)
+}
+
+// besideView is where a call was made again; absent if it was made in the open session.
+func besideView(b *live.Beside) jsonv.Value {
+	if b == nil {
+		return jsonv.Value{}
+	}
+	return jsonv.ObjectOf("call", b.Call, "protocol", b.Version)
 }
 
 // outcome says how a call ended in a word or two.

@@ -26,6 +26,13 @@ type Wanted struct {
 	Args    jsonv.Value
 	Meta    jsonv.Value // absent: none
 	Confirm string      // the confirmation of exactly this call; see Confirmation
+	Beside  *Beside     // nil: in the session that is open
+}
+
+// Beside says where a call is made again, in a session of its own that ends with it.
+type Beside struct {
+	Call    int    // that is made again
+	Version string // of the protocol; "": that of the server
 }
 
 // request returns the method and the parameters of a call.
@@ -47,7 +54,11 @@ func (w Wanted) request() (method string, params jsonv.Value) {
 // key is equal for equal calls.
 func (w Wanted) key() string {
 	_, params := w.request()
-	return w.Kind + "\x00" + string(params.Append(nil))
+	key := w.Kind + "\x00" + string(params.Append(nil))
+	if w.Beside != nil {
+		key += "\x00" + w.Beside.Version
+	}
+	return key
 }
 
 // Call is a call that was made.

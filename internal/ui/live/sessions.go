@@ -51,20 +51,7 @@ func (h *Hub) Connect(id int, version string) error {
 
 // open opens a session, or finds out why that is not possible.
 func (h *Hub) open(ctx context.Context, s *Server, def *plan.Server) {
-	o := h.host.Options(def)
-	o.Violations = func([]protocol.Violation) {} // Watch has them
-	o.Capabilities = declared(def)
-	o.Answer = func(ctx context.Context, method string, params []byte) ([]byte, *protocol.RPCError) {
-		return h.answer(ctx, s, method, params)
-	}
-	o.Watch = func() func(conn.Event) {
-		add := h.Feed.follow(s.ID)
-		return func(e conn.Event) {
-			add(e)
-			s.noted(e)
-		}
-	}
-	c := inspect.New(o)
+	c := h.dial(s, def)
 	err := c.Open(ctx)
 	if err != nil {
 		c.Close()
@@ -85,6 +72,25 @@ func (h *Hub) open(ctx context.Context, s *Server, def *plan.Server) {
 	h.touch()
 	h.wg.Go(func() { h.watchEnd(s, c, c.Session(), over) })
 	h.readLists(ctx, s, c)
+}
+
+// dial returns a connection to a server, which is not open yet. Its messages are in the
+// timeline, and its questions are asked.
+func (h *Hub) dial(s *Server, def *plan.Server) *inspect.Conn {
+	o := h.host.Options(def)
+	o.Violations = func([]protocol.Violation) {} // Watch has them
+	o.Capabilities = declared(def)
+	o.Answer = func(ctx context.Context, method string, params []byte) ([]byte, *protocol.RPCError) {
+		return h.answer(ctx, s, method, params)
+	}
+	o.Watch = func() func(conn.Event) {
+		add := h.Feed.follow(s.ID)
+		return func(e conn.Event) {
+			add(e)
+			s.noted(e)
+		}
+	}
+	return inspect.New(o)
 }
 
 // diagnose examines a server that could not be connected to.

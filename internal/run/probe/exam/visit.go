@@ -35,9 +35,11 @@ type Visit struct {
 	Listed                               []Listing
 	Quick                                []jsonv.Value // tools that may be called again without a long wait
 	TooSlow                              []string      // tools that are called once only
+	Shown                                []string      // extensions that are declared only to clients that declare them
 	Signed                               bool          // a result has serverInfo
 	Unsigned                             *mcp.Exchange // a result without
 	Greeted                              *mcp.Exchange // initialize, sent to a server of a stateless revision
+	Viewed                               []string      // tools with a view whose result was judged for clients without
 
 	memory   memory
 	declared map[*mcp.Session]jsonv.Value          // capabilities of the clients of open sessions
@@ -255,11 +257,47 @@ func (v *Visit) EnterAll(family string, o Outcome) {
 	}
 }
 
+// HasExtension reports whether the server declares an extension.
+func (v *Visit) HasExtension(name string) bool {
+	return v.Declares("extensions", name) || slices.Contains(v.Shown, name)
+}
+
+// Named reports whether a family was asked for by its name, or by that of one of its rules.
+func (v *Visit) Named(family string) bool {
+	return slices.ContainsFunc(v.Only, func(name string) bool {
+		r, _ := v.Rules.Rule(name)
+		return name == family || r.Family == family
+	})
+}
+
+// claim is what the revision says about a rule; ok is false for a rule that no result is
+// about. Those of an extension are left out for a server that does not declare it, unless
+// they were asked for; in a revision without the extension they do not apply.
+func (v *Visit) claim(r ruleset.Rule) (c ruleset.Claim, ok bool) {
+	c, ok = r.Claim(v.Version.Name)
+	extension := v.Rules.Extension(r.Family)
+	switch {
+	case extension == "":
+		return c, ok
+	case !v.HasExtension(extension):
+		v.Add(r.ID, "", Inapplicable("the server does not declare %s", extension))
+		return c, ok && v.Named(r.Family)
+	case !ok:
+		first := r.In[0]
+		v.Add(r.ID, "", Inapplicable("the extension is defined for %s, not for %s", first.Revisions[0], v.Version.Name))
+		return first, true
+	}
+	return c, true
+}
+
 // Results returns the verdicts of the rules that concern the revision.
 func (v *Visit) Results() (out []verdict.Result) {
 	for _, r := range v.Rules.Rules {
-		c, ok := r.Claim(v.Version.Name)
-		if !ok || !v.Selected(r) {
+		if !v.Selected(r) {
+			continue
+		}
+		c, ok := v.claim(r)
+		if !ok {
 			continue
 		}
 		if r.Transport != "" && (r.Transport == "stdio") != v.Stdio() {

@@ -11,6 +11,7 @@ import (
 	"mcptest/internal/base/lazy"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
+	"mcptest/internal/offer/apps"
 	"mcptest/internal/run/probe/argument"
 	"mcptest/internal/run/probe/exam"
 	"mcptest/internal/run/probe/verdict"
@@ -111,6 +112,7 @@ func calling(ctx context.Context, v *exam.Visit, tool jsonv.Value) {
 		return
 	}
 	progress(ctx, v, x, mark)
+	judgeFallback(ctx, v, tool, x)
 	callIncomplete(ctx, v, tool)
 	taskIgnored(ctx, v, tool, args, x)
 	switch {
@@ -268,4 +270,27 @@ func progressAfter(v *exam.Visit, x *mcp.Exchange, mark mcp.Mark, during int) ex
 		}
 	}
 	return exam.Held()
+}
+
+// ruleText is about what a tool with a view gives to clients that show none.
+const ruleText = "ui-text-fallback"
+
+// isJudgedByText reports whether the result of a tool must have text next to its view.
+func isJudgedByText(tool jsonv.Value) bool {
+	return apps.HasView(tool) && tool.Lookup("annotations", "readOnlyHint").Bool()
+}
+
+// judgeFallback looks what a client without views gets from a call of a tool that has one.
+func judgeFallback(ctx context.Context, v *exam.Visit, tool jsonv.Value, x *mcp.Exchange) {
+	if !isJudgedByText(tool) {
+		return
+	}
+	v.Viewed = append(v.Viewed, tool.Lookup("name").Text())
+	if !exam.Fulfilled(x) || exam.Another(x) {
+		why := exam.Unverified("%s needs real data: it got %s", exam.Subject(tool), failure(x))
+		v.EnterAbout(exam.Subject(tool), why, ruleText)
+		return
+	}
+	fault := apps.TextFallback(tool, exam.Result(x))
+	v.State(ctx, ruleText, exam.Subject(tool), exam.BrokenIf(fault != "", x, "%s", fault))
 }

@@ -123,6 +123,7 @@ func (r Report) text(b *strings.Builder, rules ruleset.Rules, p term.Palette) {
 				unverified += n.Unverified
 			}
 		}
+		r.notes(b, rules, revision, p)
 	}
 	for _, absent := range r.Absent {
 		fmt.Fprintf(b, "\n%s\n", p.Paint(term.Faint, term.Escape(absent)))
@@ -138,6 +139,24 @@ func (r Report) text(b *strings.Builder, rules ruleset.Rules, p term.Palette) {
 		fmt.Fprintf(b, "\n%s %s\n", p.Paint(term.Warn, "inconclusive:"), term.Escape(why))
 	}
 	fmt.Fprintf(b, "\n%s\n", r.Summary())
+}
+
+// notes writes what is to be known of extensions, and decides nothing.
+func (r Report) notes(b *strings.Builder, rules ruleset.Rules, revision string, p term.Palette) {
+	for _, x := range r.Results {
+		if x.Revision != revision || rules.Extension(x.Family) == "" {
+			continue
+		}
+		for i, note := range x.Notes {
+			if i == 3 {
+				note = display.Count(len(x.Notes)-i, "more note")
+			}
+			fmt.Fprintf(b, "    %s\n", p.Paint(term.Faint, term.Escape("note: "+note)))
+			if i == 3 {
+				break
+			}
+		}
+	}
 }
 
 // familyLine writes the verdicts of one family in one revision.

@@ -3,6 +3,7 @@ import { Form } from './form.js';
 import { KeepDrawer } from './keep.js';
 import { post } from './net.js';
 import { showResult } from './result.js';
+import { BesidePanel } from './beside.js';
 
 /** The tab Call: one tool, resource or prompt, its arguments, and the result. */
 export class CallPanel {
@@ -30,10 +31,11 @@ export class CallPanel {
     this.running = el('div', { role: 'status' });
     this.result = el('div', { role: 'region', 'aria-label': 'Result' });
     this.keep = new KeepDrawer(app, 'test');
+    this.beside = new BesidePanel(app, (about) => this.ask(about));
     this.body = el(
       'div', { hidden: true }, this.about, this.form.root, el('label', { for: 'arguments' }, 'Arguments (JSON)'), this.text,
       el('details', {}, el('summary', {}, 'More'), el('label', { for: 'meta' }, '_meta (JSON)'), this.meta),
-      this.wrong, el('div', { class: 'row' }, this.send, this.cancel), this.running, this.result, this.keep.root,
+      this.wrong, el('div', { class: 'row' }, this.send, this.cancel), this.running, this.result, this.beside.root, this.keep.root,
     );
     root.append(this.title, this.body);
     root.addEventListener('keydown', (e) => { if (e.ctrlKey && e.key === 'Enter' && !this.send.disabled) this.toSend(); });
@@ -51,7 +53,7 @@ export class CallPanel {
     if (!d || this.item !== item) return;
     const resource = item.list === 'resource';
     if (this.filled !== this.key()) {
-      const last = this.app.state.calls.findLast((/** @type {any} */ c) => c.server === item.server && c.name === item.name && c.kind === this.kind());
+      const last = this.app.state.calls.findLast((/** @type {any} */ c) => !c.beside && c.server === item.server && c.name === item.name && c.kind === this.kind());
       const text = this.values.get(this.key()) ?? await this.lastArguments(last) ?? JSON.stringify(this.begin(d), null, 2);
       if (this.item !== item) return;
       this.filled = this.key();
@@ -170,6 +172,7 @@ export class CallPanel {
     this.call = id;
     this.shown = '';
     this.keep.close();
+    this.beside.close();
     if (!id) fill(this.result);
     this.update();
   }
@@ -182,9 +185,11 @@ export class CallPanel {
     this.send.disabled = !s || !this.definition || s.status !== 'connected' || s.call !== 0 || this.args() === null;
     this.cancel.disabled = !busy;
     this.renderRunning(s, c);
+    this.beside.update();
     if (c && c.done && this.shown !== c.id + c.outcome) {
       this.shown = c.id + c.outcome;
       showResult(this.result, c.id, this.app, () => this.keep.open({ call: c.id }));
+      this.beside.open(c);
     }
   }
 
@@ -218,7 +223,7 @@ export class CallPanel {
       if (i >= 0) this.choose({ ...this.item, version: offer.version, item: i });
       return;
     }
-    const last = this.app.state.calls.findLast((/** @type {any} */ c) => c.server === s.id);
+    const last = this.app.state.calls.findLast((/** @type {any} */ c) => !c.beside && c.server === s.id);
     if (this.item || !last) return;
     const list = last.kind;
     const i = (offer[list] ?? []).findIndex((/** @type {any} */ v) => v.name === last.name);

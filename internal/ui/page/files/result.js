@@ -4,11 +4,11 @@ import { post } from './net.js';
 const images = ['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'image/avif', 'image/svg+xml'];
 const sounds = ['audio/wav', 'audio/x-wav', 'audio/mpeg', 'audio/mp3', 'audio/ogg', 'audio/webm', 'audio/mp4'];
 
-/** @param {HTMLElement} root @param {number} id @param {any} app @param {() => void} keep */
+/** @param {HTMLElement} root @param {number} id @param {any} app @param {(() => void)|null} keep null: it is not kept */
 export async function showResult(root, id, app, keep) {
   const r = await app.try(() => post('result', { call: id }));
   if (!r) return;
-  const kept = r.keep ? button('Keep as test', keep) : null;
+  const kept = r.keep && keep ? button('Keep as test', keep) : null;
   fill(
     root, el('h3', {}, 'Result'), summary(r), ...problems(r), ...(r.blocks ?? []).map((/** @type {any} */ b) => block(b)),
     r.json.size > 0 ? json(r.json, id, app) : null, r.blocks ? model(r) : null, el('div', { class: 'row' }, kept),
