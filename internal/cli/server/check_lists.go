@@ -35,9 +35,10 @@ func (f *checkFlags) lists(
 	case len(own) == 1 && f.onlyOpenings():
 		return nil, option.Invalid("--only openings: openings are replayed with a server, and %s is a file", own[0])
 	case len(own) == 1:
-		if lists, err = f.ofFile(s, own[0], rules); err != nil {
+		if lists, err = f.ofFile(s, own[0]); err != nil {
 			return nil, err
 		}
+		f.judgeStored(lists, rules)
 	default:
 		if lists, err = f.ofServers(cmd, s, argv, rules); err != nil {
 			return nil, err
@@ -86,7 +87,7 @@ func (f *checkFlags) ofServers(
 }
 
 // ofFile reads the lists of a file, or the bundle that it is.
-func (f *checkFlags) ofFile(s cmdutil.Streams, path string, rules compat.Rules) ([]compat.List, error) {
+func (f *checkFlags) ofFile(s cmdutil.Streams, path string) ([]compat.List, error) {
 	if bundle.IsFile([]string{path}) {
 		return f.ofBundle(s, path)
 	}
@@ -94,7 +95,6 @@ func (f *checkFlags) ofFile(s cmdutil.Streams, path string, rules compat.Rules) 
 	if err != nil {
 		return nil, surfaceError(s, f.target.Color, err)
 	}
-	f.judgeStored(lists, rules)
 	return lists, nil
 }
 

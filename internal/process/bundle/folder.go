@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"syscall"
 	"time"
 
 	"mcptest/internal/base/osfile"
@@ -148,8 +149,12 @@ func (b *Bundle) unpack(dir string) error {
 	return nil
 }
 
-// unpackFile writes one file, with the permissions that the archive has.
+// unpackFile writes one file, with the permissions that the archive has. While it is open, no
+// process may be started: a process has the open files of its parent for a moment, and a
+// program that is open for writing can't be run ("text file busy").
 func unpackFile(root *os.Root, name string, e *zip.File) error {
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
 	in, err := e.Open()
 	if err != nil {
 		return err

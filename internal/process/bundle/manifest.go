@@ -99,6 +99,7 @@ func readManifest(f *source.File) (*Manifest, source.Diagnostics) {
 	m := &Manifest{node: root}
 	var d source.Decoder
 	d.Decode(m.known(root, "", reflect.TypeFor[Manifest]()), "", m)
+	m.checkStart(&d)
 	ds := d.Diagnostics()
 	ds.Sort()
 	return m, ds
@@ -122,8 +123,58 @@ func checkText(f *source.File) source.Diagnostics {
 	if !isSyntax {
 		return nil
 	}
-	const hint = "comments and commas after the last member are not JSON"
+	hint := ""
+	if syntax.Offset < len(f.Data) && strings.IndexByte("/#,}]", f.Data[syntax.Offset]) >= 0 {
+		hint = "comments and commas after the last member are not JSON"
+	}
 	return report(f.At(syntax.Offset), hint, "not JSON: %s", syntax.Msg)
+}
+
+// checkStart reports what no system can start.
+func (m *Manifest) checkStart(d *source.Decoder) {
+	empty := func(keys ...string) {
+		if n := m.at(keys...); n != nil && n.Kind == source.KindString && strings.TrimSpace(n.Text) == "" {
+			d.Errorf(n, strings.Join(keys, "."), "the text is empty")
+		}
+	}
+	empty("server", "entry_point")
+	empty("server", "mcp_config", "command")
+	config := m.at("server", "mcp_config")
+	commands := map[string]*source.Node{"server.mcp_config": config}
+	if overrides := config.Get("platform_overrides"); overrides != nil {
+		for _, f := range overrides.Fields {
+			commands[source.PathKey("server.mcp_config.platform_overrides", f.Key.Text)] = f.Value
+		}
+	}
+	for path, n := range commands {
+		checkWords(d, n, path)
+	}
+}
+
+// checkWords reports characters and names that no process can get.
+func checkWords(d *source.Decoder, command *source.Node, path string) {
+	text := func(n *source.Node, path string) {
+		if n != nil && strings.Contains(n.Text, "\x00") {
+			d.Errorf(n, path, "the text has a NUL byte, which no process can get")
+		}
+	}
+	text(command.Get("command"), path+".command")
+	if args := command.Get("args"); args != nil {
+		for i, item := range args.Items {
+			text(item, source.PathIndex(path+".args", i))
+		}
+	}
+	env := command.Get("env")
+	if env == nil {
+		return
+	}
+	for _, f := range env.Fields {
+		at := source.PathKey(path+".env", f.Key.Text)
+		if f.Key.Text == "" || strings.ContainsAny(f.Key.Text, "=\x00") {
+			d.Errorf(f.Key, at, "%q can't be the name of a variable", f.Key.Text)
+		}
+		text(f.Value, at)
+	}
 }
 
 // positions makes nodes of JSON, each with its place in the file. The text is valid.
