@@ -114,9 +114,14 @@ const flows = {
     await click(page, 'tab', 'Call');
     await click(page, 'button', 'Keep as test');
     await page.waitForFunction(() => document.querySelector('[aria-label=Diff]').textContent.includes('get-sum'), { timeout: patience });
+    await waitText(page, 'does not exist yet: Insert creates it.');
     await shot(page, 'keep');
+    // One click inserts, also right after the name was typed.
+    await type(page, 'textbox', 'Test name', 'two and three');
     const from = Date.now();
     await (await waitEnabled(page, 'button', 'Insert')).click();
+    await waitText(page, 'Inserted as "two and three"');
+    await waitText(page, 'mcptest run mcptest.yaml');
     await page.waitForFunction(() => [...document.querySelectorAll('[role=status] p')].some((p) => p.textContent === 'passed'), { timeout: patience });
     const verdict = Date.now() - from;
     await click(page, 'button', 'Undo');

@@ -197,12 +197,26 @@ func (k *keeper) Draft(s api.Subject, c api.Choice) (api.Draft, error) {
 		return api.Assertion{Text: source.Flow(v, source.FlowText), Note: x.Review()}
 	})
 	notes := p.Notes
+	if path := k.ownPath(); k.in.creates && path != "" {
+		notes = append(notes, "the suite has the path "+path+" of this machine: start mcptest ui with a relative path "+
+			"if others are to run the test")
+	}
 	if chosen := s.Call.Chosen; chosen != "" {
 		notes = append(notes, "the call was made with protocol "+chosen+"; the test uses what the suite says")
 	}
 	return api.Draft{
 		Name: p.Name, Assertions: assertions, Diff: p.Diff, Notes: notes, Shown: shown(p), Creates: k.in.creates,
 	}, nil
+}
+
+// ownPath returns the first absolute path in the command of the server; "" if there is none.
+func (k *keeper) ownPath() string {
+	for _, word := range k.in.argv {
+		if filepath.IsAbs(word) {
+			return word
+		}
+	}
+	return ""
 }
 
 // Insert implements [api.Keeper].

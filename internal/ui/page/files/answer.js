@@ -14,6 +14,7 @@ export class AnswerPanel {
     this.app = app;
     /** @type {Map<number, HTMLElement>} */
     this.shown = new Map();
+    this.said = false; // that a server asks
     this.none = el('p', { class: 'faint' }, 'No server asks anything now.');
     this.list = el('div', {});
     root.append(el('h2', {}, 'Requests of servers'), this.none, this.list);
@@ -31,8 +32,11 @@ export class AnswerPanel {
       const node = this.draw(a);
       this.shown.set(a.id, node);
       this.list.append(node);
-      this.app.say('A server asks: ' + a.method + (a.params?.message ? ': ' + a.params.message : '') + ' (tab Answer)');
+      this.said = true;
+      this.app.say('A server asks: ' + a.method + (a.params?.message ? ': ' + a.params.message : '') + (a.call ? ' (tab Answer)' : ' (tab Answer; it is up to you, no call waits for it)'));
     }
+    if (asks.length === 0 && this.said) this.app.say('');
+    this.said &&= asks.length > 0;
     this.none.hidden = asks.length > 0;
     const tab = document.getElementById('tab-Answer');
     if (tab) tab.title = asks.length ? asks.length + ' waiting' : '';

@@ -10,9 +10,11 @@ export class KeepDrawer {
     /** What the test is made of: {call}, or {recorded: {cassette, line}}. @type {any} */
     this.subject = null;
     this.asked = 0;
+    this.proposed = Promise.resolve(); // the latest question for the test
+    this.typing = 0;
     this.draft = null;
     this.insertion = -1;
-    this.name = el('input', { type: 'text', id: id + '-name', autocomplete: 'off', onchange: () => this.propose() });
+    this.name = el('input', { type: 'text', id: id + '-name', autocomplete: 'off', oninput: () => this.proposeSoon() });
     this.file = el('select', { id: id + '-file', onchange: () => this.propose() });
     this.boxes = el('fieldset', {});
     this.notes = el('div', {});
@@ -37,6 +39,8 @@ export class KeepDrawer {
   /** @param {any} subject */
   open(subject) {
     this.subject = subject;
+    this.draft = null;
+    this.insert.disabled = true;
     this.insertion = -1;
     this.name.value = '';
     fill(this.file, ...this.app.state.files.map((/** @type {string} */ f, /** @type {number} */ i) => el('option', { value: i }, visible(f))));
@@ -58,16 +62,31 @@ export class KeepDrawer {
     return { ...this.subject, file: Number(this.file.value), name: this.name.value, leave };
   }
 
+  /** Asks for the test while its name is typed. */
+  proposeSoon() {
+    clearTimeout(this.typing);
+    this.typing = setTimeout(() => this.propose(), 250);
+  }
+
   /** Asks for the test as it would be written. */
-  async propose() {
+  propose() {
+    clearTimeout(this.typing);
+    this.typing = 0;
+    this.proposed = this.ask();
+    return this.proposed;
+  }
+
+  async ask() {
     const asked = ++this.asked;
-    this.insert.disabled = true;
     const choice = this.choice();
     let draft = null;
     try {
       draft = await post('draft', choice);
     } catch (e) {
-      if (asked === this.asked) fill(this.notes, el('p', { class: 'bad' }, visible(/** @type {Error} */ (e).message)));
+      if (asked !== this.asked) return;
+      this.draft = null;
+      this.insert.disabled = true;
+      fill(this.notes, el('p', { class: 'bad' }, visible(/** @type {Error} */ (e).message)));
       return;
     }
     if (asked !== this.asked) return;
@@ -79,12 +98,19 @@ export class KeepDrawer {
         el('label', { for: this.id + '-expect-' + i }, el('code', {}, visible(a.text)), a.note ? el('small', { class: 'faint' }, ' ' + visible(a.note)) : null),
       )));
     }
-    fill(this.notes, ...draft.notes.map((/** @type {string} */ n) => el('p', { class: 'warn' }, visible(n))), draft.creates ? el('p', {}, 'The file is created.') : null);
+    fill(this.notes, ...draft.notes.map((/** @type {string} */ n) => el('p', { class: 'warn' }, visible(n))), this.empty(draft) ? el('p', { class: 'warn' }, 'The test expects nothing of the result: it passes with every one.') : null,
+      draft.creates && this.insertion < 0 ? el('p', {}, visible(this.app.state.files[this.choice().file]) + ' does not exist yet: Insert creates it.') : null);
     fill(this.diff, visible(draft.diff.join('\n')));
     this.insert.disabled = this.insertion >= 0;
   }
 
+  /** Whether no assertion is left of those that were offered. @param {any} draft */
+  empty(draft) { return draft.assertions.length > 0 && this.choice().leave.length === draft.assertions.length; }
+
   async toInsert() {
+    if (this.typing) this.propose();
+    await this.proposed; // what is inserted is what is shown
+    if (!this.draft || this.insertion >= 0) return;
     this.insert.disabled = true;
     const done = await this.app.try(() => post('insert', { ...this.choice(), shown: /** @type {any} */ (this.draft).shown }));
     if (!done) {
@@ -94,6 +120,8 @@ export class KeepDrawer {
     this.insertion = done.insertion;
     this.undo.disabled = false;
     this.app.say('Inserted as "' + done.name + '" in ' + done.place);
+    const [file] = done.place.split(/:(?=\d+$)/);
+    fill(this.notes, el('p', { class: 'good' }, 'Written to ' + visible(done.place) + '. Without this page it is run by: ', el('code', {}, 'mcptest run ' + visible(file))));
     if (done.runs) {
       await this.run();
       return;
@@ -115,6 +143,7 @@ export class KeepDrawer {
     }
     this.again.disabled = false;
     fill(this.verdict, ...shown);
+    this.verdict.scrollIntoView({ block: 'nearest' });
   }
 
   async toUndo() {

@@ -13,6 +13,7 @@ export async function showResult(root, id, app, keep) {
     root, el('h3', {}, 'Result'), summary(r), ...problems(r), ...(r.blocks ?? []).map((/** @type {any} */ b) => block(b)),
     r.json.size > 0 ? json(r.json, id, app) : null, r.blocks ? model(r) : null, el('div', { class: 'row' }, kept),
   );
+  root.scrollIntoView({ block: 'nearest' });
 }
 
 /** @param {any} r */
