@@ -154,6 +154,9 @@ const flows = {
       await waitText(page, name === 'hostile' ? 'reversed' : 'the server returned a result');
     }
     await page.waitForSelector('img.shown', { timeout: patience });
+    await click(page, 'tab', 'Wire');
+    await page.waitForFunction(() => { const s = document.querySelector('#panel-Wire .scroller'); return s.scrollTop + s.clientHeight >= s.scrollHeight - 30; }, { timeout: patience });
+    await click(page, 'tab', 'Call');
     if (await page.$('a[href^="javascript"]')) bad('a link runs a script');
     await item(page, 'hostile');
     if (!(await page.evaluate(() => document.body.innerText)).includes('\\u202e')) bad('a character that changes the order of text is not escaped');

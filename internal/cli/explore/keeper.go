@@ -198,8 +198,8 @@ func (k *keeper) Draft(s api.Subject, c api.Choice) (api.Draft, error) {
 	})
 	notes := p.Notes
 	if path := k.ownPath(); k.in.creates && path != "" {
-		notes = append(notes, "the suite has the path "+path+" of this machine: start mcptest ui with a relative path "+
-			"if others are to run the test")
+		notes = append(notes, "the command has "+path+", which is outside of this folder: others need it at the same place, "+
+			"so change it in the suite to one that they have, such as npx and the name of a package")
 	}
 	if chosen := s.Call.Chosen; chosen != "" {
 		notes = append(notes, "the call was made with protocol "+chosen+"; the test uses what the suite says")
@@ -209,10 +209,12 @@ func (k *keeper) Draft(s api.Subject, c api.Choice) (api.Draft, error) {
 	}, nil
 }
 
-// ownPath returns the first absolute path in the command of the server; "" if there is none.
+// ownPath returns the first path in the command of the server that leads out of this folder;
+// "" if there is none.
 func (k *keeper) ownPath() string {
 	for _, word := range k.in.argv {
-		if filepath.IsAbs(word) {
+		out := strings.HasPrefix(filepath.ToSlash(filepath.Clean(word)), "../")
+		if filepath.IsAbs(word) || out {
 			return word
 		}
 	}

@@ -14,6 +14,16 @@ export function parse(text) {
 /** @param {any} value */
 const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value) && !(raw && /** @type {any} */ (JSON).isRawJSON(value));
 
+/** @param {string} text */
+function isJSON(text) {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** @param {any} schema @returns {any[]|null} */
 function choices(schema) {
   if (Array.isArray(schema.enum)) return schema.enum;
@@ -83,7 +93,8 @@ export class Form {
   shown(schema, value, input) {
     if (value === undefined) return '';
     if (input.tagName === 'SELECT') return JSON.stringify(value);
-    return schema.type === 'string' && typeof value === 'string' ? value : JSON.stringify(value);
+    if (typeof value === 'string' && (schema.type === 'string' || !isJSON(value))) return value; // what was typed
+    return JSON.stringify(value);
   }
 
   /** Puts one field into the value; an empty one leaves the property out. @param {string} name @param {any} schema @param {any} input */

@@ -86,7 +86,7 @@ export class TestsPanel {
     const sum = run.passed + run.failed + run.errors + run.inconclusive + run.skipped;
     const parts = [`${run.passed} passed`, `${run.failed} failed`, `${run.errors} errors`, `${run.inconclusive} inconclusive`, `${run.skipped} skipped`];
     if (run.going) parts.push(`${Math.max(0, run.total - sum)} left`);
-    this.counters.textContent = run.id === 0 ? this.list.tests.length + ' tests' : `${run.going ? 'Running' : 'Run'} ${run.id}: ${parts.join(', ')}, ${run.seconds.toFixed(1)} s`;
+    this.counters.textContent = run.id === 0 ? this.list.tests.length + (this.list.tests.length === 1 ? ' test' : ' tests') : `${run.going ? 'Running' : 'Run'} ${run.id}: ${parts.join(', ')}, ${run.seconds.toFixed(1)} s`;
     this.problem.hidden = !(run.problem || this.list.problem);
     this.problem.textContent = visible(run.problem || this.list.problem);
     for (const b of [this.runAll, this.runFailed, this.runSelected]) b.disabled = run.going || this.list.tests.length === 0;

@@ -1,7 +1,7 @@
 import { button, bytes, el, fill, short, visible } from './dom.js';
 import { post } from './net.js';
 
-const rowHeight = 26;
+const rowHeight = 28; // see app.css
 
 /** @param {any} r @param {string[]} words */
 function matches(r, words) {
@@ -39,6 +39,7 @@ export class WirePanel {
     this.lost = 0;
     this.current = 0;
     this.pending = false;
+    this.follow = false; // the next drawing goes to the end
     this.filter = el('input', { type: 'search', 'aria-label': source.filter, placeholder: 'method: status: violation: or text', oninput: () => this.refilter() });
     this.count = el('span', { class: 'faint', role: 'status' });
     this.body = el('tbody', {});
@@ -76,7 +77,7 @@ export class WirePanel {
   /** @param {any[]} rows @param {number} lost */
   add(rows, lost) {
     const words = this.words();
-    const follows = this.atEnd();
+    const follows = this.follow || this.atEnd();
     this.lost += lost;
     for (const r of rows) {
       r.violations ??= [];
