@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -36,4 +37,14 @@ func TestUILeavesNoProcess(t *testing.T) {
 			testkit.Wait(t, "the end of the server's process", func() bool { return syscall.Kill(pid, 0) != nil })
 		})
 	}
+}
+
+// A pipe in the folder is no record, and nobody waits for it.
+func TestUIHistoryOfAPipe(t *testing.T) {
+	t.Parallel()
+	e := explore(t)
+	if err := syscall.Mkfifo(filepath.Join(e.dir, "pipe.json"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	testkit.Equal(t, "records", e.post("history", "{}").Lookup("records").String(), "[]")
 }

@@ -500,7 +500,9 @@ func TestUICallsAlsoOn(t *testing.T) {
 		t.Errorf("got %s", again)
 	}
 	// A version that the server does not speak is a call without a response.
-	lost := e.post("also-on", `{"call":`+id+`,"server":0,"protocol":"2026-07-28"}`).Lookup("call").String()
+	elsewhere := `{"call":` + id + `,"server":0,"protocol":"2026-07-28"`
+	token := e.post("also-on", elsewhere+"}").Lookup("confirm").Text() // the tools there are not known
+	lost := e.post("also-on", elsewhere+`,"confirm":"`+token+`"}`).Lookup("call").String()
 	e.ended(lost)
 	if why := e.post("result", `{"call":`+lost+`}`).Lookup("cause").Text(); !strings.HasPrefix(why, "there is no session: ") {
 		t.Errorf("got %q", why)

@@ -207,3 +207,48 @@ func TestUIHistory(t *testing.T) {
 		t.Error("a record that does not exist was compared")
 	}
 }
+
+// What a run does besides read-only calls is asked about: hooks, steps, other servers, probes,
+// raw requests. A list whose rows have changed is not run.
+func TestUIAsksAboutOtherWork(t *testing.T) {
+	t.Parallel()
+	suite := func(more string) string {
+		return "servers: {c: {command: [counting, log], protocol: 2025-11-25}, d: {command: [counting, log], protocol: 2025-11-25}}\n" +
+			"default_server: c\n" + more
+	}
+	const read = "tools: [{name: a, tool: read, expect: [{target: text, matcher: {exact: done read}}]}]\n"
+	for name, tt := range map[string]struct{ suite, want string }{
+		"nothing":  {read, "null"},
+		"steps":    {"setup: [{call: {tool: write}}]\n" + read, "the steps of setup and teardown in mcptest.yaml"},
+		"hooks":    {"hooks: {beforeAll: touch x}\n" + read, "the hooks in mcptest.yaml"},
+		"same_as":  {"tools: [{name: a, tool: read, same_as: {server: d}}]\n", "the same calls on other servers, for same_as of a"},
+		"probe":    {"probe: [{name: a, allow_writes: [write]}]\n", "probe of c"},
+		"protocol": {"protocol: [{name: a, method: tools/call, params: {name: write}, expect: [{target: error.code, matcher: {exact: 1}}]}]\n", "a request tools/call to c with its own params"},
+		"raw":      {"protocol: [{name: a, raw: 'x', expect: [{target: error.code, matcher: {exact: 1}}]}]\n", "raw bytes to c"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := exploreFiles(t, map[string]string{"mcptest.yaml": suite(tt.suite)})
+			e.connect()
+			version := e.awaitTests("a")
+			answer := e.post("tests-run", `{"version":"`+version+`","tests":[0]}`)
+			if got := answer.Lookup("calls").String(); !strings.Contains(got, tt.want) {
+				t.Errorf("asked about %s (%s), want %s", got, answer, tt.want)
+			}
+		})
+	}
+}
+
+// The rows of a test are part of what was listed.
+func TestUIListsRowsAgain(t *testing.T) {
+	t.Parallel()
+	e := exploreFiles(t, map[string]string{
+		"rows.csv":     "tool\nread\n",
+		"mcptest.yaml": "servers: {c: {command: [counting, log]}}\ntools: [{name: a, tool: \"${case.tool}\", cases: rows.csv}]\n",
+	})
+	version := e.awaitTests("a [1]")
+	e.write("rows.csv", "tool\nwrite\n")
+	if why := e.post("tests-run", `{"version":"`+version+`","all":true}`).Lookup("problem").Text(); !strings.Contains(why, "changed") {
+		t.Errorf("rows that changed: %q", why)
+	}
+}

@@ -47,7 +47,7 @@ type pastTest struct {
 // Limits of what is read.
 const (
 	maxRecords    = 20
-	maxRecordSize = 128 << 20
+	maxRecordSize = 32 << 20
 	maxPastTests  = 5_000
 )
 
@@ -107,14 +107,15 @@ func (r *pastRun) isRecord() bool {
 	if r.stamp != "" && r.stamp == stampOf([]string{r.path}) {
 		return true
 	}
+	// A pipe would be waited for when it is opened.
+	if info, err := os.Stat(r.path); err != nil || !info.Mode().IsRegular() || info.Size() > maxRecordSize {
+		return false
+	}
 	f, err := os.Open(r.path)
 	if err != nil {
 		return false
 	}
 	defer f.Close()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() || info.Size() > maxRecordSize {
-		return false
-	}
 	head, err := result.ReadHead(f)
 	if err != nil {
 		return false
@@ -253,6 +254,9 @@ func (h *history) Compare(older, newer int) (string, error) {
 	for i, id := range []int{older, newer} {
 		if id < 0 || id >= len(h.known) {
 			return "", &live.RefusedError{Reason: "there is no record with this number"}
+		}
+		if !h.known[id].isRecord() {
+			return "", &live.RefusedError{Reason: h.known[id].name() + " is no record any more"}
 		}
 		run, err := h.known[id].open()
 		if err != nil {

@@ -16,14 +16,42 @@ const maxTests = 20_000
 
 // listing is what the page knows of the suites.
 type listing struct {
-	tests api.Tests
-	calls [][]call // that each test makes
+	tests  api.Tests
+	calls  [][]call // what each test does that may change something
+	work   []string // what else a run of each file does; "": nothing
+	inputs []string // files that the suites depend on, other than their own
 }
 
-// call is a call of a test, or a conversation, in which a model chooses the calls.
+// call is a call of a tool, or work that nobody can judge before.
 type call struct {
-	server, tool string
-	chosen       bool // by a model
+	server server
+	tool   string
+	other  string // what it is, if it is no call of a tool
+}
+
+// server names a server: two suites may have different ones of the same name.
+type server struct{ file, name string }
+
+func serverOf(def *plan.Server) server {
+	if def == nil {
+		return server{}
+	}
+	return server{def.Pos.File.Name, def.Name}
+}
+
+// workOf says what a run of a file does besides its tests; "" if that is nothing.
+func workOf(f *plan.File) string {
+	hooks := len(f.BeforeAll) + len(f.AfterAll) + len(f.BeforeEach) + len(f.AfterEach)
+	steps := len(f.Setup) + len(f.SetupPerTest) + len(f.TeardownPerTest) + len(f.Teardown)
+	switch {
+	case hooks > 0 && steps > 0:
+		return "the hooks and the steps of setup and teardown in " + f.Path
+	case hooks > 0:
+		return "the hooks in " + f.Path
+	case steps > 0:
+		return "the steps of setup and teardown in " + f.Path
+	}
+	return ""
 }
 
 // add adds a test.
@@ -43,23 +71,27 @@ func (l *listing) add(c *plan.Case, file int) {
 			calls = append(calls, callsOf(op)...)
 		}
 	}
+	if c.SameAs != nil && len(calls) > 0 {
+		calls = append(calls, call{other: "the same calls on other servers, for same_as of " + c.Name})
+	}
 	l.tests.List = append(l.tests.List, x)
 	l.calls = append(l.calls, calls)
 }
 
-// callsOf returns the calls of tools that a request is or can lead to.
+// callsOf returns what a request is or can lead to that may change something.
 func callsOf(op *plan.Op) []call {
-	name := ""
-	if op.Server != nil {
-		name = op.Server.Name
-	}
+	to := serverOf(op.Server)
 	switch {
 	case op.Action != nil && op.Action.Connects():
-		return []call{{server: name, chosen: true}}
-	case op.Action == nil && op.Method == "tools/call":
-		return []call{{server: name, tool: op.Subject}}
-	case op.Action == nil && op.Raw != nil:
-		return []call{{server: name, tool: "(raw bytes)"}}
+		return []call{{server: to, other: op.Action.Name() + " on " + to.name + ", which chooses what it calls"}}
+	case op.Action != nil:
+		return []call{{server: to, other: op.Action.Name() + " of " + to.name}}
+	case op.Raw != nil:
+		return []call{{server: to, other: "raw bytes to " + to.name}}
+	case op.Method == "tools/call" && op.Subject == "":
+		return []call{{server: to, other: "a request tools/call to " + to.name + " with its own params"}}
+	case op.Method == "tools/call":
+		return []call{{server: to, tool: op.Subject}}
 	}
 	return nil
 }

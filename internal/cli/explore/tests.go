@@ -35,8 +35,15 @@ func newTester(in *inputs, hub *live.Hub, to *shelf) *tester {
 
 // Version implements [api.Tester].
 func (t *tester) Version() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.version()
+}
+
+// version is Version. The caller holds the lock.
+func (t *tester) version() string {
 	t.in.mu.Lock()
-	files := t.in.files
+	files := slices.Concat(t.in.files, t.listed.inputs)
 	t.in.mu.Unlock()
 	sum := sha256.Sum256([]byte(stampOf(files)))
 	return hex.EncodeToString(sum[:8])
@@ -52,29 +59,45 @@ func (t *tester) Tests() (api.Tests, error) {
 
 // list lists the tests, unless the suites are the same. The caller holds the lock.
 func (t *tester) list() {
-	version := t.Version()
-	if t.listed.tests.Version == version {
+	if v := t.listed.tests.Version; v != "" && v == t.version() {
 		return
 	}
-	t.listed = listing{tests: api.Tests{Version: version}}
-	l := &t.listed
+	// The files that it depends on are known afterwards: if they are others, it is read again.
+	for range 3 {
+		inputs := t.listed.inputs
+		version := t.version()
+		t.listed = t.read()
+		t.listed.tests.Version = version
+		if slices.Equal(inputs, t.listed.inputs) {
+			break
+		}
+	}
+}
+
+// read lists the tests of the suites.
+func (t *tester) read() (l listing) {
 	if len(t.in.paths) == 0 || t.in.creates {
 		l.tests.Problem = "there is no suite yet: a call that is kept creates one"
-		return
+		return l
 	}
 	var said bytes.Buffer
 	p, _ := t.in.compile(&said, nil)
 	if p == nil {
 		l.tests.Problem = t.in.redactor.String(said.String())
-		return
+		return l
 	}
 	for _, f := range p.Files {
 		l.tests.Files = append(l.tests.Files, f.Path)
+		l.work = append(l.work, workOf(f))
 	}
 	for i := range min(p.Len(), maxTests) {
 		l.add(p.Case(i), p.FileOf(i))
 	}
 	l.tests.Omitted = p.Len() - len(l.tests.List)
+	for _, f := range p.Files {
+		l.inputs = append(l.inputs, f.Inputs()...)
+	}
+	return l
 }
 
 // Start implements [api.Tester].
@@ -119,16 +142,20 @@ func (t *tester) ask(sel selection, calls []string) *api.Question {
 	return &api.Question{Token: token, Calls: calls}
 }
 
-// notReadOnly returns the tools that a selection calls without knowing that they change
-// nothing, each once. Nothing is known of a server without a session. The caller holds the
-// lock.
+// notReadOnly returns what a selection does without knowing that it changes nothing, each once.
+// Nothing is known of the tools of a server without a session. The caller holds the lock.
 func (t *tester) notReadOnly(sel selection) []string {
-	servers := map[string]live.View{}
+	known := map[server]live.View{}
 	views, _ := t.hub.Servers()
 	for _, v := range views {
-		servers[v.Def.Name] = v
+		known[serverOf(v.Def)] = v
 	}
 	var out []string
+	for i, path := range t.listed.tests.Files {
+		if work := t.listed.work[i]; work != "" && slices.Contains(sel.files, path) {
+			out = append(out, work)
+		}
+	}
 	seen := map[call]bool{}
 	for _, i := range sel.tests {
 		for _, c := range t.listed.calls[i] {
@@ -136,7 +163,7 @@ func (t *tester) notReadOnly(sel selection) []string {
 				continue
 			}
 			seen[c] = true
-			if why := objectionTo(servers[c.server], c); why != "" {
+			if why := objectionTo(known[c.server], c); why != "" {
 				out = append(out, why)
 			}
 		}
@@ -146,19 +173,19 @@ func (t *tester) notReadOnly(sel selection) []string {
 
 // objectionTo says why a call may change something; "" if its tool declares that it does not.
 func objectionTo(v live.View, c call) string {
-	if c.chosen {
-		return "a conversation in which a model chooses the tools of " + c.server
+	if c.other != "" {
+		return c.other
 	}
 	tool := v.Tool(c.tool)
 	switch {
 	case v.Offer == nil:
-		return fmt.Sprintf("%s of %s, which is not connected, so nothing is known of the tool", c.tool, c.server)
+		return fmt.Sprintf("%s of %s, which is not connected, so nothing is known of the tool", c.tool, c.server.name)
 	case tool.IsAbsent():
-		return fmt.Sprintf("%s of %s, which does not list it", c.tool, c.server)
+		return fmt.Sprintf("%s of %s, which does not list it", c.tool, c.server.name)
 	case allow.ReadOnly(tool):
 		return ""
 	}
-	return fmt.Sprintf("%s of %s, which %s", c.tool, c.server, allow.Objection(tool))
+	return fmt.Sprintf("%s of %s, which %s", c.tool, c.server.name, allow.Objection(tool))
 }
 
 // Stop implements [api.Tester].

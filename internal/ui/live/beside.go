@@ -32,7 +32,7 @@ func (h *Hub) SendBeside(w Wanted) (id int, confirm *Confirmation, err error) {
 	if tool.IsAbsent() && first.Wanted.Server == w.Server {
 		tool = first.Tool
 	}
-	if w.Kind == CallTool && !allow.ReadOnly(tool) && !h.confirmed(w) {
+	if w.Kind == CallTool && !h.isKnown(now, w, tool) && !h.confirmed(w) {
 		return 0, h.toConfirm(w, tool), nil
 	}
 	def := *now.Def
@@ -42,6 +42,13 @@ func (h *Hub) SendBeside(w Wanted) (id int, confirm *Confirmation, err error) {
 	// The session is not that of the page: a server of its own holds it.
 	own := &Server{ID: s.ID, def: &def, status: Connecting, use: make(chan struct{}, 1)}
 	return h.beside(own, &def, w, tool), nil, nil
+}
+
+// isKnown reports whether a tool is known to be read-only in the session that would be opened.
+// A server may list other tools with another protocol version.
+func (h *Hub) isKnown(now View, w Wanted, tool jsonv.Value) bool {
+	other := w.Beside.Version != "" && w.Beside.Version != now.Version
+	return allow.ReadOnly(tool) && now.Status == Connected && !other
 }
 
 // beside opens a session and makes a call in it.

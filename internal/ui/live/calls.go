@@ -103,7 +103,10 @@ func (h *Hub) toConfirm(w Wanted, tool jsonv.Value) *Confirmation {
 	token := rand.Text()
 	h.pending[token] = fmt.Sprint(w.Server) + w.key()
 	why := "tool " + w.Name + " is not in the list of the server"
-	if !tool.IsAbsent() {
+	switch {
+	case w.Beside != nil && (tool.IsAbsent() || allow.ReadOnly(tool)):
+		why = "what tool " + w.Name + " declares there is not known"
+	case !tool.IsAbsent():
 		why = "tool " + w.Name + " " + allow.Objection(tool)
 	}
 	return &Confirmation{Token: token, Why: why}
