@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"testing"
 
+	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/testkit"
 )
 
@@ -47,4 +48,34 @@ func TestUIHistoryOfAPipe(t *testing.T) {
 		t.Fatal(err)
 	}
 	testkit.Equal(t, "records", e.post("history", "{}").Lookup("records").String(), "[]")
+}
+
+// A run whose tests pass and that fails all the same is not shown as one that passed.
+func TestUIRunFailsOutsideItsTests(t *testing.T) {
+	t.Parallel()
+	const read = "tools: [{name: a, tool: read, expect: [{target: text, matcher: {exact: done read}}]}]\n"
+	const server = "servers: {c: {command: [counting, log]}}\n"
+	for name, tt := range map[string]struct{ suite, want string }{
+		"nothing":  {server + read, ""},
+		"stray":    {"servers: {c: {command: [sh, -c, 'echo junk; exec counting log']}}\n" + read, "stray-output"},
+		"teardown": {server + "teardown: [{name: bad, run: [sh, -c, exit 1]}]\n" + read, ""}, // a warning: the run passes
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := exploreFiles(t, map[string]string{"mcptest.yaml": tt.suite})
+			version := e.awaitTests("a")
+			body := `{"version":"` + version + `","all":true`
+			token := e.post("tests-run", body+"}").Lookup("confirm").Text()
+			e.post("tests-run", body+`,"confirm":"`+token+`"}`)
+			var run jsonv.Value
+			e.await("the end of the run", func(state jsonv.Value) bool {
+				run = state.Lookup("run")
+				return run.Lookup("id").Literal() == "1" && !run.Lookup("going").Bool()
+			})
+			problem := run.Lookup("problem").Text()
+			if (problem == "") != (tt.want == "") || !strings.Contains(problem, tt.want) {
+				t.Errorf("problem %q, want %q: %s", problem, tt.want, run)
+			}
+		})
+	}
 }

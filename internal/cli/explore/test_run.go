@@ -14,6 +14,7 @@ import (
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/lists"
 	"mcptest/internal/cli/keeping"
+	"mcptest/internal/cli/option"
 	"mcptest/internal/process/proc"
 	"mcptest/internal/ui/api"
 	"mcptest/internal/ui/live"
@@ -34,6 +35,7 @@ type testRun struct {
 	lines  map[int][]byte // what the run says about a test, by its number
 	bytes  int            // of lines
 	halted bool           // a person stopped it
+	errors []string       // what failed the run outside of its tests
 	exited chan struct{}
 }
 
@@ -43,6 +45,7 @@ const (
 	maxEventLine = 64 << 20
 	maxReports   = 64 << 20 // of what is kept of all tests
 	maxOutcomes  = 1000     // in one answer
+	maxErrors    = 20       // that are shown of a run
 )
 
 // runGrace is the time in which a run ends its servers before it is killed.
@@ -109,22 +112,29 @@ func (r *testRun) follow(changed func()) {
 	if r.halted {
 		r.state.Problem = "the run was stopped"
 	} else {
-		r.state.Problem = problemOf(r.state, stopped.Exit, lost, r.process.Stderr().String())
+		said := strings.Join(append(r.errors, r.process.Stderr().String()), "\n")
+		r.state.Problem = problemOf(r.state, stopped.Exit, lost, said)
 	}
 	r.mu.Unlock()
 	changed()
 }
 
-// problemOf says why a run has no result, or not all; "" if it has all.
-func problemOf(s api.Run, exit proc.Exit, lost error, stderr string) string {
-	ended := s.Passed + s.Failed + s.Errors + s.Inconclusive + s.Skipped
+// problemOf says why a run has no result, or what failed it besides its tests; "" if the
+// counters tell the whole verdict. said is what the run itself says about that.
+func problemOf(s api.Run, exit proc.Exit, lost error, said string) string {
+	broken := s.Failed + s.Errors + s.Inconclusive
+	complete := s.Total > 0 && s.Passed+s.Skipped+broken >= s.Total
+	byTests := exit.Code == option.ExitFailed && broken > 0
+	said = strings.TrimSpace(said)
 	switch {
 	case lost != nil:
 		return fmt.Sprintf("the results can't be read any more: %v", lost)
-	case ended >= s.Total && s.Total > 0 && (exit.Code == 0 || exit.Code == 1):
+	case complete && exit.Success():
 		return ""
+	case complete && byTests:
+		return said
 	}
-	return strings.TrimSpace(fmt.Sprintf("the run ended with %v\n%s", exit, stderr))
+	return strings.TrimSpace(fmt.Sprintf("the run failed outside of its tests: %v\n%s", exit, said))
 }
 
 // note adds an event.
@@ -142,6 +152,10 @@ func (r *testRun) note(line []byte) {
 		}
 	case "test_finished":
 		r.finish(v.Lookup("test"), line)
+	case "finding":
+		if f := v.Lookup("finding"); f.Lookup("severity").Text() == "error" && len(r.errors) < maxErrors {
+			r.errors = append(r.errors, f.Lookup("kind").Text()+": "+f.Lookup("message").Text())
+		}
 	}
 	r.state.Seconds = time.Since(r.began).Seconds()
 }
