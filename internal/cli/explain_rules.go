@@ -24,7 +24,9 @@ func ruleTopics() (out []gen.Topic, err error) {
 		return nil, err
 	}
 	for _, r := range rules.All() {
-		out = append(out, ofCheck(&r))
+		if r.Profile != compat.GroupResults { // which have topics of their own
+			out = append(out, ofCheck(&r))
+		}
 	}
 	clauses, err := ruleset.Builtin()
 	if err != nil {
@@ -39,6 +41,8 @@ func ruleTopics() (out []gen.Topic, err error) {
 			Doc: display.Sentence(r.Says) + " " + display.Sentence(r.Client),
 			Facts: []string{
 				"seen at the end of mcptest run, for information: it changes no exit code",
+				"in a record or a cassette: mcptest check --only results FILE",
+				"fix: " + r.Fix,
 				"source: " + r.Source + " (" + r.Seen + ")",
 			},
 			Example: "mcptest call TOOL --as claude-code -- command args…",

@@ -1,10 +1,7 @@
 package run
 
 import (
-	"cmp"
 	"context"
-	"slices"
-	"sync"
 
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/client/mcp"
@@ -16,49 +13,16 @@ import (
 
 // seenResults holds the worst result of each tool by each rule of package toolresult. Results
 // that the suite made itself, by a mock or by damage, say nothing about a server.
-type seenResults struct {
-	mu    sync.Mutex
-	worst map[noteKey]seenNote
-}
-
-type noteKey struct{ server, tool, rule string }
-
-// seenNote is a note and the test whose call it is about.
-type seenNote struct {
-	toolresult.Note
-	test  string
-	index int // of the test, which decides among equal notes: runs are in parallel
-}
-
-// add remembers notes about the result of a test's call.
-func (r *seenResults) add(server, tool string, c *plan.Case, notes []toolresult.Note) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.worst == nil {
-		r.worst = map[noteKey]seenNote{}
-	}
-	for _, n := range notes {
-		key := noteKey{server: server, tool: tool, rule: n.Rule}
-		had, seen := r.worst[key]
-		if !seen || n.Size > had.Size || n.Size == had.Size && c.Index < had.index {
-			r.worst[key] = seenNote{Note: n, test: c.Name, index: c.Index}
-		}
-	}
-}
+type seenResults struct{ toolresult.Worst }
 
 // findings returns what was seen, by server, tool and rule.
 func (r *seenResults) findings() (out []result.Finding) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for key, n := range r.worst {
+	for _, s := range r.All() {
 		out = append(out, result.Finding{
-			Kind: result.OfResult, Severity: "info", Server: key.server, Message: n.Message,
-			Rule: key.rule, Tool: key.tool, Test: n.test, Level: n.Level,
+			Kind: result.OfResult, Severity: "info", Server: s.Server, Message: s.Message,
+			Rule: s.Rule, Tool: s.Tool, Test: s.Test, Level: s.Level,
 		})
 	}
-	slices.SortFunc(out, func(a, b result.Finding) int {
-		return cmp.Or(cmp.Compare(a.Server, b.Server), cmp.Compare(a.Tool, b.Tool), cmp.Compare(a.Rule, b.Rule))
-	})
 	return out
 }
 
@@ -76,6 +40,6 @@ func (r *seenResults) examine(ctx context.Context, s *pool.Server, c *plan.Case,
 		definition = jsonv.ObjectOf("_meta", s.ToolMeta(ctx, op.Subject))
 	}
 	if notes := toolresult.Examine(op.Subject, definition, res); len(notes) > 0 {
-		r.add(s.Def.Name, op.Subject, c, notes)
+		r.Add(toolresult.Seen{Server: s.Def.Name, Tool: op.Subject, Test: c.Name, At: c.Index}, notes)
 	}
 }

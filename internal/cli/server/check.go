@@ -39,7 +39,8 @@ type checkFlags struct {
 	openings     []compat.Opening // that were replayed
 	openingNotes []string
 
-	apps []compat.Apps // that were judged, of each server
+	apps    []compat.Apps   // that were judged, of each server
+	results *compat.Results // that a file holds
 }
 
 // NewCheckCmd returns the command `mcptest check`.
@@ -49,8 +50,8 @@ func NewCheckCmd(s cmdutil.Streams) *cobra.Command {
 		Use:   "check [FILE|-]" + option.TargetUse,
 		Short: "Predict which clients and directories accept a server's tools",
 		Long: `Check offline whether MCP clients and app directories accept the definitions of a server's tools.
-FILE is a tools/list response (- reads standard input), a lock file, a folder of lock files, a result file, or a bundle (.mcpb), whose
-manifest and archive are examined; otherwise the server is started,
+FILE is a tools/list response (- reads standard input), a lock file, a folder of lock files, a record of a run, or a bundle (.mcpb), whose
+manifest and archive are examined; or, with --only results, a cassette. Otherwise the server is started,
 or connected to, and its tools are listed. --config checks all servers of the suite, or those that match --server,
 which may be a pattern. For each client in --for with a known client name, the tools are listed under that name,
 because some servers list other tools for it. No tool is called, and no other host is contacted.
@@ -62,6 +63,9 @@ and the like leave them out. They count for the exit code with --only openings, 
 MCP Apps are judged, too: the lists are read as a client gets them that declares io.modelcontextprotocol/ui and as another
 one does, in both eras, and the ui:// resources are read. Of a file, the tools are judged.
 
+The results of tools that a record holds are judged, too: what known clients write to a file, shorten or drop of them.
+A record that holds no list, and a cassette, need --only results.
+
 The first line is one verdict per client: ✓ accepts every tool, ! degraded, ✗ loses a tool or the whole server.
 Advice never fails the check. Directories fail it only if they are selected with --for or --only.
 
@@ -72,13 +76,14 @@ Exit codes: 0 nothing at the level of --fail-on, 1 the server did not respond, 2
   mcptest check --config suite.yaml -f sarif > check.sarif
   mcptest check --only openings -- node server.js
   mcptest check --only apps -- node server.js
+  mcptest check --only results run.json
   mcptest check --explain claude-top-level-combinator`,
 	}
 	f.target.Add(cmd)
 	option.AddClient(cmd, &f.target.Client)
 	fl := cmd.Flags()
 	fl.StringSliceVar(&f.profiles, "for", nil, "check for these `clients` and directories, separated by commas, or all")
-	fl.StringSliceVar(&f.groups, "only", nil, "check only these `groups` of rules: clients, stores, lint, security, bundles, openings, apps")
+	fl.StringSliceVar(&f.groups, "only", nil, "check only these `groups` of rules: clients, stores, lint, security, bundles, openings, apps, results")
 	fl.StringArrayVar(&f.rules, "rules", nil, "add the profiles and rules of this YAML `file`; may be repeated")
 	fl.StringVar(&f.baseline, "baseline", "", "YAML `file` of accepted findings, each with a reason")
 	fl.StringVar(&f.lock, "lock", "", "lock `file` or folder that the tools must not differ from")
@@ -161,7 +166,7 @@ func (f *checkFlags) chosenRules(s cmdutil.Streams) (compat.Rules, error) {
 		given, known []string
 	}{
 		{"--for", f.profiles, known},
-		{"--only", f.groups, append(compat.Groups(), compat.GroupOpenings, compat.GroupApps)},
+		{"--only", f.groups, append(compat.Groups(), compat.GroupOpenings, compat.GroupApps, compat.GroupResults)},
 		{"--fail-on", []string{f.failOn}, []string{"error", "warning", "advice"}},
 		{"--format", []string{f.format}, append(gate.Formats(), "svg")},
 	} {
@@ -208,6 +213,9 @@ func (f *checkFlags) report(ctx context.Context, s cmdutil.Streams, lists []comp
 	}
 	if f.apps != nil {
 		rep.AddApps(f.apps, rules)
+	}
+	if f.results != nil {
+		rep.AddResults(*f.results, rules)
 	}
 	rep = rep.Accept(base, rules)
 	var palette term.Palette

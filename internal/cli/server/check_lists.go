@@ -32,10 +32,12 @@ func (f *checkFlags) lists(
 	switch {
 	case len(own) == 1 && (len(argv) > 0 || f.target.URL != "" || f.target.Server != ""):
 		return nil, option.Invalid("expected either a file or a server, got both")
+	case len(own) == 0 && slices.Contains(f.groups, compat.GroupResults):
+		return nil, option.Invalid("--only results: results are judged in a record or a cassette, because no tool is called")
 	case len(own) == 1 && f.onlyOpenings():
 		return nil, option.Invalid("--only openings: openings are replayed with a server, and %s is a file", own[0])
 	case len(own) == 1:
-		if lists, err = f.ofFile(s, own[0]); err != nil {
+		if lists, err = f.ofFile(s, own[0], rules); err != nil {
 			return nil, err
 		}
 		f.judgeStored(lists, rules)
@@ -86,44 +88,77 @@ func (f *checkFlags) ofServers(
 	return lists, nil
 }
 
-// ofFile reads the lists of a file, or the bundle that it is.
-func (f *checkFlags) ofFile(s cmdutil.Streams, path string) ([]compat.List, error) {
+// ofFile reads the lists of a file, or the bundle that it is, and judges the results in it.
+func (f *checkFlags) ofFile(s cmdutil.Streams, path string, rules compat.Rules) (lists []compat.List, err error) {
 	if bundle.IsFile([]string{path}) {
 		return f.ofBundle(s, path)
 	}
-	lists, err := readLists(s.In, path)
+	err = withFile(s.In, path, func(file string) error {
+		if err := f.judgeResults(file, path, rules); err != nil || f.onlyResults() {
+			return err
+		}
+		lists, err = readLists(file, path)
+		return err
+	})
 	if err != nil {
 		return nil, surfaceError(s, f.target.Color, err)
 	}
 	return lists, nil
 }
 
-// readLists reads the lists of a file or folder, or of standard input (-).
-func readLists(stdin io.Reader, path string) ([]compat.List, error) {
-	if path != "-" {
-		return readFiles(path)
+// maxPiped bounds what is read of a pipe: as much as a large cassette has.
+const maxPiped = 1 << 30
+
+// withFile uses a file that may be read more than once: a copy of what is read of a pipe or,
+// for -, of standard input. Errors name the original.
+func withFile(stdin io.Reader, path string, use func(file string) error) error {
+	name := filepath.Base(path)
+	st, err := os.Stat(path)
+	switch {
+	case path == "-":
+		name = "standard input"
+	case err != nil || st.Mode().IsRegular() || st.IsDir():
+		return use(path)
+	default:
+		pipe, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		defer pipe.Close()
+		stdin = pipe
 	}
 	dir, err := os.MkdirTemp("", "mcptest-check-")
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer os.RemoveAll(dir)
-	data, err := io.ReadAll(io.LimitReader(stdin, surface.MaxFile+1))
+	copied, err := os.OpenFile(filepath.Join(dir, name), os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	file := filepath.Join(dir, "standard input")
-	if err := os.WriteFile(file, data, 0o600); err != nil {
-		return nil, err
+	n, err := io.Copy(copied, io.LimitReader(stdin, maxPiped+1))
+	if err = errors.Join(err, copied.Close()); err != nil {
+		return err
 	}
+	if n > maxPiped {
+		return fmt.Errorf("%s: more than %d bytes", name, maxPiped)
+	}
+	if err := use(copied.Name()); err != nil {
+		return errors.New(strings.ReplaceAll(err.Error(), dir+string(filepath.Separator), ""))
+	}
+	return nil
+}
+
+// readLists reads the lists of a file or folder. What came through a pipe has no file that a
+// report could name.
+func readLists(file, path string) ([]compat.List, error) {
 	lists, err := readFiles(file)
 	for i := range lists {
-		lists[i].File = ""
+		if file != path {
+			lists[i].File = ""
+		}
 	}
-	if err != nil {
-		return nil, errors.New(strings.ReplaceAll(err.Error(), dir+string(filepath.Separator), ""))
-	}
-	return lists, nil
+	return lists, err
 }
 
 func readFiles(file string) (lists []compat.List, err error) {

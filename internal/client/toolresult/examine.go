@@ -61,6 +61,14 @@ func Examine(tool string, definition, result jsonv.Value) []Note {
 	return e.notes
 }
 
+// ExamineUnlisted returns the notes about the result of a tool whose definition is not known.
+// isUnsure: the result exceeds a limit that the definition can raise, which is not among them.
+func ExamineUnlisted(tool string, result jsonv.Value) (notes []Note, isUnsure bool) {
+	raised := jsonv.ObjectOf("_meta", jsonv.ObjectOf(raisesSize, mostRaised))
+	notes = Examine(tool, raised, result)
+	return notes, len(Examine(tool, jsonv.Value{}, result)) > len(notes)
+}
+
 // raisedLimit returns the most characters that a tool's definition allows, 0 without one.
 func raisedLimit(definition jsonv.Value) int {
 	raised := definition.Lookup("_meta", raisesSize)

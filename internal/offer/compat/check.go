@@ -63,6 +63,8 @@ type Report struct {
 	servers map[string]bool // that were checked
 
 	appsJudged bool // MCP Apps were, too
+	hasResults bool // results of tools were
+	results    int  // that were judged
 }
 
 // Check applies rules to the lists of one or several servers. today determines which
@@ -470,6 +472,8 @@ func (r Report) isJudged(id string) bool {
 		return r.Openings != nil
 	case isApp(id):
 		return r.appsJudged
+	case isResult(id):
+		return r.hasResults
 	}
 	return true
 }

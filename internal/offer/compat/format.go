@@ -140,6 +140,9 @@ func (r Report) summary() string {
 			parts = append(parts, fmt.Sprintf("%d not judged", n))
 		}
 	}
+	if r.hasResults && !r.listed {
+		checked = display.Count(r.results, "result") + servers + " judged"
+	}
 	return checked + ": " + strings.Join(parts, ", ")
 }
 
@@ -166,6 +169,9 @@ func (r Report) json(b *strings.Builder) {
 		"notes":    append([]string{}, r.Notes...),
 	}
 	r.openingsJSON(doc)
+	if r.hasResults {
+		doc["results_judged"] = r.results
+	}
 	_ = gate.WriteJSON(b, doc) // a strings.Builder does not fail
 }
 
@@ -227,7 +233,7 @@ func WriteBadge(w io.Writer, r Report) error {
 func gateRules(rules Rules) []gate.Rule {
 	return lists.Map(rules.All(), func(r Rule) gate.Rule {
 		url := r.Source
-		if isOpening(r.ID) {
+		if isOpening(r.ID) || isResult(r.ID) {
 			url = "" // it names threads and captures
 		}
 		return gate.Rule{ID: r.ID, Text: r.Profile + ": " + r.Message, Help: r.Fix, URL: url}
@@ -263,6 +269,9 @@ func WriteRule(w io.Writer, r Rule, rules Rules) error {
 	}
 	if isApp(r.ID) {
 		return writeApp(w, r)
+	}
+	if isResult(r.ID) {
+		return writeResult(w, r)
 	}
 	p, _ := rules.profile(r.Profile)
 	body, expires := "", ""

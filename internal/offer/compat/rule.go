@@ -14,6 +14,7 @@ import (
 	"mcptest/internal/base/jsonschema"
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/source"
+	"mcptest/internal/client/toolresult"
 	"mcptest/internal/offer/apps"
 	"mcptest/internal/offer/opening"
 	"mcptest/internal/process/bundle"
@@ -59,6 +60,8 @@ const (
 	GroupOpenings = "openings"
 	// GroupApps stands for the rules about MCP Apps; findings have it in place of a profile.
 	GroupApps = "apps"
+	// GroupResults stands for the rules about results of tools; findings have it in place of a profile.
+	GroupResults = "results"
 )
 
 // Groups lists the groups in the order of reports.
@@ -114,6 +117,8 @@ type Rules struct {
 	Openings []opening.Script `yaml:"openings"`
 	// Apps are about MCP Apps; package apps applies them.
 	Apps []apps.Rule `yaml:"-"`
+	// Results are about results of tools; package toolresult applies them.
+	Results []toolresult.Rule `yaml:"-"`
 
 	counted bool // the openings were chosen with --only or --for
 }
@@ -131,6 +136,7 @@ var Builtin = sync.OnceValues(func() (Rules, error) {
 	var err error
 	r.Openings, err = opening.Builtin()
 	r.Apps = apps.Rules()
+	r.Results = toolresult.Rules
 	return r, err
 })
 
@@ -355,7 +361,7 @@ func (r Rules) Choose(profiles, groups []string, lock bool) (Rules, error) {
 		}
 	}
 	switch {
-	case len(out.Rules) == 0 && len(out.Openings) == 0 && len(out.Apps) == 0:
+	case len(out.Rules) == 0 && len(out.Openings) == 0 && len(out.Apps) == 0 && len(out.Results) == 0:
 		return out, fmt.Errorf("the groups %s contain no rules", strings.Join(groups, ", "))
 	case lock && !slices.ContainsFunc(out.Rules, func(rule Rule) bool { return rule.Detect == "lock_drift" }):
 		return out, fmt.Errorf("the lock file is compared by the group %s, which is not among the chosen groups (%s)", GroupSecurity, strings.Join(groups, ", "))
@@ -372,6 +378,9 @@ func (r Rules) Only(profiles, groups []string) Rules {
 	}
 	out := r.chosenOpenings(profiles, groups)
 	out.Apps = r.chosenApps(groups)
+	if len(groups) == 0 || slices.Contains(groups, GroupResults) {
+		out.Results = r.Results
+	}
 	profiles = r.Families(profiles)
 	for _, p := range r.Profiles {
 		named := len(profiles) == 0 || slices.Contains(profiles, p.Name) || !p.chosenByFor()
@@ -397,10 +406,10 @@ func (r Rules) Only(profiles, groups []string) Rules {
 // isOpening reports whether the name of a rule is that of an opening.
 func isOpening(id string) bool { return strings.HasPrefix(id, "opening-") }
 
-// All returns the rules, with those about MCP Apps, and with one for each client and transport
+// All returns the rules, with those about MCP Apps and about results, and with one for each client and transport
 // of the openings.
 func (r Rules) All() []Rule {
-	out := append(slices.Clip(r.Rules), r.appRules()...)
+	out := slices.Concat(r.Rules, r.appRules(), r.resultRules())
 	for _, s := range r.Openings {
 		if slices.ContainsFunc(out, func(rule Rule) bool { return rule.ID == s.Rule() }) {
 			continue
@@ -470,7 +479,7 @@ func (r Rules) opens(name string) bool {
 // isTaken reports whether a rule of a user can't have a name.
 func (r Rules) isTaken(id string) bool {
 	_, known := r.Rule(id)
-	return known || isOpening(id)
+	return known || isOpening(id) || isResult(id)
 }
 
 // appRules are the rules about MCP Apps in the form of the others.
@@ -504,3 +513,24 @@ func (r Rules) chosenApps(groups []string) []apps.Rule {
 	}
 	return r.Apps
 }
+
+// resultRules are the rules about results in the form of the others.
+func (r Rules) resultRules() (out []Rule) {
+	for _, rule := range r.Results {
+		out = append(out, Rule{
+			ID:      rule.ID,
+			Profile: GroupResults,
+			Effect:  Degraded,
+			Level:   LevelWarning,
+			Basis:   "observed",
+			Source:  rule.Source,
+			Seen:    rule.Seen,
+			Message: rule.Says,
+			Fix:     rule.Fix,
+		})
+	}
+	return out
+}
+
+// isResult reports whether a rule is about results.
+func isResult(id string) bool { return strings.HasPrefix(id, "result-") }

@@ -168,6 +168,12 @@ func isYAML(path string) bool {
 	return n == 1 && first[0] == '#'
 }
 
+// ReadJSON reads a file of JSON. Errors contain the file and, if known, the line.
+func ReadJSON(path string) (jsonv.Value, error) {
+	v, _, err := parseJSON(path)
+	return v, err
+}
+
 func parseJSON(path string) (jsonv.Value, []byte, error) {
 	if st, err := os.Stat(path); err == nil && st.Size() > MaxFile {
 		return jsonv.Value{}, nil, fmt.Errorf("%s: the file has %d bytes, the limit is %d", path, st.Size(), MaxFile)
@@ -260,7 +266,7 @@ func recordLists(run jsonv.Value) (document, error) {
 		}
 	}
 	if !r.found {
-		return r.doc, errors.New("no test of this record requested tools/list, resources/list or prompts/list")
+		return r.doc, errors.New("no test of this record requested tools/list, resources/list or prompts/list; to judge its results: --only results")
 	}
 	for _, page := range slices.Sorted(maps.Keys(r.wanted)) {
 		l := r.wanted[page]

@@ -232,8 +232,11 @@ type Server struct {
 
 // IsMock reports whether the server is the mock of this program: what it returns is what the
 // suite says.
-func (s *Server) IsMock() bool {
-	return len(s.Argv) > 1 && s.Argv[1] == "mock" && strings.HasPrefix(filepath.Base(s.Argv[0]), "mcptest")
+func (s *Server) IsMock() bool { return IsMock(s.Argv) }
+
+// IsMock reports whether a command starts the mock of this program.
+func IsMock(argv []string) bool {
+	return len(argv) > 1 && argv[1] == "mock" && strings.HasPrefix(filepath.Base(argv[0]), "mcptest")
 }
 
 // Prepare returns what happens right before each start of the program; nil if nothing does.
