@@ -223,12 +223,16 @@ func (e *examination) image(block jsonv.Value) {
 	}
 }
 
-// blobs examines the embedded resources.
+// blobs examines the embedded resources. Codex hands over structuredContent alone if there is
+// one, so a resource that is not in it, too, is no burden.
 func (e *examination) blobs() {
 	for _, resource := range e.parts.blobs {
 		data := resource.Lookup("blob").Text()
 		kind := resource.Lookup("mimeType").Text()
 		if len(data) < smallBlob || strings.HasPrefix(kind, "image/") {
+			continue
+		}
+		if !e.parts.structured.IsAbsent() && !strings.Contains(e.parts.structured.String(), data) {
 			continue
 		}
 		e.warn("result-blob", len(data),

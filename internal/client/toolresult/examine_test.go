@@ -78,6 +78,8 @@ func TestExamine(t *testing.T) {
 		{"an embedded file", "", ok("", `{"type":"resource","resource":{"uri":"a:b","mimeType":"application/pdf","blob":"`+blob+`"}}`), []string{"result-blob"}},
 		{"a small embedded file", "", ok("", `{"type":"resource","resource":{"uri":"a:b","mimeType":"application/pdf","blob":"AAAA"}}`), nil},
 		{"an embedded image", "", ok("", `{"type":"resource","resource":{"uri":"a:b","mimeType":"image/png","blob":"`+blob+`"}}`), nil},
+		{"an embedded file that Codex drops", "", ok(`"structuredContent":{"n":1},`, `{"type":"resource","resource":{"uri":"a:b","blob":"`+blob+`"}}`), nil},
+		{"an embedded file in structuredContent, too", "", ok(`"structuredContent":{"n":"`+blob+`"},`, `{"type":"resource","resource":{"uri":"a:b","blob":"`+blob+`"}}`), []string{"result-blob"}},
 		{"an embedded text", "", ok("", `{"type":"resource","resource":{"uri":"a:b","text":"`+blob+`"}}`), nil},
 
 		{"no result", "", `null`, nil},
