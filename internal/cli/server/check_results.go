@@ -116,6 +116,7 @@ func unjudgedResults(rep *results.Report, isTape bool) (notes []string) {
 		{rep.Shortened, shortened},
 		{rep.Unlisted, "%s of tools whose definition the file does not hold: it may raise the limit, so their size was not judged"},
 		{rep.Mocked, "%s of a mock that the suite scripts: not judged"},
+		{rep.Contentless, "%s without content, such as a task or a question to the client: not judged"},
 		{rep.Unanswered, "%s that a call did not get"},
 	} {
 		if n.count > 0 {

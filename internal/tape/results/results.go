@@ -20,19 +20,26 @@ type Report struct {
 	Unlisted   int // large results of tools whose definition is not known
 	Unanswered int // calls without a response
 	Mocked     int // results that the mock of a suite gave
+	// Contentless counts responses that are no result yet, such as tasks, or none at all.
+	Contentless int
 
 	worst toolresult.Worst
 }
 
 // Held returns how many results and findings the file holds.
 func (r *Report) Held() int {
-	return r.Judged + r.Noted + r.Shortened + r.Unanswered + r.Mocked
+	return r.Judged + r.Noted + r.Shortened + r.Unanswered + r.Mocked + r.Contentless
 }
 
-// judge applies the rules to one result.
-func (r *Report) judge(at toolresult.Seen, definition, result jsonv.Value) {
-	if result.Kind() != jsonv.KindObject {
-		return // an error: nothing of it is handed to a model
+// judge applies the rules to the result in one response.
+func (r *Report) judge(at toolresult.Seen, definition, response jsonv.Value) {
+	result := response.Lookup("result")
+	switch {
+	case result.IsAbsent() && !response.Lookup("error").IsAbsent():
+		return // nothing of it is handed to a model
+	case result.Lookup("content").IsAbsent() && result.Lookup("structuredContent").IsAbsent():
+		r.Contentless++
+		return
 	}
 	r.Judged++
 	r.see(at.Server)
@@ -78,7 +85,7 @@ func OfCassette(c *cassette.Cassette) (*Report, error) {
 			r.Shortened++
 		default:
 			at := toolresult.Seen{Server: c.Header.Server.Name, Tool: call.Name, At: call.Response.Line}
-			r.judge(at, listed.of(call.Session, call.Name), answerIn(c.Value(call.Response), call.ID).Lookup("result"))
+			r.judge(at, listed.of(call.Session, call.Name), answerIn(c.Value(call.Response), call.ID))
 		}
 	}
 	r.Found = r.worst.All()
@@ -197,7 +204,7 @@ func (r *Report) judgeExchange(x, test jsonv.Value, mocks map[string]bool) {
 			Test:   test.Lookup("name").Text(),
 			At:     r.Judged,
 		}
-		r.judge(at, jsonv.Value{}, answerIn(response, id).Lookup("result"))
+		r.judge(at, jsonv.Value{}, answerIn(response, id))
 	}
 }
 
