@@ -13,7 +13,17 @@ setTimeout(() => { browser.process().kill('SIGKILL'); process.stderr.write('time
 
 // One element by its role and name, as a person finds it.
 const aria = (page, role, name) => page.waitForSelector(`aria/${name}[role="${role}"]`, { timeout: patience, visible: true });
-const click = async (page, role, name) => (await aria(page, role, name)).click();
+// Clicks an element. A list that is drawn anew between the look and the click has other elements.
+async function click(page, role, name) {
+  for (let tries = 0; ; tries++) {
+    const found = await aria(page, role, name);
+    try {
+      return await found.click();
+    } catch (e) {
+      if (tries === 5 || !/detached|not clickable/.test(String(e))) throw e;
+    }
+  }
+}
 async function type(page, role, name, text) {
   const e = await aria(page, role, name);
   await e.focus(); // not a click: the page may move under the pointer while lists are read

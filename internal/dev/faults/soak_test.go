@@ -243,7 +243,9 @@ func (s *soak) sameAtAnyParallelism(t testing.TB) {
 }
 
 var (
-	times = regexp.MustCompile(`\(?\b\d+(\.\d+)? ?(ms|s)\b\)?|\b[a-z_]*_ms"?: ?[\d.e+-]+|"(started_at|at|started|finished|ended_at)": ?"[^"]*"|time(stamp)?="[^"]*"|"run_id": ?"[^"]*"|\d{4}-\d\d-\d\d[T ][\d:.]+( UTC|Z)?`)
+	// Short times are left out, so the object of times goes whole, and so does the text
+	// "(1.2 s starting servers, 0.5 s ending)".
+	times = regexp.MustCompile(`"times": ?\{[^}]*\}| \(\d+(\.\d+)? ?(ms|s) [a-z][^()\n]*\)|\(?\b\d+(\.\d+)? ?(ms|s)\b\)?|\b[a-z_]*_ms"?: ?[\d.e+-]+|"(started_at|at|started|finished|ended_at)": ?"[^"]*"|time(stamp)?="[^"]*"|"run_id": ?"[^"]*"|\d{4}-\d\d-\d\d[T ][\d:.]+( UTC|Z)?`)
 	// Ids and offsets in the stream follow the order of the calls.
 	ids = regexp.MustCompile(`"id": ?"?\d+|(\bid |had |at byte |"offset": ?|response_bytes": ?|at: )\d+|is "\d+"`)
 	// The number of parallel calls is part of some reports.
@@ -263,12 +265,16 @@ func masked(text string) string {
 	return text
 }
 
-// difference returns the first line in which two texts differ, of each.
+// difference returns the first line in which two texts differ, of each, with the lines
+// around it.
 func difference(a, b string) (string, string) {
 	x, y := strings.Split(a, "\n"), strings.Split(b, "\n")
+	around := func(lines []string, i int) string {
+		return short(strings.Join(lines[max(0, i-8):min(len(lines), i+3)], "\n"))
+	}
 	for i := range min(len(x), len(y)) {
 		if x[i] != y[i] {
-			return short(x[i]), short(y[i])
+			return around(x, i), around(y, i)
 		}
 	}
 	return fmt.Sprint(len(x), " lines"), fmt.Sprint(len(y), " lines")

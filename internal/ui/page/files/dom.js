@@ -22,6 +22,20 @@ export function fill(parent, ...children) {
   parent.replaceChildren(...children.filter((c) => c !== null).map((c) => /** @type {Node|string} */ (c)));
 }
 
+// A click is lost if its element is replaced between press and release.
+let pressed = 0; // when a pointer was pressed; 0 is not now
+addEventListener('pointerdown', () => { pressed = Date.now(); }, true);
+for (const end of ['pointerup', 'pointercancel']) addEventListener(end, () => { pressed = 0; }, true);
+
+/** Draws a list after a while, but not while a button of it is pressed. @param {() => void} draw @param {number} ms */
+export function drawLater(draw, ms) {
+  setTimeout(() => {
+    const held = pressed !== 0 && Date.now() - pressed < 1000; // a release outside of the window may not be seen
+    if (held) drawLater(draw, ms);
+    else draw();
+  }, ms);
+}
+
 // Characters that change the order of a text, or that cannot be seen.
 const hidden = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufeff\ufff9-\ufffb]/g;
 

@@ -1,4 +1,4 @@
-import { button, el, fill, short, visible } from './dom.js';
+import { button, drawLater, el, fill, short, visible } from './dom.js';
 import { post } from './net.js';
 
 const rowHeight = 36; // see app.css
@@ -142,6 +142,7 @@ export class TestsPanel {
     for (const o of part.outcomes) this.ended.set(o.test, o);
     this.later();
     this.update();
+    if (part.outcomes.some((/** @type {any} */ o) => o.test === this.reported)) this.show(this.reported);
   }
 
   /** Makes the rows of the tests that fit the filter. */
@@ -172,7 +173,7 @@ export class TestsPanel {
   later() {
     if (this.pending) return;
     this.pending = true;
-    setTimeout(() => { this.pending = false; this.render(); }, 30);
+    drawLater(() => { this.pending = false; this.render(); }, 30);
   }
 
   render() {

@@ -1,4 +1,4 @@
-import { button, bytes, el, fill, short, visible } from './dom.js';
+import { button, bytes, drawLater, el, fill, short, visible } from './dom.js';
 import { post } from './net.js';
 
 const rowHeight = 28; // see app.css
@@ -121,7 +121,7 @@ export class WirePanel {
   later() {
     if (this.pending) return;
     this.pending = true;
-    setTimeout(() => { this.pending = false; this.render(); }, 16);
+    drawLater(() => { this.pending = false; this.render(); }, 16);
   }
 
   render() {
