@@ -50,7 +50,7 @@ func TestUIInABrowser(t *testing.T) {
 	}{Chromium: installedChromium(t), Shots: os.Getenv("MCPTEST_SCREENSHOTS")}
 	var attacked []*explored
 	var rough *explored
-	for _, name := range []string{"tokenless", "sum", "counting", "narrow", "keyboard", "load", "attack", "rebinding", "rough", "cassette", "tests", "also", "picture"} {
+	for _, name := range []string{"tokenless", "sum", "counting", "narrow", "keyboard", "load", "attack", "rebinding", "rough", "cassette", "tests", "also", "clicked", "picture"} {
 		if only := os.Getenv("MCPTEST_FLOWS"); only != "" && !strings.Contains(only, name) {
 			continue
 		}
@@ -63,7 +63,7 @@ func TestUIInABrowser(t *testing.T) {
 			args = []string{"--cassette", faultyCassette(t)}
 		}
 		e := explore(t, args...)
-		if name == "picture" {
+		if name == "picture" || name == "clicked" {
 			e = exploreFiles(t, picturedFiles(t))
 		}
 		if name == "tests" {

@@ -291,6 +291,55 @@ const flows = {
     return { text: await page.$eval('#panel-Call', (e) => e.innerText) };
   },
 
+  // A click on a value of the result expects it, and a second click no longer; so does a selected text.
+  async clicked({ address }, bad) {
+    const page = await open(address, bad);
+    await click(page, 'button', 'Connect');
+    await item(page, 'list_events');
+    await type(page, 'textbox', 'date', '2026-03-09');
+    await (await waitEnabled(page, 'button', 'Send')).click();
+    await waitText(page, '"title":"Stand-up"');
+    const unfold = (/** @type {string} */ begin) => page.evaluate((b) => {
+      const d = [...document.querySelectorAll('#panel-Call [aria-label=Result] details:not([open])')].find((e) => e.querySelector('summary').textContent.startsWith(b));
+      d.open = true;
+    }, begin);
+    const expects = (/** @type {string} */ line, yes = true) => page.waitForFunction((l, y) => {
+      const shown = document.querySelector('[aria-label=Diff]').textContent.includes(l);
+      return shown === y;
+    }, { timeout: patience, polling: 50 }, line, yes);
+    for (const part of ['JSON', 'Tree', 'structuredContent', 'events', '0']) {
+      await unfold(part);
+      await new Promise((done) => setTimeout(done, 100)); // what is unfolded is made then
+    }
+    const result = '#panel-Call [aria-label=Result] ';
+    const press = async (/** @type {string} */ name) => {
+      await page.evaluate((within, n) => [...document.querySelectorAll(within + 'button.value')].filter((b) => b.checkVisibility()).findLast((b) => b.textContent === n).click(), result, name);
+    };
+    await press('"Stand-up"');
+    await expects('events[0].title', false);
+    await press('"Stand-up"');
+    await expects('events[0].title');
+    await press('Expect these members');
+    await expects('required: [id, title]');
+    await press('Expect these members');
+    await expects('required: [id, title]', false);
+    await press('Expect these members');
+    await expects('required: [id, title]');
+    await page.$eval(result + 'pre', (pre) => {
+      const at = pre.textContent.indexOf('Review');
+      getSelection().setBaseAndExtent(pre.firstChild, at, pre.firstChild, at + 'Review'.length);
+    });
+    await click(page, 'button', 'Expect the selected text');
+    await expects('{target: text, matcher: {contains: Review}}');
+    await audit(page, bad, 'what was clicked');
+    await shot(page, 'clicked');
+    await (await waitEnabled(page, 'button', 'Insert')).click();
+    await waitText(page, '1 passed');
+    await click(page, 'button', 'Undo');
+    await waitText(page, 'the file is what it was');
+    return {};
+  },
+
   // The same call with another protocol version: two columns, and what differs.
   async also({ address }, bad) {
     const page = await open(address, bad);

@@ -81,6 +81,7 @@ func (k *keeper) propose(s api.Subject, c api.Choice) (*keeping.Keeper, keeping.
 		return nil, r, keeping.Proposal{}, err
 	}
 	r.Leave = c.Leave
+	r.Test.Chosen = lists.Map(c.Parts, func(p api.Part) draft.Part { return draft.Part(p) })
 	var text []byte
 	if k.in.creates {
 		if text, err = k.firstText(); err != nil {
@@ -188,10 +189,11 @@ func shown(p keeping.Proposal) string {
 func (k *keeper) Draft(s api.Subject, c api.Choice) (api.Draft, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	_, _, p, err := k.propose(s, c)
+	_, r, p, err := k.propose(s, c)
 	if err != nil {
 		return api.Draft{}, err
 	}
+	parts := lists.Map(r.Test.Chosen, func(part draft.Part) int { return r.Test.FindPart(p.Expect, part) })
 	assertions := lists.Map(p.Expect, func(x draft.Expectation) api.Assertion {
 		v := jsonv.ObjectOf("target", x.Target, "matcher", jsonv.ObjectOf(x.Matcher, x.Argument))
 		return api.Assertion{Text: source.Flow(v, source.FlowText), Note: x.Review()}
@@ -205,7 +207,7 @@ func (k *keeper) Draft(s api.Subject, c api.Choice) (api.Draft, error) {
 		notes = append(notes, "the call was made with protocol "+chosen+"; the test uses what the suite says")
 	}
 	return api.Draft{
-		Name: p.Name, Assertions: assertions, Diff: p.Diff, Notes: notes, Shown: shown(p), Creates: k.in.creates,
+		Name: p.Name, Assertions: assertions, Parts: parts, Diff: p.Diff, Notes: notes, Shown: shown(p), Creates: k.in.creates,
 	}, nil
 }
 

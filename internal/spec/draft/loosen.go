@@ -50,6 +50,9 @@ func (s *Suite) expect(t *Test) []assertion {
 	if s.Recorded && t.List == "" && !t.Refused() {
 		l.notRefused()
 	}
+	for _, p := range t.Chosen {
+		l.choose(t, p)
+	}
 	l.expectRequests(t)
 	return l.out
 }

@@ -104,6 +104,8 @@ type Test struct {
 	InvalidArgs bool
 	// Respond scripts the client's side for this test; absent: it was not asked.
 	Respond jsonv.Value
+	// Chosen are parts of the result that are expected as well.
+	Chosen []Part
 	// Among is set when the test is written in the block of tools, to run in its place.
 	Among bool
 }

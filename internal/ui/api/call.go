@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"mcptest/internal/base/jsonv"
@@ -220,15 +221,28 @@ const maxBlocks = 200
 func (a *API) blocks(result jsonv.Value) jsonv.Value {
 	var list []jsonv.Value
 	for _, key := range []string{"content", "contents", "messages"} {
-		for _, c := range result.Lookup(key).Elems() {
+		for i, c := range result.Lookup(key).Elems() {
 			if len(list) == maxBlocks {
 				more := jsonv.ObjectOf("type", "note", "text", "more parts are not shown here; the JSON has them")
 				return jsonv.Array(append(list, more)...)
 			}
-			list = append(list, a.block(key, c))
+			list = append(list, a.block(key, c).With("at", jsonv.String(textOf(key, i, c))))
 		}
 	}
 	return jsonv.Array(list...)
+}
+
+// textOf returns the JSON pointer of the text of a block.
+func textOf(key string, i int, c jsonv.Value) string {
+	at := "/" + key + "/" + strconv.Itoa(i)
+	if key == "messages" {
+		at += "/content"
+		c = c.Lookup("content")
+	}
+	if c.Lookup("type").Text() == "resource" {
+		at += "/resource"
+	}
+	return at + "/text"
 }
 
 func (a *API) block(key string, c jsonv.Value) jsonv.Value {

@@ -15,6 +15,15 @@ type toKeep struct {
 	File     int       `json:"file"`
 	Name     string    `json:"name"`
 	Leave    []int     `json:"leave"`
+	Parts    []Part    `json:"parts"`
+}
+
+// mostParts is how many parts of a result can be chosen for one test.
+const mostParts = 100
+
+// choice returns what a person chose for the test.
+func (in toKeep) choice() Choice {
+	return Choice{File: in.File, Name: in.Name, Leave: in.Leave, Parts: in.Parts[:min(len(in.Parts), mostParts)]}
 }
 
 // subject returns what a test is made of.
@@ -43,7 +52,7 @@ func (a *API) draft(_ context.Context, in toKeep) (jsonv.Value, error) {
 	if err != nil {
 		return jsonv.Value{}, err
 	}
-	d, err := a.o.Keeper.Draft(s, Choice{in.File, in.Name, in.Leave})
+	d, err := a.o.Keeper.Draft(s, in.choice())
 	if err != nil {
 		return jsonv.Value{}, err
 	}
@@ -51,10 +60,12 @@ func (a *API) draft(_ context.Context, in toKeep) (jsonv.Value, error) {
 		return jsonv.ObjectOf("text", x.Text, "note", textOrAbsent(x.Note))
 	})
 	return jsonv.ObjectOf(
-		"name", d.Name, "assertions", assertions, "diff", jsonv.List(d.Diff, jsonv.String),
+		"name", d.Name, "assertions", assertions, "parts", jsonv.List(d.Parts, numberOf), "diff", jsonv.List(d.Diff, jsonv.String),
 		"notes", jsonv.List(d.Notes, jsonv.String), "shown", d.Shown, "creates", d.Creates,
 	), nil
 }
+
+func numberOf(n int) jsonv.Value { return jsonv.Int(int64(n)) }
 
 type toInsert struct {
 	toKeep
@@ -66,7 +77,7 @@ func (a *API) insert(ctx context.Context, in toInsert) (jsonv.Value, error) {
 	if err != nil {
 		return jsonv.Value{}, err
 	}
-	got, err := a.o.Keeper.Insert(ctx, s, Choice{in.File, in.Name, in.Leave}, in.Shown)
+	got, err := a.o.Keeper.Insert(ctx, s, in.choice(), in.Shown)
 	if err != nil {
 		return jsonv.Value{}, err
 	}

@@ -34,12 +34,20 @@ type Choice struct {
 	File  int    // its number in Files
 	Name  string // "": made from the call
 	Leave []int  // the numbers of the assertions to be left out
+	Parts []Part // of the result, which are expected as well
+}
+
+// Part is a part of a result that a person clicked.
+type Part struct {
+	At   string `json:"at"`   // a JSON pointer (RFC 6901) into the result
+	Text string `json:"text"` // a piece of the text there; "": the value
 }
 
 // Draft is a test that could be inserted.
 type Draft struct {
 	Name       string
 	Assertions []Assertion
+	Parts      []int // the assertion of each part; -1: nothing can be expected of it
 	Diff       []string
 	Notes      []string
 	Shown      string // stands for the content of the file

@@ -188,7 +188,7 @@ export class CallPanel {
     this.beside.update();
     if (c && c.done && this.shown !== c.id + c.outcome) {
       this.shown = c.id + c.outcome;
-      showResult(this.result, c.id, this.app, () => this.keep.open({ call: c.id }));
+      showResult(this.result, c.id, this.app, { open: () => this.keep.open({ call: c.id }), expect: (/** @type {any} */ part) => this.keep.expect({ call: c.id }, part) });
       this.beside.open(c);
     }
   }

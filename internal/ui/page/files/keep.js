@@ -1,4 +1,4 @@
-import { button, el, fill, visible } from './dom.js';
+import { button, el, fill, short, visible } from './dom.js';
 import { post } from './net.js';
 
 /** The drawer Keep as test: the assertions, the change of the file, the verdict. */
@@ -13,6 +13,10 @@ export class KeepDrawer {
     this.proposed = Promise.resolve(); // the latest question for the test
     this.typing = 0;
     this.draft = null;
+    /** Parts of the result that were clicked. @type {{at: string, text: string}[]} */
+    this.parts = [];
+    /** Texts of assertions that are not wanted. @type {Set<string>} */
+    this.unwanted = new Set();
     this.insertion = -1;
     this.name = el('input', { type: 'text', id: id + '-name', autocomplete: 'off', oninput: () => this.proposeSoon() });
     this.file = el('select', { id: id + '-file', onchange: () => this.propose() });
@@ -43,6 +47,8 @@ export class KeepDrawer {
     this.insert.disabled = true;
     this.insertion = -1;
     this.name.value = '';
+    this.parts = [];
+    this.unwanted = new Set();
     fill(this.file, ...this.app.state.files.map((/** @type {string} */ f, /** @type {number} */ i) => el('option', { value: i }, visible(f))));
     const made = this.app.state.calls.find((/** @type {any} */ c) => c.id === subject.call);
     this.file.value = String(this.app.state.servers.find((/** @type {any} */ s) => s.id === made?.server)?.file ?? 0);
@@ -59,7 +65,46 @@ export class KeepDrawer {
 
   choice() {
     const leave = [...this.boxes.querySelectorAll('input')].flatMap((box, i) => (box.checked ? [] : [i]));
-    return { ...this.subject, file: Number(this.file.value), name: this.name.value, leave };
+    return { ...this.subject, file: Number(this.file.value), name: this.name.value, leave, parts: this.parts };
+  }
+
+  /** Adds or removes what is expected of a part of the result. @param {any} subject @param {{at: string, text: string}} part */
+  async expect(subject, part) {
+    if (this.root.hidden || JSON.stringify(this.subject) !== JSON.stringify(subject)) await this.open(subject);
+    if (this.insertion >= 0) {
+      this.app.say('The test is inserted; Undo first to change what it expects.');
+      return;
+    }
+    await this.proposed;
+    if (!this.draft) return;
+    const known = this.parts.findIndex((p) => p.at === part.at && p.text === part.text);
+    if (known >= 0) {
+      this.parts.splice(known, 1);
+      await this.proposeAnew();
+      this.app.say('This value is not expected any more.');
+      return;
+    }
+    const before = /** @type {any} */ (this.draft).assertions.map((/** @type {any} */ a) => a.text);
+    this.parts.push(part);
+    await this.proposeAnew();
+    const draft = /** @type {any} */ (this.draft);
+    const chosen = draft?.assertions[draft.parts.at(-1)]?.text;
+    if (chosen === undefined || before.includes(chosen)) this.parts.pop();
+    if (chosen === undefined) {
+      this.app.say('Nothing can be expected of this value: it changes, or it is secret.');
+      return;
+    }
+    if (before.includes(chosen)) { // it was offered already: its tick box changes
+      if (!this.unwanted.delete(chosen)) this.unwanted.add(chosen);
+      await this.proposeAnew();
+    }
+    this.app.say((this.unwanted.has(chosen) ? 'Not expected any more: ' : 'Expected: ') + short(chosen, 200));
+  }
+
+  /** Asks for the test with other assertions: their tick boxes are made first, and say which of them are wanted. */
+  async proposeAnew() {
+    await this.propose();
+    await this.propose();
   }
 
   /** Asks for the test while its name is typed. */
@@ -92,16 +137,36 @@ export class KeepDrawer {
     if (asked !== this.asked) return;
     this.draft = draft;
     this.name.placeholder = draft.name;
-    if (this.boxes.childElementCount === 0) {
-      fill(this.boxes, el('legend', {}, 'What the test expects'), ...draft.assertions.map((/** @type {any} */ a, /** @type {number} */ i) => el(
-        'div', { class: 'check' }, el('input', { type: 'checkbox', id: this.id + '-expect-' + i, checked: true, onchange: () => this.propose() }),
-        el('label', { for: this.id + '-expect-' + i }, el('code', {}, visible(a.text)), a.note ? el('small', { class: 'faint' }, ' ' + visible(a.note)) : null),
-      )));
-    }
+    this.drawBoxes(draft.assertions);
     fill(this.notes, ...draft.notes.map((/** @type {string} */ n) => el('p', { class: 'warn' }, visible(n))), this.empty(draft) ? el('p', { class: 'warn' }, 'The test expects nothing of the result: it passes with every one.') : null,
       draft.creates && this.insertion < 0 ? el('p', {}, visible(this.app.state.files[this.choice().file]) + ' does not exist yet: Insert creates it.') : null);
     fill(this.diff, visible(draft.diff.join('\n')));
     this.insert.disabled = this.insertion >= 0;
+  }
+
+  /** Makes a tick box for each assertion, unless they are there. @param {any[]} assertions */
+  drawBoxes(assertions) {
+    const boxes = [...this.boxes.querySelectorAll('input')];
+    const same = boxes.length === assertions.length && boxes.every((b, i) => b.value === assertions[i].text && b.checked !== this.unwanted.has(b.value));
+    if (same) return;
+    const focused = document.activeElement?.id;
+    fill(this.boxes, el('legend', {}, 'What the test expects'), ...assertions.map((a, i) => {
+      const box = el('input', { type: 'checkbox', id: this.id + '-expect-' + i, onchange: () => this.want(a.text, box.checked) });
+      box.value = a.text;
+      box.checked = !this.unwanted.has(a.text);
+      return el(
+        'div', { class: 'check' }, box,
+        el('label', { for: box.id }, el('code', {}, visible(a.text)), a.note ? el('small', { class: 'faint' }, ' ' + visible(a.note)) : null),
+      );
+    }));
+    if (focused?.startsWith(this.id + '-expect-')) document.getElementById(focused)?.focus({ preventScroll: true });
+  }
+
+  /** @param {string} text @param {boolean} yes */
+  want(text, yes) {
+    if (yes) this.unwanted.delete(text);
+    else this.unwanted.add(text);
+    this.propose();
   }
 
   /** Whether no assertion is left of those that were offered. @param {any} draft */

@@ -4,14 +4,19 @@ import { post } from './net.js';
 const images = ['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'image/avif', 'image/svg+xml'];
 const sounds = ['audio/wav', 'audio/x-wav', 'audio/mpeg', 'audio/mp3', 'audio/ogg', 'audio/webm', 'audio/mp4'];
 
-/** @param {HTMLElement} root @param {number} id @param {any} app @param {(() => void)|null} keep null: it is not kept */
+/**
+ * What a result does for a test: open the drawer, and expect a part of the result.
+ * @typedef {{open: () => void, expect: (part: {at: string, text: string}) => void}} Keep
+ */
+
+/** @param {HTMLElement} root @param {number} id @param {any} app @param {Keep|null} keep null: it is not kept */
 export async function showResult(root, id, app, keep) {
   const r = await app.try(() => post('result', { call: id }));
   if (!r) return;
-  const kept = r.keep && keep ? button('Keep as test', keep) : null;
+  const kept = r.keep && keep ? button('Keep as test', keep.open) : null;
   fill(
-    root, el('h3', {}, 'Result'), summary(r), ...problems(r), ...(r.blocks ?? []).map((/** @type {any} */ b) => block(b)),
-    r.json.size > 0 ? json(r.json, id, app) : null, r.blocks ? model(r) : null, el('div', { class: 'row' }, kept),
+    root, el('h3', {}, 'Result'), summary(r), ...problems(r), ...(r.blocks ?? []).map((/** @type {any} */ b) => block(b, r.keep ? keep : null)),
+    r.json.size > 0 ? json(r.json, id, app, r.keep ? keep : null) : null, r.blocks ? model(r) : null, el('div', { class: 'row' }, kept),
   );
   root.scrollIntoView({ block: 'nearest' });
 }
@@ -36,17 +41,39 @@ function problems(r) {
   return out;
 }
 
-/** @param {any} b */
-function block(b) {
+/** @param {any} b @param {Keep|null} keep */
+function block(b, keep) {
   const head = [b.role, b.type === 'text' ? '' : b.type, b.name, b.mime].filter(Boolean).map((t) => visible(t)).join(' · ');
   const out = el('div', {}, head ? el('div', { class: 'faint' }, head) : null);
   if (b.uri) out.append(el('div', {}, link(b.uri)));
   if (b.text !== undefined) {
-    out.append(el('pre', { tabindex: '0' }, visible(b.text)));
+    const shown = el('pre', { tabindex: '0' }, visible(b.text));
+    out.append(shown);
+    if (keep && b.at) out.append(selection(shown, b.at, keep));
     if (b.size > b.text.length * 2) out.append(el('p', { class: 'faint' }, bytes(b.size) + ' in all; the JSON has the rest'));
   }
   if (b.bytes) out.append(media(b));
   return out;
+}
+
+/** A button for the text that is selected. @param {HTMLElement} shown @param {string} at @param {Keep} keep */
+function selection(shown, at, keep) {
+  const expect = button('Expect the selected text', () => {
+    const selected = getSelection();
+    if (selected?.anchorNode && shown.contains(selected.anchorNode)) keep.expect({ at, text: String(selected) });
+  });
+  expect.onmousedown = (e) => e.preventDefault(); // which would end the selection
+  const update = () => {
+    if (!shown.isConnected) {
+      document.removeEventListener('selectionchange', update);
+      return;
+    }
+    const selected = getSelection();
+    expect.hidden = !selected || selected.isCollapsed || !shown.contains(selected.anchorNode) || !shown.contains(selected.focusNode);
+  };
+  expect.hidden = true;
+  document.addEventListener('selectionchange', update);
+  return expect;
 }
 
 /** @param {any} b */
@@ -60,8 +87,8 @@ function media(b) {
   return el('p', { class: 'faint' }, bytes(b.bytes) + ' of ' + visible(b.mime ?? 'unknown type'));
 }
 
-/** @param {any} first @param {number} id @param {any} app */
-function json(first, id, app) {
+/** @param {any} first @param {number} id @param {any} app @param {Keep|null} keep */
+function json(first, id, app, keep) {
   const shown = el('pre', { tabindex: '0' }, visible(first.text));
   const out = el('details', {}, el('summary', {}, 'JSON (' + bytes(first.size) + ')'), shown);
   let next = first.next;
@@ -88,23 +115,31 @@ function json(first, id, app) {
   out.append(el('div', { class: 'row' }, more, all));
   if (first.next >= first.size) {
     try {
-      out.append(el('details', {}, el('summary', {}, 'Tree'), tree(JSON.parse(first.text))));
+      out.append(el('details', {}, el('summary', {}, 'Tree'), tree(JSON.parse(first.text), '', keep)));
     } catch { /* what is not JSON has no tree */ }
   }
   return out;
 }
 
-/** @param {any} value @returns {Node} */
-function tree(value) {
-  if (typeof value !== 'object' || value === null) return el('span', {}, visible(JSON.stringify(value)));
+/** @param {any} value @param {string} at its JSON pointer @param {Keep|null} keep @returns {Node} */
+function tree(value, at, keep) {
+  if (typeof value !== 'object' || value === null) {
+    const text = visible(JSON.stringify(value));
+    return keep ? button(text, () => keep.expect({ at, text: '' }), { class: 'value', title: 'Expect this value, or no longer' }) : el('span', {}, text);
+  }
   const out = el('div', { class: 'tree' });
+  if (keep && at) {
+    const what = Array.isArray(value) ? 'Expect this length' : 'Expect these members';
+    out.append(button(what, () => keep.expect({ at, text: '' }), { class: 'value' }));
+  }
   for (const [key, v] of Object.entries(value).slice(0, 1000)) {
+    const below = at + '/' + key.replaceAll('~', '~0').replaceAll('/', '~1');
     if (typeof v !== 'object' || v === null) {
-      out.append(el('div', {}, visible(key) + ': ', tree(v)));
+      out.append(el('div', {}, visible(key) + ': ', tree(v, below, keep)));
       continue;
     }
     const d = el('details', {}, el('summary', {}, visible(key) + (Array.isArray(v) ? ' [' + v.length + ']' : ' {' + Object.keys(v).length + '}')));
-    d.addEventListener('toggle', () => { if (d.open && d.childElementCount === 1) d.append(tree(v)); });
+    d.addEventListener('toggle', () => { if (d.open && d.childElementCount === 1) d.append(tree(v, below, keep)); });
     out.append(d);
   }
   return out;
