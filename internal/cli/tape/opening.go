@@ -50,7 +50,8 @@ Exit codes: 0 the opening was written, 2 invalid command line or cassette, no op
 	fl := cmd.Flags()
 	fl.StringVarP(&f.output, "output", "o", "-", "`file` to write, or - for standard output")
 	fl.StringVar(&f.client, "client", "", "`name` of the client (default: by the name that it gave itself)")
-	fl.StringVar(&f.reads, "reads", "", "how the client takes answers: the `row` "+strings.Join(opening.Readings(), ", "))
+	fl.StringVar(&f.reads, "reads", "",
+		"how the client takes answers: the `row` "+strings.Join(opening.Readings(), ", "))
 	fl.IntVar(&f.session, "session", 0, "`number` of the recorded session, if several differ")
 	fl.BoolVar(&f.force, "force", false, "overwrite an existing file")
 	return cmd
