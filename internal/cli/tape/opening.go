@@ -94,6 +94,9 @@ func (f *openingFlags) run(s cmdutil.Streams, files []string) error {
 	if o.Dropped > 0 {
 		note("left out %s with a masked secret", display.Count(o.Dropped, "member"))
 	}
+	if !strings.Contains(o.Describe(), "tools/list") {
+		note("the recorded client asked for no list of tools: the opening ends with the handshake")
+	}
 	switch {
 	case o.Probe != nil && len(o.Modern) == 0:
 		note("the recorded server does not speak 2026-07-28: the opening is not judged with one that does")
