@@ -18,7 +18,7 @@ type group struct {
 var groups = []group{
 	{"start", "Start: a first suite, and tests while you write them", []string{"init", "run", "validate", "explain"}},
 	{"look", "Look: what a server offers and answers, without a suite", []string{"ui", "tools", "resources", "prompts", "call", "doctor"}},
-	{"prove", "Prove: is it right for every client, under load, for days?", []string{"probe", "check", "load", "leak"}},
+	{"prove", "Prove: is it right for every client, under load, for days?", []string{"probe", "check", "evidence", "load", "leak"}},
 	{"freeze", "Freeze: what it offers, and what a change breaks", []string{"lock", "diff"}},
 	{"record", "Record: what passes between client and server, and servers that only answer from a file", []string{"record", "serve", "cassette", "mock"}},
 	{"results", "Results: of runs that are over", []string{"report", "compare"}},

@@ -94,6 +94,7 @@ It reports what clients hide: raw messages, stray output, wrong ids, leaked proc
 		server.NewCallCmd(s),
 		server.NewDoctorCmd(s),
 		server.NewProbeCmd(s),
+		server.NewEvidenceCmd(s),
 		server.NewCheckCmd(s),
 		server.NewLockCmd(s),
 		server.NewDiffCmd(s),

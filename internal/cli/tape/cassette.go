@@ -3,7 +3,6 @@ package tape
 import (
 	"cmp"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -24,7 +23,8 @@ func NewCassetteCmd(s cmdutil.Streams) *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newShowCmd(s), newVerifyCmd(s), newDiffCmd(s), newPromoteCmd(s), newKeepCmd(s), newRedactCmd(s))
+	cmd.AddCommand(newShowCmd(s), newVerifyCmd(s), newDiffCmd(s), newPromoteCmd(s), newKeepCmd(s), newOpeningCmd(s),
+		newRedactCmd(s))
 	return cmd
 }
 
@@ -81,16 +81,4 @@ Exit codes: 0 the cassette was written, 2 invalid command line or cassette, or t
 	fl.StringArrayVar(&names, "secret-env", nil, "mask the value of this environment `variable`; may be repeated")
 	fl.BoolVar(&force, "force", false, "overwrite an existing cassette")
 	return cmd
-}
-
-// checkNotInput returns an error if the output of a command would replace its input.
-func checkNotInput(cassette, output string) error {
-	in, err := os.Stat(cassette)
-	if err != nil {
-		return nil // reported when it is read
-	}
-	if out, err := os.Stat(output); err == nil && os.SameFile(in, out) {
-		return option.Invalid("--output %s is the cassette itself, which is not changed: write another file", output)
-	}
-	return nil
 }

@@ -113,3 +113,15 @@ func open(s cmdutil.Streams, file string, volatile ...string) (*cassette.Cassett
 	}
 	return c, nil
 }
+
+// checkNotInput returns an error if the output of a command would replace its input.
+func checkNotInput(cassette, output string) error {
+	in, err := os.Stat(cassette)
+	if err != nil {
+		return nil // reported when it is read
+	}
+	if out, err := os.Stat(output); err == nil && os.SameFile(in, out) {
+		return option.Invalid("--output %s is the cassette itself, which is not changed: write another file", output)
+	}
+	return nil
+}

@@ -26,12 +26,23 @@ func (s *Script) Play(ctx context.Context, line Line, o Options) Verdict {
 	if p.modern {
 		steps = s.Modern
 	}
+	if len(steps) == 0 {
+		return Verdict{Script: *s, Unjudged: "the script does not say what the client sends " + p.era()}
+	}
 	for i := range steps {
 		if v := p.step(ctx, &steps[i]); v != nil {
 			return p.finish(*v)
 		}
 	}
 	return p.finish(Verdict{Script: *s, Connected: true, Revision: p.revision, Doubt: p.doubt})
+}
+
+// era names what the answer to the probe decided.
+func (p *play) era() string {
+	if p.modern {
+		return "to a server that speaks " + stateless()
+	}
+	return "to a server that does not speak " + stateless()
 }
 
 // finish completes a verdict with what was seen on the way.

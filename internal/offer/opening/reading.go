@@ -137,3 +137,6 @@ func isReadable(contentType string) bool {
 	kind = strings.ToLower(strings.TrimSpace(kind))
 	return kind == "application/json" || kind == "text/event-stream"
 }
+
+// Readings are the names that the member reads of a script may have.
+func Readings() []string { return slices.Clone(readings) }

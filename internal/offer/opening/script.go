@@ -219,11 +219,15 @@ func (s *Script) params(st *Step, modern bool) jsonv.Value {
 		if params.IsAbsent() {
 			params = jsonv.Object()
 		}
-		params = params.With("_meta", jsonv.ObjectOf(
+		meta := jsonv.ObjectOf(
 			protocol.MetaVersion, stateless(),
 			protocol.MetaClient, info,
 			protocol.MetaCapabilities, capabilities,
-		))
+		)
+		for key, own := range params.Lookup("_meta").Members() {
+			meta = meta.With(key, own)
+		}
+		params = params.With("_meta", meta)
 	}
 	return params
 }
