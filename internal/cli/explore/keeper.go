@@ -207,7 +207,8 @@ func (k *keeper) Draft(s api.Subject, c api.Choice) (api.Draft, error) {
 		notes = append(notes, "the call was made with protocol "+chosen+"; the test uses what the suite says")
 	}
 	return api.Draft{
-		Name: p.Name, Assertions: assertions, Parts: parts, Diff: p.Diff, Notes: notes, Shown: shown(p), Creates: k.in.creates,
+		Name: p.Name, Assertions: assertions, Parts: parts, Diff: p.Diff, Notes: notes,
+		Shown: shown(p), Creates: k.in.creates,
 	}, nil
 }
 

@@ -1,6 +1,7 @@
 package draft
 
 import (
+	"slices"
 	"strings"
 
 	"mcptest/internal/base/display"
@@ -51,6 +52,14 @@ func (s *Suite) Entry(t *Test, name string) Entry {
 		e.Expect = append(e.Expect, Expectation{a.target, a.matcher, a.value, a.note})
 	}
 	return e
+}
+
+// FindPart returns the number of the expectation of a part; -1 if there is none.
+func (t *Test) FindPart(expect []Expectation, p Part) int {
+	target := t.TargetOf(p)
+	return slices.IndexFunc(expect, func(x Expectation) bool {
+		return p.isExpectedBy(target, x.Target, x.Matcher, x.Argument)
+	})
 }
 
 // NameOf returns the name that a test gets if no test of the suite has it.

@@ -221,6 +221,55 @@ func (l *loosener) value(target string, values []jsonv.Value) {
 	l.add(target, "type", jsonv.String(v.Kind().String()), "it changes")
 }
 
+// choose adds what is expected of a part, unless it is expected already. Parts that the
+// results lack, and secrets, are left out. The limit of assertions is for those that
+// nobody chose.
+func (l *loosener) choose(t *Test, p Part) {
+	target := t.TargetOf(p)
+	if target == "" || p.expectedIn(l.out, target) {
+		return
+	}
+	values := t.values(func(a Answer) jsonv.Value { _, v := locate(a.Result, p.At); return v })
+	own := loosener{suite: l.suite, own: l.own}
+	alike, _ := kinds(values)
+	v := values[0]
+	switch {
+	case p.Text != "":
+		lacksIt := func(v jsonv.Value) bool { return !strings.Contains(v.Text(), p.Text) }
+		if !slices.ContainsFunc(values, lacksIt) && l.writable(jsonv.String(p.Text)) {
+			own.add(target, "contains", jsonv.String(p.Text), "")
+		}
+	case alike && v.Kind() == jsonv.KindArray && same(lists.Map(values, lengthOf)):
+		own.add(target, "length", lengthOf(v), "")
+	case alike && v.Kind() == jsonv.KindObject:
+		own.add(target, "schema", l.shapeOf(v), "")
+	default:
+		own.value(target, values)
+	}
+	l.out = append(l.out, own.out...)
+}
+
+func lengthOf(v jsonv.Value) jsonv.Value { return jsonv.Int(int64(v.Len())) }
+
+// shapeOf returns the schema of an object with these members, each of its kind.
+func (l *loosener) shapeOf(v jsonv.Value) jsonv.Value {
+	properties := jsonv.Object()
+	var required []jsonv.Value
+	for key, member := range v.Members() {
+		if name := jsonv.String(key); l.writable(name) {
+			required = append(required, name)
+			properties = properties.With(key, jsonv.ObjectOf("type", member.Kind().String()))
+		}
+	}
+	return jsonv.ObjectOf("type", "object", "required", jsonv.Array(required...), "properties", properties)
+}
+
+func (p Part) expectedIn(out []assertion, target string) bool {
+	return slices.ContainsFunc(out, func(a assertion) bool {
+		return p.isExpectedBy(target, a.target, a.matcher, a.value)
+	})
+}
+
 // kinds reports whether all values are of one kind, and whether each is present and
 // not null.
 func kinds(values []jsonv.Value) (alike, there bool) {
@@ -262,15 +311,6 @@ func (l *loosener) parts(target string, values []jsonv.Value) {
 			return a.At(i)
 		}))
 	}
-}
-
-var plainKey = lazy.Regexp(`^[A-Za-z_][A-Za-z0-9_]*$`)
-
-func member(target, key string) string {
-	if plainKey().MatchString(key) {
-		return target + "." + key
-	}
-	return target + "[" + string(jsonv.AppendString(nil, key)) + "]"
 }
 
 func same(values []jsonv.Value) bool {

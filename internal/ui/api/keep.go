@@ -60,7 +60,8 @@ func (a *API) draft(_ context.Context, in toKeep) (jsonv.Value, error) {
 		return jsonv.ObjectOf("text", x.Text, "note", textOrAbsent(x.Note))
 	})
 	return jsonv.ObjectOf(
-		"name", d.Name, "assertions", assertions, "parts", jsonv.List(d.Parts, numberOf), "diff", jsonv.List(d.Diff, jsonv.String),
+		"name", d.Name, "assertions", assertions, "parts", jsonv.List(d.Parts, numberOf),
+		"diff", jsonv.List(d.Diff, jsonv.String),
 		"notes", jsonv.List(d.Notes, jsonv.String), "shown", d.Shown, "creates", d.Creates,
 	), nil
 }
