@@ -17,16 +17,17 @@ type Breach struct {
 	Sentence string // of the specification
 }
 
-// The sentences of the specification.
+// The sentences of the specification: basic, lifecycle and transports of 2025-06-18, which
+// 2025-11-25 repeats; a header is judged only if the agreed revision has it.
 const (
 	sentenceID       = "Requests MUST include a string or integer ID."
 	sentenceNull     = "Unlike base JSON-RPC, the ID MUST NOT be null."
 	sentenceReuse    = "The request ID MUST NOT have been previously used by the requestor within the same session."
-	sentenceReady    = "After successful initialization, the client MUST send an initialized notification."
+	sentenceReady    = "After successful initialization, the client MUST send an initialized notification to indicate it is ready to begin normal operations."
 	sentenceMessage  = "The client MUST NOT write anything to the server's stdin that is not a valid MCP message."
 	sentenceSingle   = "The body of the POST request MUST be a single JSON-RPC request, notification, or response."
-	sentenceAccept   = "The client MUST include an Accept header, listing both application/json and text/event-stream."
-	sentenceRevision = "The client MUST include the MCP-Protocol-Version header on all subsequent requests to the MCP server."
+	sentenceAccept   = "The client MUST include an Accept header, listing both application/json and text/event-stream as supported content types."
+	sentenceRevision = "If using HTTP, the client MUST include the MCP-Protocol-Version: <protocol-version> HTTP header on all subsequent requests to the MCP server."
 )
 
 // visit is what was seen of one session.
@@ -101,7 +102,9 @@ func (v *visit) learn(c *cassette.Cassette, f *cassette.Frame) {
 
 // judge returns what is wrong with a frame of the client.
 func (v *visit) judge(c *cassette.Cassette, f *cassette.Frame) (out []Breach) {
-	out = v.judgeHeader(f)
+	if c.Transport == cassette.StreamableHTTP { // HTTP+SSE has no such headers
+		out = v.judgeHeader(f)
+	}
 	if !f.Has() || f.Omitted > 0 || f.Unterminated {
 		return out
 	}

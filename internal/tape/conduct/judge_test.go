@@ -56,6 +56,7 @@ func TestJudge(t *testing.T) {
 		"repeated over HTTP":           {"streamable-http", []string{webHello, webAgree, webReady, post(accept+version, list), post(accept+version, list)}, ""},
 		"anything is accepted":         {"streamable-http", []string{webHello, webAgree, webReady, post(`"Accept":["*/*"]`+version, list)}, ""},
 		"JSON only":                    {"streamable-http", []string{webHello, webAgree, webReady, post(`"Accept":["application/json"]`+version, list)}, "Accept: application/json"},
+		"HTTP+SSE has no such headers": {"sse", []string{webHello, webAgree, webReady, post(`"X-A":["b"]`, list)}, ""},
 		"no version":                   {"streamable-http", []string{webHello, webAgree, webReady, post(accept, list)}, "without MCP-Protocol-Version"},
 		"a batch":                      {"streamable-http", []string{webHello, webAgree, webReady, post(accept+version, "["+list+"]")}, "several messages"},
 		"another id for the same":      {"streamable-http", []string{webHello, webAgree, webReady, post(accept+version, list), post(accept+version, `{"jsonrpc":"2.0","id":1,"method":"prompts/list"}`)}, "earlier request"},
