@@ -17,6 +17,7 @@ import (
 	"mcptest/internal/cli/doctor"
 	"mcptest/internal/cli/option"
 	"mcptest/internal/client/identity"
+	"mcptest/internal/client/protocol"
 	"mcptest/internal/offer/compat"
 	"mcptest/internal/offer/opening"
 	"mcptest/internal/run/inspect"
@@ -176,8 +177,12 @@ func (f *evidenceFlags) collect(
 		Seed: 1, Reply: min(10*time.Second, f.target.Timeout), Doing: func(what string) { l.Status.Set(what) },
 	})
 	l.Status.Clear()
-	if err != nil || ctx.Err() != nil {
+	refusal, isRefused := errors.AsType[*protocol.RPCError](err)
+	switch {
+	case ctx.Err() != nil || err != nil && !isRefused:
 		return l.Failed(ctx, "", errors.Join(err, ctx.Err()))
+	case isRefused: // the server runs and answers, and who gets in is the question
+		e.refusal = fmt.Sprintf("%s (code %d)", refusal.Message, refusal.Code)
 	}
 	rep.Reproduce("mcptest probe --only %s "+strings.TrimSpace(f.target.Usage(l.Streams, argv)), l.Redactor.String)
 	e.probe = rep
@@ -191,10 +196,13 @@ func (f *evidenceFlags) collect(
 			scripts = append(scripts, script)
 		}
 	}
-	e.openings = openings.Run(ctx, openings.Options{
-		Server: l.Server, Connect: l.Connect(), Scripts: scripts, Startup: startup,
-		Refuses: rules.Refuses, Control: l.Again,
-	})
+	o := openings.Options{
+		Server: l.Server, Connect: l.Connect(), Scripts: scripts, Startup: startup, Refuses: rules.Refuses,
+	}
+	if e.refusal == "" {
+		o.Control = l.Again
+	}
+	e.openings = openings.Run(ctx, o)
 	if ctx.Err() != nil {
 		return l.Failed(ctx, "", context.Cause(ctx))
 	}

@@ -25,6 +25,7 @@ type evidence struct {
 	target   string
 	doctor   doctor.Diagnosis
 	probe    verdict.Report
+	refusal  string // the server's, of mcptest's own handshake: probe is empty then
 	openings openings.Result
 	recorded *recording // nil: none was given
 }

@@ -50,16 +50,42 @@ func (e *evidence) conclude() conclusion {
 	if failed := e.failedMusts(); len(failed) > 0 {
 		return e.broken(failed)
 	}
+	if e.refusal != "" {
+		return e.refused()
+	}
 	examined := "The server broke no clause that was examined: " + e.probe.Summary() + "."
 	if why := e.probe.Undecided(); why != "" {
 		examined = "The rules were not all examined: " + why + "."
 	}
-	client := "There is no recording of the client, without which nothing is said about it: " +
-		"make one with mcptest record, and add --cassette."
-	if e.recorded != nil {
-		client = "The recording of " + e.recorded.name() + " has no frame that breaks a clause."
+	return conclusion{"Not known.", []reason{{text: examined}, {text: e.aboutClient()}}}
+}
+
+// refused is the conclusion of a server that no rule could examine. To refuse a version is
+// allowed, so the refusal is no breach.
+func (e *evidence) refused() conclusion {
+	var in, out int
+	for _, v := range e.openings.Verdicts {
+		switch {
+		case v.Unjudged != "":
+		case v.Connected:
+			in++
+		default:
+			out++
+		}
 	}
-	return conclusion{"Not known.", []reason{{text: examined}, {text: client}}}
+	refusal := "The server refused the handshake of mcptest, so no rule was examined: " + e.refusal + "."
+	who := fmt.Sprintf("Of the replayed openings, %d get in and %d do not (see below).", in, out)
+	reasons := []reason{{text: refusal}, {text: who}, {text: e.aboutClient()}}
+	return conclusion{"Not known: the server refuses the handshake.", reasons}
+}
+
+// aboutClient says why nothing is concluded about the client.
+func (e *evidence) aboutClient() string {
+	if e.recorded != nil {
+		return "The recording of " + e.recorded.name() + " has no frame that breaks a clause."
+	}
+	return "There is no recording of the client, without which nothing is said about it: " +
+		"make one with mcptest record, and add --cassette."
 }
 
 // broken is the conclusion of a server that failed rules of level must.
@@ -245,7 +271,9 @@ func (e *evidence) page(l *option.Viewer) string {
 		line("- %s", strings.TrimSuffix(cell(why.text)+" <"+why.url+">", " <>"))
 	}
 	b.WriteString("\n## What was examined\n\n| | |\n|---|---|\n")
-	line("| Server | %s |", cell(e.probe.Server))
+	if e.probe.Server != "" {
+		line("| Server | %s |", cell(e.probe.Server))
+	}
 	line("| Started as | %s |", cell(e.target))
 	line("| mcptest | %s, %s/%s |", cmdutil.Version(), runtime.GOOS, runtime.GOARCH)
 	if e.recorded != nil {
