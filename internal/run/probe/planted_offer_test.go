@@ -124,6 +124,10 @@ func (l *link) list(m message) (object, *failure) {
 		l.turns++
 	}
 	all, from := l.tools(), 0
+	info, _ := m.meta["io.modelcontextprotocol/clientInfo"].(map[string]any)
+	if l.is("client-info-list/name") && info["name"] == "cursor-vscode" {
+		all = all[:len(all)-1] // the last tool of the last page
+	}
 	if cursor, ok := m.params["cursor"].(string); ok {
 		if _, err := fmt.Sscanf(cursor, "from-%d", &from); (err != nil || from > len(all)) && !l.is("list-cursor-invalid/ignored") {
 			return nil, fail(-32602, "unknown cursor")

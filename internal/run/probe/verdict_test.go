@@ -209,7 +209,7 @@ var defects = []struct {
 		message-unknown-method/result message-notification/answered message-reserved-code/used message-schema/tools message-schema/prompts meta-key/form
 		capability-tools/undeclared capability-resources/undeclared capability-prompts/undeclared capability-completions/unserved capability-logging/unserved capability-listen/unserved
 		capability-served/tools/list capability-served/resources/list capability-served/prompts/list logging-undeclared/sends extension-key/bare
-		list-cursor-end/same list-cursor-invalid/ignored list-unique/twice list-unique-others/twice list-order/turns list-stable/connection
+		list-cursor-end/same list-cursor-invalid/ignored list-unique/twice list-unique-others/twice list-order/turns client-info-list/name list-stable/connection
 		tool-name/space tool-name/long tool-schema/null tool-schema/no-type tool-schema/invalid tool-header-param/twice tool-header-param/empty
 		tool-unknown/served tool-required/served tool-output-schema/absent tool-output-schema/invalid tool-structured-text/absent
 		tool-content/base64 tool-content/type tool-content-mime/none

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/client/identity"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/offer/surface"
@@ -72,6 +73,7 @@ func Lists(ctx context.Context, v *exam.Visit) {
 		})
 		if v.Modern() && l.Kind == surface.Tool {
 			compareOrder(ctx, v, l)
+			compareClients(ctx, v, l)
 		}
 	}
 }
@@ -97,6 +99,56 @@ func compareOrder(ctx context.Context, v *exam.Visit, l exam.Listing) {
 		turned := slices.Equal(sortedKeys(first), sortedKeys(again)) && !slices.Equal(keys(first), keys(again))
 		return exam.BrokenIf(turned, again.Pages[0], "%s lists the same tools in another order each time", l.Method)
 	})
+}
+
+// wellKnown are the profiles of clients that servers are known to look for by name.
+var wellKnown = []string{"claude-code", "claude-ai", "cursor", "chatgpt", "codex"}
+
+// compareClients compares the tools that clients of several names are shown, which declare
+// the same.
+func compareClients(ctx context.Context, v *exam.Visit, l exam.Listing) {
+	own := v.Meta().Lookup(protocol.MetaClient)
+	for _, name := range wellKnown {
+		profile, _ := identity.Named(name)
+		other := jsonv.ObjectOf("name", profile.ClientName, "version", profile.ClientVersion)
+		v.Check(ctx, "client-info-list", "as "+profile.ClientName, func(ctx context.Context) exam.Outcome {
+			return comparedClients(ctx, v, l, own, other)
+		})
+	}
+}
+
+// comparedClients requests a list as two clients in turn: only a difference that stays with
+// the name breaks the rule.
+func comparedClients(ctx context.Context, v *exam.Visit, l exam.Listing, own, other jsonv.Value) exam.Outcome {
+	var sets [4]string
+	var last *mcp.Exchange
+	for i, client := range []jsonv.Value{own, other, own, other} {
+		as := exam.Read(ctx, l.List, func(ctx context.Context, call mcp.Call) *mcp.Exchange { return sendAs(ctx, v, call, client) })
+		if last = as.Pages[len(as.Pages)-1]; last.Result == nil {
+			return exam.Unverified("%s got %s", l.Method, exam.Answer(last))
+		}
+		sets[i] = strings.Join(sortedKeys(as), "\n")
+		if i == 1 && sets[0] == sets[1] {
+			return exam.Held()
+		}
+	}
+	if sets[0] == sets[2] && sets[1] == sets[3] {
+		return exam.Broken(last, "%s has %s for %s and %s for %s, which declares the same capabilities",
+			l.Method, entries(sets[0]), own.Lookup("name").Text(), entries(sets[1]), other.Lookup("name").Text())
+	}
+	return exam.Unverified("the list changes over time")
+}
+
+// sendAs sends a request with another clientInfo.
+func sendAs(ctx context.Context, v *exam.Visit, call mcp.Call, client jsonv.Value) *mcp.Exchange {
+	params, _ := jsonv.Parse(call.Params) // absent without any
+	message := v.Frame(7003, call.Method, params)
+	meta := v.Meta().With(protocol.MetaClient, client)
+	message = message.With("params", message.Lookup("params").With("_meta", meta))
+	if v.Stdio() {
+		return v.Raw(ctx, message)
+	}
+	return v.Tell(ctx, message, nil)
 }
 
 // Stable compares the lists of two connections that exist at the same time. Whether the
