@@ -150,7 +150,7 @@ $(JUDGE)/node_modules/.installed: $(JUDGE)/package.json $(JUDGE)/package-lock.js
 windows-root:
 	@tools/windows-root
 
-## windows: both programs and their scripts, built for Windows and run with Wine; SCRIPTS=area/name selects some, WRITE=1 writes the table to docs/spec/platforms.md
+## windows: both programs and their scripts, built for Windows and run with Wine; SCRIPTS=area/name selects some
 SCRIPTS ?=
 windows:
 	@tools/windows '$(SCRIPTS)'
