@@ -145,6 +145,16 @@ $(JUDGE)/node_modules/.installed: $(JUDGE)/package.json $(JUDGE)/package-lock.js
 	@cd $(JUDGE) && $(NPM_CI)
 	@touch $@
 
+## windows-root: a folder with Debian, Wine 10 and Node.js for Windows, outside of the checkout (root on x86-64 Linux; 2 GB, network)
+.PHONY: windows-root windows
+windows-root:
+	@tools/windows-root
+
+## windows: both programs and their scripts, built for Windows and run with Wine; SCRIPTS=area/name selects some
+SCRIPTS ?=
+windows:
+	@tools/windows '$(SCRIPTS)'
+
 ## browser: the HTML report and the page of mcptest ui in a real Chromium (needs one installed)
 .PHONY: browser
 browser: servers
