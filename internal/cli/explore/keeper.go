@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -155,7 +156,7 @@ func (k *keeper) firstText() ([]byte, error) {
 		server = server.With("url", jsonv.String(draft.EscapePlaceholders(f.URL)))
 	} else {
 		server = server.With("command", jsonv.List(k.in.argv, func(word string) jsonv.Value {
-			return jsonv.String(draft.EscapePlaceholders(word))
+			return jsonv.String(draft.EscapePlaceholders(portable(word)))
 		}))
 	}
 	if f.BearerEnv != "" {
@@ -212,10 +213,37 @@ func (k *keeper) Draft(s api.Subject, c api.Choice) (api.Draft, error) {
 	}, nil
 }
 
+// portable returns a word of a command as it is written to a suite in this folder: an absolute
+// path of a file or folder in it becomes a relative one, which holds in every checkout.
+func portable(word string) string {
+	if flag, path, ok := strings.Cut(word, "="); ok && strings.HasPrefix(flag, "-") {
+		return flag + "=" + portable(path)
+	}
+	here, err := os.Getwd()
+	if err != nil || !filepath.IsAbs(word) {
+		return word
+	}
+	inside, err := filepath.Rel(here, word)
+	if err != nil || !filepath.IsLocal(inside) {
+		return word
+	}
+	if _, err := os.Stat(word); err != nil {
+		return word
+	}
+	if inside == "." {
+		return inside
+	}
+	return "./" + filepath.ToSlash(inside)
+}
+
 // ownPath returns the first path in the command of the server that leads out of this folder;
 // "" if there is none.
 func (k *keeper) ownPath() string {
 	for _, word := range k.in.argv {
+		word = portable(word)
+		if flag, path, ok := strings.Cut(word, "="); ok && strings.HasPrefix(flag, "-") {
+			word = path
+		}
 		out := strings.HasPrefix(filepath.ToSlash(filepath.Clean(word)), "../")
 		if filepath.IsAbs(word) || out {
 			return word

@@ -2,6 +2,7 @@ package keeping
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 
 	"mcptest/internal/base/display"
@@ -22,7 +23,10 @@ func serverOf(file *plan.File, r Request) (name string, notes []string, err erro
 		if sv == nil {
 			return false
 		}
-		return r.URL != "" && sv.URL == r.URL || len(r.Argv) > 0 && slices.Equal(sv.Written(), r.Argv)
+		if len(r.Argv) == 0 {
+			return r.URL != "" && sv.URL == r.URL
+		}
+		return isSameCommand(filepath.Dir(file.Path), sv.Written(), r.Argv)
 	}
 	if same(file.Default) {
 		return "", nil, nil
@@ -35,6 +39,29 @@ func serverOf(file *plan.File, r Request) (name string, notes []string, err erro
 	}
 	note := fmt.Sprintf("%s has no server with this command or address: the test uses its server %s", file.Path, file.Default.Name)
 	return "", []string{note}, nil
+}
+
+// isSameCommand reports whether two commands are equal, or differ only in how they write paths
+// of a folder.
+func isSameCommand(dir string, written, argv []string) bool {
+	return slices.EqualFunc(written, argv, func(a, b string) bool {
+		if a == b {
+			return true
+		}
+		return filepath.IsAbs(a) != filepath.IsAbs(b) && absolute(dir, a) == absolute(dir, b)
+	})
+}
+
+// absolute returns a path of a folder as an absolute one.
+func absolute(dir, path string) string {
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(dir, path)
+	}
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return path
+	}
+	return abs
 }
 
 func unlessDefault(file *plan.File, sv *plan.Server) string {

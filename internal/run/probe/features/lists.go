@@ -123,7 +123,8 @@ func comparedClients(ctx context.Context, v *exam.Visit, l exam.Listing, own, ot
 	var sets [4]string
 	var last *mcp.Exchange
 	for i, client := range []jsonv.Value{own, other, own, other} {
-		as := exam.Read(ctx, l.List, func(ctx context.Context, call mcp.Call) *mcp.Exchange { return sendAs(ctx, v, call, client) })
+		send := func(ctx context.Context, call mcp.Call) *mcp.Exchange { return sendAs(ctx, v, call, client) }
+		as := exam.Read(ctx, l.List, send)
 		if last = as.Pages[len(as.Pages)-1]; last.Result == nil {
 			return exam.Unverified("%s got %s", l.Method, exam.Answer(last))
 		}

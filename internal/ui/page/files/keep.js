@@ -186,7 +186,8 @@ export class KeepDrawer {
     this.undo.disabled = false;
     this.app.say('Inserted as "' + done.name + '" in ' + done.place);
     const [file] = done.place.split(/:(?=\d+$)/);
-    fill(this.notes, el('p', { class: 'good' }, 'Written to ' + visible(done.place) + '. Without this page it is run by: ', el('code', {}, 'mcptest run ' + visible(file))));
+    const notes = /** @type {any} */ (this.draft).notes;
+    fill(this.notes, ...notes.map((/** @type {string} */ n) => el('p', { class: 'warn' }, visible(n))), el('p', { class: 'good' }, 'Written to ' + visible(done.place) + '. Without this page it is run by: ', el('code', {}, 'mcptest run ' + visible(file))));
     if (done.runs) {
       await this.run();
       return;
