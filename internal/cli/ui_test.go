@@ -410,6 +410,15 @@ func TestUICreatesASuite(t *testing.T) {
 	if verdict := e.post("run", `{"insertion":0}`); !verdict.Lookup("passed").Bool() {
 		t.Errorf("got %s\n%s", verdict, e.read("mcptest.yaml"))
 	}
+	version := e.awaitTests("mine")
+	if ask := e.post("tests-run", `{"version":"`+version+`","all":true}`); !ask.Lookup("confirm").IsAbsent() {
+		t.Errorf("the read-only tool of the connected server is asked about: %s", ask)
+	}
+	second := strings.ReplaceAll(choice, "mine", "yours")
+	shown = e.post("draft", "{"+second+"}").Lookup("shown").Text()
+	e.post("insert", "{"+second+`,"shown":"`+shown+`"}`)
+	e.awaitTests("yours")
+	e.post("undo", `{"insertion":1}`)
 	e.post("undo", `{"insertion":0}`)
 	if _, err := os.Stat(filepath.Join(e.dir, "mcptest.yaml")); !os.IsNotExist(err) {
 		t.Errorf("after Undo: %v", err)

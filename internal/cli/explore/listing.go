@@ -19,6 +19,7 @@ type listing struct {
 	tests  api.Tests
 	calls  [][]call // what each test does that may change something
 	work   []string // what else a run of each file does; "": nothing
+	defs   map[server]*plan.Server
 	inputs []string // files that the suites depend on, other than their own
 }
 
@@ -66,6 +67,9 @@ func (l *listing) add(c *plan.Case, file int) {
 			x.Call = op.Action.Name()
 		} else {
 			x.Call = strings.TrimSpace(op.Method + " " + op.Subject)
+		}
+		if op.Server != nil {
+			l.defs[serverOf(op.Server)] = op.Server
 		}
 		if c.Skip == "" {
 			calls = append(calls, callsOf(op)...)

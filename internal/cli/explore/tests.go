@@ -11,7 +11,9 @@ import (
 	"time"
 
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/cli/keeping"
 	"mcptest/internal/run/allow"
+	"mcptest/internal/spec/plan"
 	"mcptest/internal/ui/api"
 	"mcptest/internal/ui/live"
 )
@@ -43,7 +45,7 @@ func (t *tester) Version() string {
 // version is Version. The caller holds the lock.
 func (t *tester) version() string {
 	t.in.mu.Lock()
-	files := slices.Concat(t.in.files, t.listed.inputs)
+	files := slices.Concat(t.in.paths, t.in.files, t.listed.inputs)
 	t.in.mu.Unlock()
 	sum := sha256.Sum256([]byte(stampOf(files)))
 	return hex.EncodeToString(sum[:8])
@@ -80,6 +82,7 @@ func (t *tester) read() (l listing) {
 		l.tests.Problem = "there is no suite yet: a call that is kept creates one"
 		return l
 	}
+	l.defs = map[server]*plan.Server{}
 	var said bytes.Buffer
 	p, _ := t.in.compile(&said, nil)
 	if p == nil {
@@ -149,6 +152,14 @@ func (t *tester) notReadOnly(sel selection) []string {
 	views, _ := t.hub.Servers()
 	for _, v := range views {
 		known[serverOf(v.Def)] = v
+		if v.Def != t.in.one {
+			continue
+		}
+		for key, def := range t.listed.defs { // the suite may declare the server of the command line
+			if keeping.IsSame(def, t.in.one) {
+				known[key] = v
+			}
+		}
 	}
 	var out []string
 	for i, path := range t.listed.tests.Files {

@@ -41,6 +41,17 @@ func serverOf(file *plan.File, r Request) (name string, notes []string, err erro
 	return "", []string{note}, nil
 }
 
+// IsSame reports whether a server of a suite is one that the command line names: the same
+// address, or the same command in the same environment.
+func IsSame(of, named *plan.Server) bool {
+	if named.URL != "" {
+		return of.URL == named.URL
+	}
+	env, other := slices.Sorted(slices.Values(of.Env)), slices.Sorted(slices.Values(named.Env))
+	dir := filepath.Dir(of.Pos.File.Name)
+	return len(named.Argv) > 0 && isSameCommand(dir, of.Written(), named.Written()) && slices.Equal(env, other)
+}
+
 // isSameCommand reports whether two commands are equal, or differ only in how they write paths
 // of a folder.
 func isSameCommand(dir string, written, argv []string) bool {
