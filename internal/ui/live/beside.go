@@ -71,7 +71,7 @@ func (h *Hub) beside(own *Server, def *plan.Server, w Wanted, tool jsonv.Value) 
 		if err := c.Open(limited); err != nil {
 			own.fail(call, err)
 		} else {
-			h.make(limited, own, c, call)
+			h.make(limited, own, c, call, func() {})
 		}
 		h.touch()
 	})

@@ -85,9 +85,10 @@ func (h *Hub) Send(w Wanted) (id int, confirm *Confirmation, err error) {
 	s.mu.Unlock()
 	h.touch()
 	h.wg.Go(func() {
-		defer func() { <-s.use }()
+		release := s.releaseOnce()
+		defer release()
 		defer cancel(nil)
-		h.make(limited, s, c, call)
+		h.make(limited, s, c, call, release)
 		h.touch()
 	})
 	return call.ID, nil, nil
@@ -121,8 +122,8 @@ func (h *Hub) confirmed(w Wanted) bool {
 	return ok && key == fmt.Sprint(w.Server)+w.key()
 }
 
-// make makes a call and completes its record.
-func (h *Hub) make(ctx context.Context, s *Server, c *inspect.Conn, call *Call) {
+// make makes a call and completes its record. With it the connection is given back.
+func (h *Hub) make(ctx context.Context, s *Server, c *inspect.Conn, call *Call, release func()) {
 	method, params := call.Wanted.request()
 	stop := h.limit(s, call, c.Server().Timeout)
 	x := c.DoFor(ctx, method, params)
@@ -142,6 +143,7 @@ func (h *Hub) make(ctx context.Context, s *Server, c *inspect.Conn, call *Call) 
 		call.Cause, call.Detail = err.Error(), inspect.Detail(err)
 	}
 	s.running = nil
+	release()
 	s.mu.Unlock()
 	h.mu.Lock()
 	h.calls = forget(h.calls)

@@ -3,6 +3,7 @@ package live_test
 import (
 	"context"
 	"net/http/httptest"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -99,6 +100,44 @@ func TestHubCallsATool(t *testing.T) {
 	if _, _, err := hub.Send(w); err == nil {
 		t.Error("a call was made without a session")
 	}
+}
+
+// Who sees the lists, or the end of a call, and sends at once is not refused.
+func TestHubTakesTheNextCallAtOnce(t *testing.T) {
+	t.Parallel()
+	hub, _ := explore(t, "echo")
+	if err := hub.Connect(0, ""); err != nil {
+		t.Fatal(err)
+	}
+	hasLists := func() bool { list, _ := hub.Servers(); return list[0].Offer != nil }
+	spin(t, hasLists)
+	for range 30 {
+		id, err := send(hub, live.Wanted{Kind: live.CallTool, Name: "echo", Args: jsonv.ObjectOf("message", "hi")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		spin(t, func() bool { c, err := hub.Call(id); return err == nil && c.Done })
+	}
+}
+
+// spin waits for a state without a pause between two looks.
+func spin(t *testing.T, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); !ok(); runtime.Gosched() {
+		if time.Now().After(end) {
+			t.Fatal("timed out")
+		}
+	}
+}
+
+// send sends a call, and confirms it if it is asked about.
+func send(hub *live.Hub, w live.Wanted) (int, error) {
+	id, confirm, err := hub.Send(w)
+	if confirm != nil {
+		w.Confirm = confirm.Token
+		id, _, err = hub.Send(w)
+	}
+	return id, err
 }
 
 func TestHubExplainsAFailure(t *testing.T) {

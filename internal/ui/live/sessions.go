@@ -2,6 +2,7 @@ package live
 
 import (
 	"context"
+	"sync"
 
 	"mcptest/internal/client/conn"
 	"mcptest/internal/client/mcp"
@@ -42,15 +43,23 @@ func (h *Hub) Connect(id int, version string) error {
 	s.mu.Unlock()
 	h.touch()
 	h.wg.Go(func() {
-		defer func() { <-s.use }()
-		h.open(ctx, s, &def)
+		release := s.releaseOnce()
+		defer release()
+		h.open(ctx, s, &def, release)
 		h.touch()
 	})
 	return nil
 }
 
+// releaseOnce returns what gives the connection of a server back: at the latest when the work
+// on it ends, and before that together with the result, under the lock. A person who sees the
+// result and clicks at once is not refused.
+func (s *Server) releaseOnce() func() {
+	return sync.OnceFunc(func() { <-s.use })
+}
+
 // open opens a session, or finds out why that is not possible.
-func (h *Hub) open(ctx context.Context, s *Server, def *plan.Server) {
+func (h *Hub) open(ctx context.Context, s *Server, def *plan.Server, release func()) {
 	c := h.dial(s, def)
 	err := c.Open(ctx)
 	if err != nil {
@@ -71,7 +80,7 @@ func (h *Hub) open(ctx context.Context, s *Server, def *plan.Server) {
 	s.mu.Unlock()
 	h.touch()
 	h.wg.Go(func() { h.watchEnd(s, c, c.Session(), over) })
-	h.readLists(ctx, s, c)
+	h.readLists(ctx, s, c, release)
 }
 
 // dial returns a connection to a server, which is not open yet. Its messages are in the
@@ -121,12 +130,13 @@ func (h *Hub) watchEnd(s *Server, c *inspect.Conn, sess *mcp.Session, over <-cha
 	h.touch()
 }
 
-// readLists reads what a server offers. The caller holds the connection.
-func (h *Hub) readLists(ctx context.Context, s *Server, c *inspect.Conn) {
+// readLists reads what a server offers. The caller holds the connection, which it gives back.
+func (h *Hub) readLists(ctx context.Context, s *Server, c *inspect.Conn, release func()) {
 	read, err := c.Survey(ctx)
 	if err != nil {
 		s.mu.Lock()
 		s.reason = append(s.reason, "the lists could not be read: "+err.Error())
+		release()
 		s.mu.Unlock()
 		h.touch()
 		return
@@ -135,6 +145,7 @@ func (h *Hub) readLists(ctx context.Context, s *Server, c *inspect.Conn) {
 	s.offer = newOffer(read)
 	s.offers++
 	version := s.offers
+	release()
 	s.mu.Unlock()
 	h.touch()
 	h.wg.Go(func() { h.examine(ctx, s, version, read) })
@@ -165,8 +176,9 @@ func (h *Hub) Refresh(id int) error {
 		return err
 	}
 	h.wg.Go(func() {
-		defer func() { <-s.use }()
-		h.readLists(ctx, s, c)
+		release := s.releaseOnce()
+		defer release()
+		h.readLists(ctx, s, c, release)
 	})
 	return nil
 }
