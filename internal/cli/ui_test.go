@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -374,6 +375,35 @@ func TestUIKeepsATest(t *testing.T) {
 	testkit.Equal(t, "the file after Undo", e.read("mcptest.yaml"), countingSuite)
 	if again := e.post("undo", `{"insertion":0}`).Lookup("problem").Text(); again == "" {
 		t.Error("a second Undo did something")
+	}
+}
+
+// Parts of a result that were clicked are expected; what is no part of it is said, and too many
+// are refused.
+func TestUIExpectsChosenParts(t *testing.T) {
+	t.Parallel()
+	e := explore(t)
+	e.connect()
+	id, _ := e.call("read", `{"text":"a"}`)
+	draft := func(parts string) jsonv.Value {
+		return e.post("draft", `{"call":`+id+`,"file":0,"name":"","leave":[],"parts":[`+parts+`]}`)
+	}
+	got := draft(`{"at":"/content/0/text","text":"read"},{"at":"/content/0/text","text":""}`)
+	testkit.Equal(t, "the assertions of the parts", got.Lookup("parts").String(), "[1,0]")
+	if diff := got.Lookup("diff").String(); !strings.Contains(diff, "contains: read") {
+		t.Errorf("the diff lacks the part: %s", diff)
+	}
+	for _, at := range []string{"", "/", "content", "/content/1", "/content/-1", "/content/00", "/content/0/text/0", "/~", "/../..", "/content/9999999999999999999"} {
+		got := draft(`{"at":"` + at + `","text":"x"}`)
+		testkit.Equal(t, "the assertion of "+at, got.Lookup("parts").String(), "[-1]")
+		testkit.Equal(t, "assertions with "+at, strconv.Itoa(got.Lookup("assertions").Len()), "1")
+	}
+	many := strings.Repeat(`{"at":"/content","text":""},`, 101)
+	if why := draft(strings.TrimSuffix(many, ",")).Lookup("problem").Text(); !strings.Contains(why, "at most 100") {
+		t.Errorf("101 parts: %q", why)
+	}
+	if status, text := e.send("/api/draft", `{"call":`+id+`,"file":0,"parts":[{"path":"/etc"}]}`, nil); status != http.StatusBadRequest {
+		t.Errorf("an unknown member of a part: %d %s", status, text)
 	}
 }
 

@@ -41,15 +41,27 @@ func serverOf(file *plan.File, r Request) (name string, notes []string, err erro
 	return "", []string{note}, nil
 }
 
-// IsSame reports whether a server of a suite is one that the command line names: the same
-// address, or the same command in the same environment.
+// IsSame reports whether a server of a suite is for certain one that the command line names:
+// the same address with the same headers, or the same command in the same folder and
+// environment. What one says of its tools then holds for the other. Servers that show a
+// client or a login something of its own are never the same.
 func IsSame(of, named *plan.Server) bool {
+	for _, sv := range []*plan.Server{of, named} {
+		if sv.Bundle != nil || sv.Auth != nil || !sv.Client.IsZero() {
+			return false
+		}
+	}
+	if of.URL != named.URL || !slices.Equal(of.Headers, named.Headers) {
+		return false
+	}
 	if named.URL != "" {
-		return of.URL == named.URL
+		return true
+	}
+	if absolute("", of.Dir) != absolute("", named.Dir) {
+		return false
 	}
 	env, other := slices.Sorted(slices.Values(of.Env)), slices.Sorted(slices.Values(named.Env))
-	dir := filepath.Dir(of.Pos.File.Name)
-	return len(named.Argv) > 0 && isSameCommand(dir, of.Written(), named.Written()) && slices.Equal(env, other)
+	return len(named.Argv) > 0 && isSameCommand(named.Dir, of.Argv, named.Argv) && slices.Equal(env, other)
 }
 
 // isSameCommand reports whether two commands are equal, or differ only in how they write paths

@@ -1,6 +1,7 @@
 package conduct
 
 import (
+	"bytes"
 	"net/http"
 	"strings"
 
@@ -108,7 +109,11 @@ func (v *visit) judge(c *cassette.Cassette, f *cassette.Frame) (out []Breach) {
 	if !f.Has() || f.Omitted > 0 || f.Unterminated {
 		return out
 	}
-	m, err := jsonv.Parse(c.Data(f))
+	data := c.Data(f)
+	if len(bytes.TrimSpace(data)) == 0 { // a blank line, which servers skip
+		return out
+	}
+	m, err := jsonv.Parse(data)
 	switch {
 	case err != nil && f.HTTP == nil && c.Transport == cassette.Stdio:
 		return append(out, breach(f, "a line that is not JSON", sentenceMessage))
@@ -170,8 +175,8 @@ func (v *visit) judgeMessage(f *cassette.Frame, m jsonv.Value) (out []Breach) {
 		v.ids[key] = method
 	}
 	switch {
-	case method == "initialize":
-		v.opening = key
+	case method == "initialize": // again, after a session that was lost: ids begin again
+		v.opening, v.ids = key, map[string]string{key: method}
 	case v.revision != "" && method != "ping" && v.working == nil && !isModern:
 		v.working = f
 	}

@@ -52,6 +52,8 @@ func TestJudge(t *testing.T) {
 		"id used again":                {"stdio", []string{hello, agree, ready, message(list), message(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a"}}`)}, "earlier request"},
 		"never ready":                  {"stdio", []string{hello, agree, message(list)}, "no notifications/initialized"},
 		"no JSON":                      {"stdio", []string{hello, agree, ready, `{"session":1,"at_ms":4,"dir":"to-server","text":"hello"}`}, "not JSON"},
+		"ids begin again":              {"stdio", []string{hello, agree, ready, message(list), hello, agree, ready, message(`{"jsonrpc":"2.0","id":1,"method":"prompts/list"}`)}, ""},
+		"a blank line":                 {"stdio", []string{hello, agree, ready, `{"session":1,"at_ms":4,"dir":"to-server","text":"  "}`, `{"session":1,"at_ms":4,"dir":"to-server","text":""}`}, ""},
 		"right over HTTP":              {"streamable-http", []string{webHello, webAgree, webReady, post(accept+version, list)}, ""},
 		"repeated over HTTP":           {"streamable-http", []string{webHello, webAgree, webReady, post(accept+version, list), post(accept+version, list)}, ""},
 		"anything is accepted":         {"streamable-http", []string{webHello, webAgree, webReady, post(`"Accept":["*/*"]`+version, list)}, ""},

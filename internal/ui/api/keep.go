@@ -19,15 +19,18 @@ type toKeep struct {
 }
 
 // mostParts is how many parts of a result can be chosen for one test.
-const mostParts = 100
+const mostParts = 100 // as the refusal says
 
 // choice returns what a person chose for the test.
 func (in toKeep) choice() Choice {
-	return Choice{File: in.File, Name: in.Name, Leave: in.Leave, Parts: in.Parts[:min(len(in.Parts), mostParts)]}
+	return Choice{File: in.File, Name: in.Name, Leave: in.Leave, Parts: in.Parts}
 }
 
 // subject returns what a test is made of.
 func (a *API) subject(in toKeep) (Subject, error) {
+	if len(in.Parts) > mostParts {
+		return Subject{}, &live.RefusedError{Reason: "a test expects at most 100 parts that were chosen"}
+	}
 	if in.Recorded != nil {
 		return Subject{Recorded: in.Recorded}, nil
 	}
