@@ -64,9 +64,9 @@ func (p Probe) checkHTTP(ctx context.Context) (net.Addr, error) {
 	switch {
 	case p.ofServer && status < http.StatusInternalServerError:
 	case p.ofServer:
-		return nil, fmt.Errorf("it responds with HTTP %s; any status below 500 would do, because it is the address of a server", res.Status)
+		return nil, responsef("it responds with HTTP %s; any status below 500 would do, because it is the address of a server", res.Status)
 	case status < 200 || status > 399:
-		return nil, fmt.Errorf("it responds with HTTP %s; 200 to 399 would do, and tcp://%s waits only for the port", res.Status, net.JoinHostPort(req.URL.Hostname(), portOf(req.URL)))
+		return nil, responsef("it responds with HTTP %s; 200 to 399 would do, and tcp://%s waits only for the port", res.Status, net.JoinHostPort(req.URL.Hostname(), portOf(req.URL)))
 	}
 	return *peer.Load(), nil
 }
@@ -75,6 +75,15 @@ var (
 	errSilent = errors.New("no response")
 	errMute   = errors.New("it accepts connections, but does not respond")
 )
+
+// responseError says that a response came, and why it does not do.
+type responseError struct{ text string }
+
+func (e *responseError) Error() string { return e.text }
+
+func responsef(format string, args ...any) error {
+	return &responseError{fmt.Sprintf(format, args...)}
+}
 
 // short removes the parts of a network error that repeat the address.
 func short(ctx context.Context, err error) error {

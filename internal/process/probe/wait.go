@@ -72,8 +72,8 @@ func (p Probe) Wait(ctx context.Context, w Watch) error {
 			}
 			return nil
 		}
-		// An interrupted check is less informative than the previous one.
-		if ctx.Err() == nil || last == nil || !errors.Is(err, errSilent) {
+		interrupted := ctx.Err() != nil
+		if !interrupted || last == nil || saysMore(err, last) {
 			last = err
 		}
 		timer := time.NewTimer(pause)
@@ -87,6 +87,15 @@ func (p Probe) Wait(ctx context.Context, w Watch) error {
 			return &NotReadyError{Probe: p.raw, Waited: time.Since(began), Last: last, Cause: context.Cause(ctx)}
 		}
 	}
+}
+
+// saysMore reports whether the error of an interrupted check says more than the previous one.
+// Silence says nothing, and a port that was silent once less than the response before.
+func saysMore(err, previous error) bool {
+	if errors.Is(err, errMute) {
+		return !errors.As(previous, new(*responseError))
+	}
+	return !errors.Is(err, errSilent)
 }
 
 // foreign returns the name of the program that listens at an address if it does not

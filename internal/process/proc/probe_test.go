@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -214,6 +215,27 @@ func TestProbeTellsTheLatestReason(t *testing.T) {
 	}
 	defer l.Close()
 	if err == nil || !strings.Contains(err.Error(), "accepts connections, but does not respond") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A check that the limit interrupts is no reason to forget the response before it.
+func TestProbeTellsTheResponse(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancelCause(bg)
+	defer cancel(nil)
+	var requests atomic.Int32
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if requests.Add(1) == 1 {
+			w.WriteHeader(http.StatusNotFound)
+			return
+		}
+		cancel(errors.New("some limit"))
+		<-r.Context().Done()
+	}))
+	defer srv.Close()
+	err := parse(t, srv.URL+"/health").Wait(ctx, probe.Watch{})
+	if err == nil || !strings.Contains(err.Error(), "HTTP 404") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -73,13 +73,13 @@ func (h *Hub) open(ctx context.Context, s *Server, def *plan.Server, release fun
 		h.diagnose(ctx, s, h.host.Options(def))
 		return
 	}
+	sess, over := c.Session(), make(chan struct{})
 	s.mu.Lock()
-	over := make(chan struct{})
 	s.conn, s.who, s.over = c, c.ServerName(), over
-	s.status, s.reason = Connected, []string{whyVersion(c.Session(), def.Protocol)}
+	s.status, s.reason = Connected, []string{whyVersion(sess, def.Protocol)}
 	s.mu.Unlock()
 	h.touch()
-	h.wg.Go(func() { h.watchEnd(s, c, c.Session(), over) })
+	h.wg.Go(func() { h.watchEnd(s, c, sess, over) })
 	h.readLists(ctx, s, c, release)
 }
 
