@@ -41,13 +41,21 @@ type mistakes struct {
 }
 
 // Judge compares a call with the list that should contain its name. It returns why the
-// test fails because of its own mistakes, and what it warns about. A call that was
+// test fails because of its own mistakes, or what it warns about. A call that was
 // refused because of a misspelled name or argument proves nothing, so a test that passed
 // fails. A negative test may omit arguments and use other types on purpose.
+//
+// What a mistake does to a test; the first row that applies decides:
+//
+//	the mistake                                        lenient   else
+//	it explains the refusal of a test that passed      warning   failure
+//	{city:Berlin} in a test that passed                warning   failure
+//	any, in a test that passed, with strict_args       failure   failure
+//	any other                                          warning   warning
 func (s *Server) Judge(ctx context.Context, c Call) (failure string, warnings []string) {
-	l, ok := listers[c.Op.Method]
+	l, hasList := listers[c.Op.Method]
 	refused := c.Passed && c.Refused
-	if !ok || c.Op.Subject == "" || !refused && (l.what != "tool" || c.AsMethod) {
+	if !hasList || c.Op.Subject == "" || !refused && (l.what != "tool" || c.AsMethod) {
 		return "", nil // without a refusal no list is requested
 	}
 	if refused { // lists may be requested
@@ -57,40 +65,56 @@ func (s *Server) Judge(ctx context.Context, c Call) (failure string, warnings []
 	}
 	m := s.mistakes(ctx, &c, l, refused)
 	if m.unread != nil && l.what != "tool" { // the run has one warning about the tools
-		return "", []string{fmt.Sprintf("the %s %q was refused, and the server's list of %s cannot be read, so a misspelled name would not be noticed: %v", l.what, c.Op.Subject, l.capability, m.unread)}
+		return "", []string{fmt.Sprintf("the %s %q was refused, and the server's list of %s cannot be read, "+
+			"so a misspelled name would not be noticed: %v", l.what, c.Op.Subject, l.capability, m.unread)}
 	}
 	if m.unlisted == "" && len(m.arguments) == 0 {
 		return "", nil
 	}
-	certain := refused && m.near && !c.Lenient && !s.listedElsewhere(ctx, &c, l)
-	if c.AsMethod && !certain {
+	misspelled := refused && m.near && !c.Lenient && !s.listedElsewhere(ctx, &c, l)
+	if c.AsMethod && !misspelled {
 		return "", nil
 	}
-	intended := "; if this is intended, set invalid_args: true on the test"
-	if c.Step {
-		intended = strings.Replace(intended, "test", "step", 1)
-	}
-	wrong, advice := m.arguments, ""
-	if refused {
-		wrong, advice, certain = m.unknown, intended, certain || len(m.unknown) > 0
-	}
-	text := l.wrong(c.Op.Subject, wrong)
-	named := c.Passed && m.unlisted != ""
+	text := m.describe(&c, l)
+	explainsRefusal := misspelled || refused && len(m.unknown) > 0
 	switch {
-	case !named && len(wrong) == 0:
+	case text == "":
 		return "", nil
-	case named:
-		text, advice = m.unlisted, intended
-	}
-	switch {
-	case certain && !c.Lenient:
-		return "the refusal proves nothing: " + text + intended, nil
+	case explainsRefusal && !c.Lenient:
+		return "the refusal proves nothing: " + text + c.adviceIfIntended(), nil
 	case c.Passed && m.unspaced && !c.Lenient:
-		return text + intended, nil
+		return text + c.adviceIfIntended(), nil
 	case c.Passed && c.Strict:
-		return text + " (strict_args" + intended + ")", nil
+		return text + " (strict_args" + c.adviceIfIntended() + ")", nil
+	case refused || c.Passed && m.unlisted != "":
+		return "", []string{text + c.adviceIfIntended()}
 	}
-	return "", []string{text + advice}
+	return "", []string{text}
+}
+
+// adviceIfIntended says what to write where the mistake is the point of the test.
+func (c *Call) adviceIfIntended() string {
+	if c.Step {
+		return "; if this is intended, set invalid_args: true on the step"
+	}
+	return "; if this is intended, set invalid_args: true on the test"
+}
+
+// describe describes the mistakes of a call that are worth telling, or returns "". Of a test
+// that failed, the name is no news. Of a call that was refused, only arguments that the schema
+// does not declare are: the others may be why the test expects the refusal.
+func (m *mistakes) describe(c *Call, l lister) string {
+	if c.Passed && m.unlisted != "" {
+		return m.unlisted
+	}
+	wrong := m.arguments
+	if c.Passed && c.Refused {
+		wrong = m.unknown
+	}
+	if len(wrong) == 0 {
+		return ""
+	}
+	return l.wrong(c.Op.Subject, wrong)
 }
 
 // mistakes compares a call with the list that is known. Before it makes use of a

@@ -26,42 +26,63 @@ func Calibration(st *suite.Test, written *source.Node, s *suite.Suite, o rows.Op
 	}
 	k.Model = g.Model
 	path := st.Path + ".labels"
-	labels := rows.Read(k.Labels, written.Get("labels"), path, o)
-	seen, kinds := map[string]bool{}, map[bool]int{}
+	if !readLabels(k, rows.Read(k.Labels, written.Get("labels"), path, o), path, o.Dec) {
+		return
+	}
+	if o.Dec.Count() == before && k.Agreement < 1 { // 1 was reported
+		checkAgreement(k, path, o.Dec)
+	}
+}
+
+// readLabels reads the labeled texts of a test. It returns false if one cannot be read.
+func readLabels(k *agent.Calibration, labels *rows.Rows, path string, dec *source.Decoder) bool {
+	seen := map[string]bool{}
 	for i := range labels.Len() {
 		text, good := labels.At(i).Lookup("text"), labels.At(i).Lookup("good")
-		if text.Kind() != jsonv.KindString || good.Kind() != jsonv.KindBool {
-			o.Dec.Add(source.Diagnostic{Pos: labels.Pos(i), Path: path, Msg: "expected a label, {text: …, good: true or false}"})
-			return
+		wrong := ""
+		switch {
+		case text.Kind() != jsonv.KindString || good.Kind() != jsonv.KindBool:
+			wrong = "expected a label, {text: …, good: true or false}"
+		case seen[text.Text()]:
+			wrong = "this text has a label already, and would count twice"
 		}
-		if seen[text.Text()] {
-			o.Dec.Add(source.Diagnostic{Pos: labels.Pos(i), Path: path, Msg: "this text has a label already, and would count twice"})
-			return
+		if wrong != "" {
+			dec.Add(source.Diagnostic{Pos: labels.Pos(i), Path: path, Msg: wrong})
+			return false
 		}
 		seen[text.Text()] = true
-		kinds[good.Bool()]++
-		k.Texts = append(k.Texts, agent.Labeled{
-			Text: text.Text(),
-			Good: good.Bool(),
-			Pos:  labels.Pos(i),
-		})
+		k.Texts = append(k.Texts, agent.Labeled{Text: text.Text(), Good: good.Bool(), Pos: labels.Pos(i)})
 	}
-	low := func(n int) float64 { l, _ := stats.ClopperPearson(n, n, agent.Confidence); return l }
-	n, most := max(len(k.Texts), 1), max(kinds[true], kinds[false])
-	if o.Dec.Count() > before || !(k.Agreement < 1) { // 1 was reported
-		return
-	}
-	if low(n) >= k.Agreement {
-		if least, _ := stats.ClopperPearson(most, n, agent.Confidence); least >= k.Agreement {
-			frequent := kinds[true] == most
-			diag := o.Dec.Errorf(k.Labels, path, "a judge that finds every text good: %t would agree with %d of %d labels", frequent, most, n)
-			diag.Hint = fmt.Sprintf("add labels with good: %t, or ask for a higher agreement", !frequent)
+	return true
+}
+
+// checkAgreement reports labels that cannot show the agreement which the test asks for: too
+// few of them, or so many of one kind that a judge which always says the same would pass.
+func checkAgreement(k *agent.Calibration, path string, dec *source.Decoder) {
+	n, good := len(k.Texts), 0
+	for _, t := range k.Texts {
+		if t.Good {
+			good++
 		}
+	}
+	// leastAgreement is what is certain of a judge that agrees with some of the labels.
+	leastAgreement := func(agreed, of int) float64 {
+		least, _ := stats.ClopperPearson(agreed, of, agent.Confidence)
+		return least
+	}
+	enough := max(n, 1)
+	if leastAgreement(enough, enough) < k.Agreement {
+		for leastAgreement(enough, enough) < k.Agreement {
+			enough++
+		}
+		diag := dec.Errorf(k.Labels, path, "%d labels cannot show an agreement of %v, even if the judge gives them all", n, k.Agreement)
+		diag.Hint = fmt.Sprintf("at least %d labels are needed", enough)
 		return
 	}
-	enough := n
-	for low(enough) < k.Agreement {
-		enough++
+	frequent := good >= n-good
+	most := max(good, n-good)
+	if leastAgreement(most, max(n, 1)) >= k.Agreement {
+		diag := dec.Errorf(k.Labels, path, "a judge that finds every text good: %t would agree with %d of %d labels", frequent, most, n)
+		diag.Hint = fmt.Sprintf("add labels with good: %t, or ask for a higher agreement", !frequent)
 	}
-	o.Dec.Errorf(k.Labels, path, "%d labels cannot show an agreement of %v, even if the judge gives them all", len(k.Texts), k.Agreement).Hint = fmt.Sprintf("at least %d labels are needed", enough)
 }
