@@ -4,35 +4,16 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
-	"strings"
 	"sync"
 
-	"mcptest/internal/assert/snapshot"
-	"mcptest/internal/base/display"
-	"mcptest/internal/base/shellwords"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/report/result"
 	"mcptest/internal/run/attempts"
-	"mcptest/internal/run/fixture"
-	"mcptest/internal/run/respond"
-	"mcptest/internal/run/twin"
+	"mcptest/internal/run/line"
+	"mcptest/internal/run/record"
 	"mcptest/internal/spec/plan"
 )
-
-// caseRun runs one case with its retries or repetitions.
-type caseRun struct {
-	file *fileRun
-	c    *plan.Case
-	out  *result.Case
-	// snapshots of the case; nil if the suite has no snapshot file.
-	snapshots *snapshot.Test
-	notReady  bool    // its server was not ready in time, in any attempt
-	before    [][]int // per session, the tests that used it before
-	warm      bool    // a session was kept from an earlier run
-	mistake   string  // of the suite, which explains why a test that is expected to fail fails
-}
 
 // execute runs the case.
 func (cr *caseRun) execute(ctx context.Context) {
@@ -48,7 +29,7 @@ func (cr *caseRun) execute(ctx context.Context) {
 		cr.expectedFailure(cr.c.ExpectFailure)
 	}
 	if cr.out.Status.Failed() {
-		cr.out.Repro = repro(cr.file.file, cr.c, cr.file.run.opts.RerunFlags)
+		cr.out.Repro = line.ReproCommand(cr.file.file, cr.c, cr.file.run.opts.RerunFlags)
 		if !cr.c.Row.IsAbsent() {
 			cr.out.Row = &result.Row{Line: cr.c.RowPos.Line, Values: cr.c.Row.String()}
 			if cr.c.RowPos.File != nil {
@@ -118,7 +99,7 @@ func (cr *caseRun) repeat(ctx context.Context) {
 		one := blank
 		began := cr.attempt(ctx, &one, n)
 		return &one, began
-	}, func() bool { return ctx.Err() != nil }, interruptedReason)
+	}, func() bool { return ctx.Err() != nil }, line.Interrupted)
 }
 
 // trials runs the case until its sequential test ends. Attempts share what they leave in
@@ -146,78 +127,66 @@ func (cr *caseRun) trials(ctx context.Context) {
 	*cr.out = test.Result()
 }
 
-// attempt runs the case for the n-th time, with its per-test hooks and fixtures, and stores
-// the result in out. It returns false if the run was halted while the case waited for
-// its servers.
+// attempt runs the case for the n-th time and stores the result in out. It returns false if
+// the run was halted before that.
 func (cr *caseRun) attempt(ctx context.Context, out *result.Case, n int) bool {
-	f := cr.file
-	out.StartMS = f.run.since(f.run.start)
-	others := twin.OtherWays(cr.c, f.file)
-	var servers []*plan.Server
-	for _, o := range others {
-		if o.Err == nil {
-			servers = append(servers, o.Server)
-		}
-	}
-	lease := f.run.pool.Lease(cr.c, f.file, servers...)
-	defer lease.Release()
-	if reason, stopped := f.run.haltReason(ctx); stopped {
-		out.Status, out.Message = result.Skip, reason
+	run := cr.file.run
+	out.StartMS = run.since(run.start)
+	walked := line.Walk(ctx, line.Test{
+		File:      cr.file.shared,
+		Case:      cr.c,
+		Number:    n,
+		Snapshots: cr.snapshots,
+		Halted:    run.haltReason,
+		Out:       out,
+	})
+	if !walked.Began {
 		return false
 	}
-	a := &attempt{
-		file:      f,
-		c:         cr.c,
-		number:    n,
-		snapshots: cr.snapshots,
-		out:       outcome{c: out},
-		script:    scriptOf(cr.c),
-		others:    others,
-		scope:     fixture.Scope{Patch: f.scope.Patch, Case: cr.c, Lease: lease},
+	cr.notReady = cr.notReady || walked.NotReady
+	if cr.mistake == "" {
+		cr.mistake = walked.Mistake
 	}
-	if a.snapshots != nil {
-		a.snapshots.Attempt()
-	}
-	if f.file.Serial {
-		a.inScope(ctx)
-	} else {
-		a.guard(func() { a.calls(ctx) })
-		a.recycle()
-	}
-	if a.snapshots != nil && out.Status == result.Pass {
-		a.snapshots.AttemptPassed()
-	}
-	cr.notReady, cr.mistake = cr.notReady || a.notReady, cmp.Or(cr.mistake, a.mistake)
-	cr.before, cr.warm = a.before, a.warm
+	cr.before, cr.warm = walked.Before, walked.Warm
 	return true
 }
 
-func scriptOf(c *plan.Case) *respond.Script {
-	if c.Server == nil {
-		return respond.New(c.Respond)
+// describe sets the fields of a case that are known before it is run.
+func (f *fileRun) describe(c *plan.Case, out *result.Case) {
+	*out = result.Case{
+		Index:       c.Index,
+		Name:        c.Name,
+		File:        f.file.Path,
+		Line:        c.Pos.Line,
+		Column:      c.Pos.Col,
+		Description: c.About.Description,
+		Suite:       f.file.Name,
+		Block:       string(c.Block),
+		Tags:        c.Tags,
+		StartMS:     f.run.since(f.run.start),
 	}
-	return respond.New(c.Respond, c.Server.Respond)
+	if c.Pos.File != nil {
+		out.File = c.Pos.File.Name
+		out.Source = record.SourceLine(c.Pos)
+	}
+	if c.Server != nil {
+		out.Server = c.Server.Name
+	}
+	if len(c.Ops) == 1 || c.Ops[0].Action != nil {
+		out.Call = line.CallName(c.Ops[0])
+	} else {
+		out.Call = fmt.Sprintf("%d steps", len(c.Ops))
+	}
 }
 
-// repro returns a shell command that runs one case again.
-func repro(f *plan.File, c *plan.Case, flags []string) string {
-	line := "mcptest run " + shellwords.Quote(f.Path) + " --filter " + shellwords.Quote("re:^"+pattern(c.Name)+"$")
-	if len(flags) > 0 {
-		line += " " + shellwords.QuoteAll(flags)
+func callName(op *plan.Op) string {
+	switch {
+	case op.Action != nil:
+		return op.Action.Name()
+	case op.Raw != nil:
+		return "raw bytes"
+	case op.Subject != "":
+		return op.Method + " " + op.Subject
 	}
-	return line
-}
-
-// pattern returns a regular expression that matches a name exactly. It escapes
-// control and invisible characters like RE2, so that the command can be printed.
-func pattern(name string) string {
-	var b strings.Builder
-	for _, r := range regexp.QuoteMeta(name) {
-		if display.Hidden(r) {
-			fmt.Fprintf(&b, `\x{%x}`, r)
-		} else {
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
+	return op.Method
 }

@@ -8,14 +8,6 @@ import (
 	"mcptest/internal/run/fixture"
 )
 
-// SavedState is the data of a file that a later TeardownOnly run needs: its path
-// and the environment patch of its hooks.
-type SavedState struct {
-	File string      `json:"file"` // absolute path
-	Env  jsonv.Value `json:"env"`  // an object, or null
-	Vars jsonv.Value `json:"vars"`
-}
-
 // setupOnlyReason is the skip reason of all cases with SetupOnly.
 const setupOnlyReason = "not run: --setup-only"
 

@@ -7,9 +7,10 @@
 //	                                     │
 //	         one queue per server, n workers each, cases in file order
 //	                                     │
-//	         case: lease ▶ beforeEach ▶ setup_per_test ▶ calls ▶ judge ▶ afterEach ▶ release
+//	         case: retries, repeats or trials of a walk (package line)
 //
-// Package pool manages servers and sessions; package fixture runs hooks and steps.
+// Package line walks a case once; package pool manages servers and sessions; package fixture
+// runs hooks and steps.
 //
 // Invariants:
 //   - every planned case ends in exactly one CaseFinished, also after an interruption, a

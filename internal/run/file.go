@@ -3,71 +3,13 @@ package run
 import (
 	"context"
 	"fmt"
-	"sync"
-	"time"
 
-	"mcptest/internal/assert/snapshot"
 	"mcptest/internal/report/result"
 	"mcptest/internal/run/doubles"
 	"mcptest/internal/run/fixture"
+	"mcptest/internal/run/line"
 	"mcptest/internal/spec/plan"
 )
-
-// fileRun runs the cases of one file inside its hooks and fixtures.
-type fileRun struct {
-	run        *runner
-	file       *plan.File
-	index      int
-	first, end int // its cases in the plan
-	fixtures   *fixture.Runner
-	scope      fixture.Scope
-
-	begun      bool     // afterAll must run
-	setupBegun bool     // teardown must run
-	refused    *verdict // why no case is run
-	broken     string   // why setup failed
-	backwards  bool     // files are ended in reverse order
-
-	afterPatch fixture.Patch  // from after-hooks, for later after-hooks
-	warming    sync.WaitGroup // servers that are started early
-	stopWarm   context.CancelFunc
-
-	keeping sync.Mutex
-	kept    []*caseRun // failed, for their diagnosis
-
-	counts    counts
-	snapshots *snapshot.Run // nil if the suite has no snapshot file
-}
-
-// verdict is a status with its reason.
-type verdict struct {
-	status  result.Status
-	message string
-}
-
-func newFileRun(r *runner, f *plan.File, index, first, end int) *fileRun {
-	out := &fileRun{run: r, file: f, index: index, first: first, end: end, fixtures: &fixture.Runner{
-		File:     f,
-		Index:    index,
-		Start:    r.start,
-		Pool:     r.pool,
-		Cleanup:  r.cleanup,
-		Exec:     r.deps.Exec,
-		Registry: r.deps.Registry,
-		Grace:    r.opts.Grace,
-		Log:      r.deps.Log,
-		LogDir:   r.opts.LogDir,
-		LeftUp:   r.opts.LeftUp,
-		Secret:   r.deps.Secret,
-		Report:   r.report,
-		Protect:  r.recoverPanic,
-		Clock:    r.clock,
-	}}
-	if f.Snapshots != nil {
-		out.snapshots = f.Snapshots.Begin(r.opts.Snapshots)
-	}
-	return out
-}
 
 // execute runs the phases of the file. Every phase that began is followed by its
 // cleanup.
@@ -103,7 +45,7 @@ func (f *fileRun) begin(ctx context.Context) {
 		f.scope.Patch = own.With(before.Own)
 		switch {
 		case before.Interrupted:
-			f.refuse(result.Skip, interruptedReason)
+			f.refuse(result.Skip, line.Interrupted)
 		case before.Failed != "":
 			f.run.exit.update(func(s *exitState) { s.failed = true })
 			f.refuse(result.Fail, before.Failed)
@@ -161,14 +103,14 @@ func (f *fileRun) setup(ctx context.Context) {
 	}
 	for _, s := range f.file.Setup {
 		if ctx.Err() != nil {
-			f.refuse(result.Skip, interruptedReason)
+			f.refuse(result.Skip, line.Interrupted)
 			return
 		}
 		ph, msg := f.fixtures.Step(ctx, s, &f.scope)
 		f.send(ph)
 		switch {
 		case ph.Status == result.Skip:
-			f.refuse(result.Skip, interruptedReason)
+			f.refuse(result.Skip, line.Interrupted)
 			return
 		case msg != "":
 			f.run.exit.update(func(s *exitState) { s.setupFailed = true })
@@ -193,7 +135,7 @@ func (f *fileRun) finish(ctx context.Context) {
 	r := f.run
 	doubles.Settle(ctx, r.pool.Doubles())
 	f.scope.Background.TestsOver()
-	r.recoverPanic(func() { r.coverage.survey(ctx, f) })
+	r.recoverPanic(func() { f.surveyEnding(ctx) })
 	if f.setupBegun {
 		r.recoverPanic(f.teardown)
 	}
@@ -214,22 +156,10 @@ func (f *fileRun) finish(ctx context.Context) {
 	r.pool.SharedDoubles(f.file).Close()
 }
 
-// pending returns the files that end after f: the following ones, or the
-// preceding ones if files are ended in reverse order.
-func (f *fileRun) pending() []*plan.File {
-	var out []*plan.File
-	for _, g := range f.run.files() {
-		if f.backwards && g.index < f.index || !f.backwards && g.index > f.index {
-			out = append(out, g.file)
-		}
-	}
-	return out
-}
-
 // teardown runs the teardown steps. A failing step is a warning.
 func (f *fileRun) teardown() {
 	failed := f.broken != "" || f.counts.countFailed() > 0
-	f.runTeardown(f.file.Teardown, &f.scope, failed, func(s *plan.Step, ph result.Phase, failure string) {
+	f.fixtures.Teardown(f.file.Teardown, &f.scope, failed, func(s *plan.Step, ph result.Phase, failure string) {
 		if failure != "" {
 			f.run.report(result.Finding{
 				Kind: "teardown", Severity: "warning", File: fixture.FileName(s.Pos), Line: s.Pos.Line,
@@ -240,36 +170,6 @@ func (f *fileRun) teardown() {
 	})
 }
 
-// runTeardown runs steps of teardown and passes their results to done. After a step that
-// failed, only those with `always: true` run. Steps with `always: false` do not run
-// after a failure, also of a test, to keep the state for inspection.
-func (f *fileRun) runTeardown(
-	steps []*plan.Step, sc *fixture.Scope, failed bool, done func(s *plan.Step, ph result.Phase, failure string),
-) {
-	clean := f.run.cleanup
-	stepFailed := false
-	for _, s := range steps {
-		always := s.Always != nil && *s.Always
-		left, limited := clean.Left()
-		why := ""
-		switch {
-		case s.Always != nil && !always && (failed || stepFailed):
-			why = "always: false keeps the state after a failure"
-		case stepFailed && !always:
-			why = "an earlier " + s.Phase + " step failed"
-		case limited && (left <= 0 || left < fixture.ShortTime && !always):
-			why = fmt.Sprintf("%v after %s are left for clean-up", max(0, left).Round(100*time.Millisecond), fixture.SignalOf(clean.Run))
-		}
-		if why != "" {
-			done(s, f.fixtures.Skipped(s, why), "")
-			continue
-		}
-		ph, msg := f.fixtures.Step(clean.Ctx, s, sc)
-		stepFailed = stepFailed || msg != ""
-		done(s, ph, msg)
-	}
-}
-
 // afterAll always runs. Its failures are reported, but do not stop the run.
 func (f *fileRun) afterAll(ctx context.Context) {
 	if len(f.file.AfterAll) == 0 {
@@ -277,7 +177,7 @@ func (f *fileRun) afterAll(ctx context.Context) {
 	}
 	v := f.verdict(ctx)
 	out := f.fixtures.Hooks(f.run.cleanup.Ctx, f.file.AfterAll, fixture.HookCall{
-		Phase: "afterAll", After: true, Status: v.status, Message: v.message, Patch: f.scope.Patch.With(f.afterPatch),
+		Phase: "afterAll", After: true, Status: v.status, Message: v.message, Patch: f.scope.Patch.With(f.shared.AfterPatch),
 	})
 	f.send(out.Phases...)
 	for _, p := range out.Phases {
@@ -314,35 +214,9 @@ func (f *fileRun) verdict(ctx context.Context) verdict {
 		}
 		return v
 	case ctx.Err() != nil:
-		return verdict{result.Skip, interruptedReason}
+		return verdict{result.Skip, line.Interrupted}
 	case f.counts.of(result.Pass) == 0 && f.counts.of(result.Skip) > 0:
 		return verdict{result.Skip, "every test was skipped"}
 	}
 	return verdict{status: result.Pass}
-}
-
-// counts counts cases by status.
-type counts struct {
-	mu sync.Mutex
-	n  map[result.Status]int
-}
-
-func (c *counts) add(s result.Status) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.n == nil {
-		c.n = map[result.Status]int{}
-	}
-	c.n[s]++
-}
-
-func (c *counts) of(s result.Status) int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.n[s]
-}
-
-// countFailed returns the number of cases that neither passed nor were skipped.
-func (c *counts) countFailed() int {
-	return c.of(result.Fail) + c.of(result.Error) + c.of(result.Inconclusive)
 }

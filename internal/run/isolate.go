@@ -5,14 +5,13 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/shellwords"
-	"mcptest/internal/client/mcp"
 	"mcptest/internal/report/result"
 	"mcptest/internal/run/doubles"
+	"mcptest/internal/run/line"
 	"mcptest/internal/run/pool"
 	"mcptest/internal/spec/plan"
 )
@@ -23,28 +22,6 @@ const (
 	leastDiagnosis = time.Second // of a short run: a server must be able to start
 	shownSuspects  = 5
 )
-
-// uses are the tests that used a session, in order.
-type uses struct {
-	mu sync.Mutex
-	of map[*mcp.Session][]int
-}
-
-// add records that a test uses a session and returns the tests that did so far, which may
-// include an earlier attempt of this one. The result shares its memory with later ones:
-// a copy per test would cost a time that grows with the square of their number.
-func (u *uses) add(sess *mcp.Session, index int) (before []int) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if u.of == nil {
-		u.of = map[*mcp.Session][]int{}
-	}
-	before = slices.Clip(u.of[sess])
-	if len(before) == 0 || before[len(before)-1] != index {
-		u.of[sess] = append(u.of[sess], index)
-	}
-	return before
-}
 
 // predecessors returns the other tests that used the sessions of a test before it.
 func (cr *caseRun) predecessors() []int {
@@ -71,7 +48,7 @@ func (cr *caseRun) diagnosable() bool {
 	f, out := cr.file, cr.out
 	o := &f.run.opts
 	switch {
-	case cr.c == nil || o.NoDiagnosis || f.run.deps.Replayed || o.Phase != All || f.run.shadow:
+	case cr.c == nil || o.NoDiagnosis || f.run.shared.Replayed || o.Phase != All || f.run.shadow:
 		return false
 	case !out.Status.Failed() || out.Status == result.Inconclusive || out.KnownFailure != nil || cr.mistake != "" || cr.notReady:
 		return false
@@ -104,7 +81,7 @@ func callsOnly(c *plan.Case) bool {
 
 // diagnose runs the failed tests that were kept again, and sends them.
 func (f *fileRun) diagnose(ctx context.Context) {
-	defer f.run.clock.Begin(pool.Diagnosing)()
+	defer f.run.shared.Clock.Begin(pool.Diagnosing)()
 	left := max(f.run.sinceStart(), leastDiagnosis)
 	for _, cr := range f.kept {
 		if ctx.Err() == nil && left > 0 {
@@ -293,6 +270,7 @@ func (r *runner) newShadow(ctx context.Context) *runner {
 	s.pool = pool.New(ctx, pool.Deps{
 		Opener: r.opener, Send: s.deps.Send, Doubles: s.deps.Upstreams, Report: func(result.Finding) {}, Protect: s.recoverPanic,
 	})
+	s.shared = s.newShared()
 	return s
 }
 
@@ -361,13 +339,13 @@ func (d diagnosis) repro(before []int) string {
 		if path := shellwords.Quote(p.Files[p.FileOf(i)].Path); !slices.Contains(files, path) {
 			files = append(files, path)
 		}
-		names = append(names, pattern(p.Name(i)))
+		names = append(names, line.Pattern(p.Name(i)))
 	}
-	line := "mcptest run " + strings.Join(files, " ") + " --filter " + shellwords.Quote("re:^("+strings.Join(names, "|")+")$")
+	command := "mcptest run " + strings.Join(files, " ") + " --filter " + shellwords.Quote("re:^("+strings.Join(names, "|")+")$")
 	if flags := d.f.run.opts.RerunFlags; len(flags) > 0 {
-		line += " " + shellwords.QuoteAll(flags)
+		command += " " + shellwords.QuoteAll(flags)
 	}
-	return line
+	return command
 }
 
 // withoutUpdates removes hints to store the values that a test got: they come from the
@@ -375,7 +353,7 @@ func (d diagnosis) repro(before []int) string {
 func withoutUpdates(list []result.Assertion) {
 	for i := range list {
 		a := &list[i]
-		a.Notes = slices.DeleteFunc(a.Notes, func(note string) bool { return strings.Contains(note, updateFlag) })
+		a.Notes = slices.DeleteFunc(a.Notes, func(note string) bool { return strings.Contains(note, line.UpdateFlag) })
 		withoutUpdates(a.Assertions)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"mcptest/internal/client/mcp"
+	"mcptest/internal/run/line"
 	"mcptest/internal/spec/plan"
 )
 
@@ -30,19 +31,19 @@ func TestSmallest(t *testing.T) {
 // What precedes a test is not copied for each test, which would cost a time that grows
 // with the square of their number; the test itself and repeated uses are left out.
 func TestUsesAreNotCopied(t *testing.T) {
-	var u uses
+	var u line.Uses
 	a, b := new(mcp.Session), new(mcp.Session)
 	index := 0
 	perTest := testing.AllocsPerRun(10_000, func() {
-		u.add(a, index)
+		u.Add(a, index)
 		index++
 	})
 	if perTest >= 1 {
 		t.Errorf("%v allocations per test", perTest)
 	}
-	u.add(b, 5)
-	u.add(b, 7)
-	cr := &caseRun{c: &plan.Case{Index: 7}, before: [][]int{u.add(b, 7), {5, 2, 7}}}
+	u.Add(b, 5)
+	u.Add(b, 7)
+	cr := &caseRun{c: &plan.Case{Index: 7}, before: [][]int{u.Add(b, 7), {5, 2, 7}}}
 	if got := cr.predecessors(); !slices.Equal(got, []int{5, 2}) || !cr.hasPredecessor() {
 		t.Errorf("predecessors %v", got)
 	}

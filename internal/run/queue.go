@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 
 	"mcptest/internal/report/result"
-	"mcptest/internal/run/record"
 	"mcptest/internal/spec/plan"
 )
 
@@ -152,44 +151,4 @@ func (cr *caseRun) unlessSkipped(ctx context.Context) {
 	} else {
 		cr.execute(ctx)
 	}
-}
-
-// describe sets the fields of a case that are known before it is run.
-func (f *fileRun) describe(c *plan.Case, out *result.Case) {
-	*out = result.Case{
-		Index:       c.Index,
-		Name:        c.Name,
-		File:        f.file.Path,
-		Line:        c.Pos.Line,
-		Column:      c.Pos.Col,
-		Description: c.About.Description,
-		Suite:       f.file.Name,
-		Block:       string(c.Block),
-		Tags:        c.Tags,
-		StartMS:     f.run.since(f.run.start),
-	}
-	if c.Pos.File != nil {
-		out.File = c.Pos.File.Name
-		out.Source = record.SourceLine(c.Pos)
-	}
-	if c.Server != nil {
-		out.Server = c.Server.Name
-	}
-	if len(c.Ops) == 1 || c.Ops[0].Action != nil {
-		out.Call = callName(c.Ops[0])
-	} else {
-		out.Call = fmt.Sprintf("%d steps", len(c.Ops))
-	}
-}
-
-func callName(op *plan.Op) string {
-	switch {
-	case op.Action != nil:
-		return op.Action.Name()
-	case op.Raw != nil:
-		return "raw bytes"
-	case op.Subject != "":
-		return op.Method + " " + op.Subject
-	}
-	return op.Method
 }

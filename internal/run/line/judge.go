@@ -1,4 +1,4 @@
-package run
+package line
 
 import (
 	"bytes"
@@ -43,7 +43,7 @@ func (a *attempt) judge(ctx context.Context) {
 	// The step's own items have passed, so a failed call that they accept counts as
 	// examined.
 	env.Examined = env.Examined || last.Tree != nil
-	v := tree.Evaluate(context.WithoutCancel(ctx), &a.obs, env)
+	v := tree.Evaluate(context.WithoutCancel(ctx), &a.seen.obs, env)
 	c := a.out.c
 	if c.Implicit = v.Implicit && len(c.Assertions) == 0; c.Implicit && c.Silent && last.CancelAfter > 0 {
 		c.Implicit = false
@@ -61,16 +61,16 @@ func (a *attempt) judge(ctx context.Context) {
 	a.out.warn(v.Notes...)
 	a.warnUnseen("", v.Items)
 	if !v.Pass {
-		a.late.Missed(&a.obs, tree.Items, v.Items)
-		a.out.fail(result.Fail, a.withChallenge(a.explain(v)))
+		a.seen.late.Missed(&a.seen.obs, tree.Items, v.Items)
+		a.out.fail(result.Fail, a.withChallenge(a.seen.explain(v)))
 	}
 }
 
 // withChallenge adds what the response of HTTP asks for to a message that does not say it: it
 // is likely to be why the assertions failed.
 func (a *attempt) withChallenge(msg string) string {
-	if ask := a.obs.Challenge; ask != "" && !strings.Contains(msg, ask) {
-		msg = oneLine(msg) + "; the response is " + ask
+	if ask := a.seen.obs.Challenge; ask != "" && !strings.Contains(msg, ask) {
+		msg = FirstLine(msg) + "; the response is " + ask
 	}
 	return msg
 }
@@ -88,7 +88,7 @@ func (a *attempt) judgeStep(ctx context.Context, op *plan.Op, i int) bool {
 	}
 	if op.Tree != nil {
 		env := a.env(ctx, op, cmp.Or(op.Name, name)+": ")
-		v := op.Tree.Evaluate(context.WithoutCancel(ctx), &a.obs, env)
+		v := op.Tree.Evaluate(context.WithoutCancel(ctx), &a.seen.obs, env)
 		items := record.Assertions(v.Items, false, a.out.c.File)
 		for j := range items {
 			items[j].Name = strings.TrimSpace(name + " " + items[j].Name)
@@ -96,19 +96,19 @@ func (a *attempt) judgeStep(ctx context.Context, op *plan.Op, i int) bool {
 		a.out.c.Assertions = append(a.out.c.Assertions, items...)
 		a.warnUnseen(name+": ", v.Items)
 		if !v.Pass {
-			a.late.Missed(&a.obs, op.Tree.Items, v.Items)
-			a.out.fail(result.Fail, a.withChallenge(name+": "+a.explain(v)))
+			a.seen.late.Missed(&a.seen.obs, op.Tree.Items, v.Items)
+			a.out.fail(result.Fail, a.withChallenge(name+": "+a.seen.explain(v)))
 			return false
 		}
 	} else if i < len(a.c.Ops)-1 {
 		implicit := expect.Merge(expect.Parts{}, expect.Parts{})
-		if v := implicit.Evaluate(ctx, &a.obs, nil); !v.Pass {
-			a.failStep(name, op.Pos, a.explain(v))
+		if v := implicit.Evaluate(ctx, &a.seen.obs, nil); !v.Pass {
+			a.failStep(name, op.Pos, a.seen.explain(v))
 			return false
 		}
 	}
 	for _, cp := range op.Capture {
-		val, miss := cp.Target.Eval(&a.obs)
+		val, miss := cp.Target.Eval(&a.seen.obs)
 		if miss != nil {
 			a.failStep(name, cp.Pos, fmt.Sprintf("capture %s: %s", cp.Name, miss))
 			return false
@@ -159,14 +159,7 @@ func (a *attempt) declareSecret(cp plan.Capture, val jsonv.Value) {
 	}
 	v := val.Text()
 	if secret.Holds(cp.Name) || secret.HoldsText(cp.Name, v) || secret.HoldsText(cp.Target.String(), v) {
-		a.file.run.declare(v)
-	}
-}
-
-// declare masks values in all reports.
-func (r *runner) declare(values ...string) {
-	if r.deps.Secret != nil && len(values) > 0 {
-		r.deps.Secret(values...)
+		a.file.Declare(v)
 	}
 }
 
@@ -182,7 +175,7 @@ func (a *attempt) failStep(name string, pos source.Pos, msg string) {
 // env returns the environment of matchers; step is the prefix of the names of
 // snapshots.
 func (a *attempt) env(ctx context.Context, op *plan.Op, step string) *match.Env {
-	env := &match.Env{Exec: a.exec, Examined: a.obs.HTTPStatus >= http.StatusBadRequest && examinesHTTP(a.c, op)}
+	env := &match.Env{Exec: a.exec, Examined: a.seen.obs.HTTPStatus >= http.StatusBadRequest && examinesHTTP(a.c, op)}
 	env.Broken = func(why string) {
 		_, late := errors.AsType[*mcp.Limit](context.Cause(ctx))
 		if ctx.Err() == nil || late { // the end of the run stops programs too, that of the test's time does not
@@ -193,9 +186,9 @@ func (a *attempt) env(ctx context.Context, op *plan.Op, step string) *match.Env 
 		env.Output = func() jsonv.Value { return a.server(op).OutputSchema(ctx, op.Subject) }
 	}
 	offering{a, a.server(op)}.matchers(ctx, env)
-	ungraded := func(err error) { a.out.setUngraded(err, &a.file.run.exit) }
-	models := a.file.run.deps.Models
-	env.Grade = models.Judge(ctx, a.file.file.Suite, a.c.Ops[0].Action, a.c.Name, a.number, ungraded)
+	ungraded := func(err error) { a.out.setUngraded(err, a.file.Capped) }
+	models := a.file.Models
+	env.Grade = models.Judge(ctx, a.file.Plan.Suite, a.c.Ops[0].Action, a.c.Name, a.number, ungraded)
 	if a.snapshots != nil {
 		env.Snapshot = func(name string, o *snapshot.Options, s target.Subject) snapshot.Comparison {
 			return a.compare(step+name, o, s)
@@ -206,16 +199,16 @@ func (a *attempt) env(ctx context.Context, op *plan.Op, step string) *match.Env 
 
 // exec runs a program of the suite for the exec matcher.
 func (a *attempt) exec(ctx context.Context, argv []string, stdin []byte) ([]byte, error) {
-	f := a.file.file
+	f := a.file.Plan
 	given := secret.NewProgram()
 	given.Words(argv)
-	a.file.run.declare(given.Secrets()...)
+	a.file.Declare(given.Secrets()...)
 	r := proc.Run(ctx, proc.Spec{
 		Argv:     argv,
 		Dir:      f.Dir,
 		Env:      f.HookEnv,
 		Stdin:    bytes.NewReader(stdin),
-		Registry: a.file.run.deps.Registry,
+		Registry: a.file.Registry,
 	})
 	if err := r.Err(); err != nil {
 		if tail := strings.Join(r.Stderr.Lines(3), "; "); tail != "" {

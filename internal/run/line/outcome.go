@@ -1,4 +1,4 @@
-package run
+package line
 
 import (
 	"cmp"
@@ -25,15 +25,16 @@ func (o *outcome) fail(status result.Status, msg string) {
 		return
 	}
 	if o.isUndecided() || status == result.Error || status == result.Skip {
-		o.c.Status, o.c.Message = status, oneLine(msg)
+		o.c.Status, o.c.Message = status, FirstLine(msg)
 	}
 }
 
 // setUnasked sets the status of a test whose model was not asked, which is not its fault: the
-// run has cost what it may, or the recording is stale. It returns err.
-func (o *outcome) setUnasked(err error, e *exit) error {
+// run has cost what it may, of which capped tells the run, or the recording is stale. It
+// returns err.
+func (o *outcome) setUnasked(err error, capped func()) error {
 	if errors.Is(err, agent.ErrCap) {
-		e.update(func(s *exitState) { s.capped = true })
+		capped()
 	}
 	if errors.Is(err, agent.ErrCap) || errors.Is(err, agent.ErrSkipped) {
 		o.fail(result.Skip, err.Error())
@@ -45,9 +46,9 @@ func (o *outcome) setUnasked(err error, e *exit) error {
 }
 
 // setUngraded sets the status of a test with a text that got no grade: it has no outcome.
-func (o *outcome) setUngraded(err error, e *exit) {
+func (o *outcome) setUngraded(err error, capped func()) {
 	o.noGrade = true
-	err = o.setUnasked(err, e)
+	err = o.setUnasked(err, capped)
 	if o.c.Status != result.Inconclusive {
 		o.fail(result.Error, err.Error())
 	}
@@ -99,12 +100,13 @@ func (o *outcome) decide() {
 		if n := len(o.problems) - 1; n > 0 {
 			msg += fmt.Sprintf(" (and %d more)", n)
 		}
-		o.c.Status, o.c.Message = result.Fail, oneLine(msg)
+		o.c.Status, o.c.Message = result.Fail, FirstLine(msg)
 	}
 	o.c.Status = cmp.Or(o.c.Status, result.Pass)
 }
 
-func oneLine(s string) string {
+// FirstLine returns the first line of a text.
+func FirstLine(s string) string {
 	if i := strings.IndexByte(s, '\n'); i >= 0 {
 		return strings.TrimSpace(s[:i])
 	}

@@ -1,4 +1,4 @@
-package run
+package line
 
 import (
 	"context"
@@ -27,7 +27,7 @@ type conversation struct {
 
 func (t conversation) observe(ctx context.Context) (o target.Observation, err error) {
 	a := t.a
-	o.Server = a.sessions[t.server].ServerInfo()
+	o.Server = a.sessions.of[t.server].ServerInfo()
 	trial := agent.Trial{Conversation: t.does, Mentions: a.c.Tree.Mentions(), Call: t.call, Warn: a.out.warn}
 	news := t.watch()
 	trial.MayChange = len(news.marks) > 0
@@ -35,10 +35,10 @@ func (t conversation) observe(ctx context.Context) (o target.Observation, err er
 	if trial.Offers, err = t.offers(ctx); err != nil {
 		return o, err
 	}
-	models := a.file.run.deps.Models
-	trial.Speaker, trial.Price, err = models.Speaker(a.file.file.Suite, t.does, a.c.Name, a.number)
+	models := a.file.Models
+	trial.Speaker, trial.Price, err = models.Speaker(a.file.Plan.Suite, t.does, a.c.Name, a.number)
 	if err != nil {
-		return o, a.out.setUnasked(err, &a.file.run.exit)
+		return o, a.out.setUnasked(err, a.file.Capped)
 	}
 	before := a.out.c.DurationMS
 	said, seen, err := trial.Run(ctx)
@@ -50,30 +50,34 @@ func (t conversation) observe(ctx context.Context) (o target.Observation, err er
 	if f, ok := errors.AsType[*agent.FailedError](err); ok {
 		a.out.fail(result.Fail, f.Msg)
 	} else if err != nil {
-		a.file.run.deps.Models.Broke(a.file.file.Suite, t.does.Model, a.c.Name)
+		a.file.Models.Broke(a.file.Plan.Suite, t.does.Model, a.c.Name)
 	}
-	return o, a.out.setUnasked(err, &a.file.run.exit)
+	return o, a.out.setUnasked(err, a.file.Capped)
 }
 
 // servers returns the servers whose tools the model is offered.
 func (t conversation) servers() []*pool.Server {
 	defs := append([]*plan.Server{t.server.Def}, t.op.With...)
 	return lists.Map(defs, func(def *plan.Server) *pool.Server {
-		return t.a.file.run.pool.ForCase(t.a.c, def, t.a.file.file)
+		return t.a.file.Pool.ForCase(t.a.c, def, t.a.file.Plan)
 	})
 }
 
 // offers returns the tools of the servers.
 func (t conversation) offers(ctx context.Context) (out []agent.Offer, err error) {
 	for _, s := range t.servers() {
-		offer, err := s.Offer(ctx, t.a.sessions[s])
+		offer, err := s.Offer(ctx, t.a.sessions.of[s])
 		if err == nil {
 			err = offer.Failed[surface.Tool]
 		}
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, agent.Offer{Server: s.Def.Name, Tools: offer.Lists[surface.Tool], Descriptions: s.Def.Describe})
+		out = append(out, agent.Offer{
+			Server:       s.Def.Name,
+			Tools:        offer.Lists[surface.Tool],
+			Descriptions: s.Def.Describe,
+		})
 	}
 	return out, nil
 }
@@ -87,7 +91,7 @@ type news struct {
 func (t conversation) watch() news {
 	n := news{t, map[*pool.Server]mcp.Mark{}}
 	for _, s := range t.servers() {
-		if sess := t.a.sessions[s]; sess.ServerInfo().Lookup("capabilities", "tools", "listChanged").Bool() {
+		if sess := t.a.sessions.of[s]; sess.ServerInfo().Lookup("capabilities", "tools", "listChanged").Bool() {
 			n.marks[s] = sess.Mark()
 		}
 	}
@@ -97,7 +101,7 @@ func (t conversation) watch() news {
 // readChanged returns the tools again if a server has announced that its list changed.
 func (n news) readChanged(ctx context.Context) (offers []agent.Offer, changed bool, err error) {
 	for s, since := range n.marks {
-		sess := n.of.a.sessions[s]
+		sess := n.of.a.sessions.of[s]
 		s.AwaitIdle(sess) // the announcement may follow the response
 		mark := sess.Mark()
 		if sess.ListChanged(since) {
@@ -112,16 +116,18 @@ func (n news) readChanged(ctx context.Context) (offers []agent.Offer, changed bo
 }
 
 // call calls a tool as any test does: the exchange is recorded, the response checked.
-func (t conversation) call(ctx context.Context, tool *agent.Tool, args jsonv.Value) (res, rpcError jsonv.Value, ok bool) {
+func (t conversation) call(
+	ctx context.Context, tool *agent.Tool, args jsonv.Value,
+) (res, rpcError jsonv.Value, ok bool) {
 	a := t.a
-	op := &plan.Op{Server: a.file.file.Server(tool.Server), Method: "tools/call", Subject: tool.Own()}
+	op := &plan.Op{Server: a.file.Plan.Server(tool.Server), Method: "tools/call", Subject: tool.Own()}
 	op.Params = jsonv.ObjectOf("name", op.Subject, "arguments", args).Append(nil)
 	x, ok := a.call(ctx, op, -1)
 	if !ok {
 		return res, rpcError, false
 	}
 	a.measure(op, x, nil)
-	return a.obs.Result, a.obs.Error, true
+	return a.seen.obs.Result, a.seen.obs.Error, true
 }
 
 // calibration holds a judge against labels; the observer of *spec.Calibration.
@@ -132,8 +138,8 @@ type calibration struct {
 
 func (t calibration) observe(ctx context.Context) (o target.Observation, err error) {
 	began := time.Now()
-	models := t.a.file.run.deps.Models
-	status, share, err := models.Calibrate(ctx, t.a.file.file.Suite, t.does, t.a.c.Name, t.a.number)
+	models := t.a.file.Models
+	status, share, err := models.Calibrate(ctx, t.a.file.Plan.Suite, t.does, t.a.c.Name, t.a.number)
 	o.DurationMS = ms(time.Since(began))
 	if err == nil {
 		share.Line, share.Column = t.a.c.Pos.Line, t.a.c.Pos.Col
@@ -142,5 +148,5 @@ func (t calibration) observe(ctx context.Context) (o target.Observation, err err
 	if status != "" && status != result.Pass {
 		t.a.out.fail(status, share.Message)
 	}
-	return o, t.a.out.setUnasked(err, &t.a.file.run.exit)
+	return o, t.a.out.setUnasked(err, t.a.file.Capped)
 }

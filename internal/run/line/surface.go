@@ -1,4 +1,4 @@
-package run
+package line
 
 import (
 	"context"
@@ -25,7 +25,7 @@ type offering struct {
 }
 
 func (f offering) observe(ctx context.Context) (o target.Observation, err error) {
-	o.Server = f.a.sessions[f.server].ServerInfo()
+	o.Server = f.a.sessions.of[f.server].ServerInfo()
 	if f.a.c.Tree.Uses().Surface() {
 		began := time.Now()
 		o.Surface, err = f.request(ctx)
@@ -38,17 +38,17 @@ func (f offering) observe(ctx context.Context) (o target.Observation, err error)
 // requested, which ends the case.
 func (f offering) add(ctx context.Context) bool {
 	var err error
-	if f.a.obs.Surface == nil {
-		f.a.obs.Surface, err = f.request(ctx)
+	if f.a.seen.obs.Surface == nil {
+		f.a.seen.obs.Surface, err = f.request(ctx)
 	}
 	return f.a.checkAnswered(ctx, new(plan.Op), &mcp.Exchange{Cause: err})
 }
 
 func (f offering) request(ctx context.Context) (*surface.Offer, error) {
-	if f.a.file.file.Serial {
+	if f.a.file.Plan.Serial {
 		f.server.Called() // a hook may have changed what the server offers
 	}
-	return f.server.Offer(ctx, f.a.sessions[f.server])
+	return f.server.Offer(ctx, f.a.sessions.of[f.server])
 }
 
 // matchers adds the functions of matchers that compare the offer. They have the time
@@ -62,10 +62,14 @@ func (f offering) matchers(ctx context.Context, env *match.Env) {
 
 // check evaluates the matchers lock, tokens and same-as.
 func (f offering) check(ctx context.Context, c *assert.Check, offer jsonv.Value) assert.Verdict {
-	file := f.a.file.file
+	file := f.a.file.Plan
+	flags := []string{"--config", filepath.ToSlash(file.Path), "--server", f.server.Def.Name}
 	env := assert.Env{
-		Server: f.server.Def.Name, Dir: file.Dir, Shown: filepath.Dir(file.Path), Mask: f.a.file.run.redact,
-		Usage: " " + shellwords.QuoteAll([]string{"--config", filepath.ToSlash(file.Path), "--server", f.server.Def.Name}),
+		Server: f.server.Def.Name,
+		Dir:    file.Dir,
+		Shown:  filepath.Dir(file.Path),
+		Mask:   f.a.file.Redact,
+		Usage:  " " + shellwords.QuoteAll(flags),
 	}
 	if c.SameAs != nil {
 		var err error
@@ -87,8 +91,8 @@ func (f offering) others(ctx context.Context, wanted func(*twin.Way) bool) (out 
 		if o.Err != nil {
 			return nil, o.Err
 		}
-		ps := f.a.file.run.pool.ForCase(f.a.c, o.Server, f.a.file.file)
-		other, err := ps.Offer(ctx, f.a.sessions[ps])
+		ps := f.a.file.Pool.ForCase(f.a.c, o.Server, f.a.file.Plan)
+		other, err := ps.Offer(ctx, f.a.sessions.of[ps])
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", o.Words(), err)
 		}

@@ -1,4 +1,4 @@
-package run
+package line
 
 import (
 	"sync"
@@ -18,10 +18,10 @@ const smallResponse = 256 << 10
 // surrounding array or object. The worst case is an array with one number.
 const valueBytes = 72
 
-// byteBudget is a weighted semaphore that limits the memory of the trees of large
+// Budget is a weighted semaphore that limits the memory of the trees of large
 // responses: a tree that exceeds the limit waits until another one has been
 // evaluated. The zero value is ready to use.
-type byteBudget struct {
+type Budget struct {
 	mu    sync.Mutex
 	freed sync.Cond
 	taken int64
@@ -29,7 +29,7 @@ type byteBudget struct {
 
 // Acquire waits until n bytes are free and returns a function that releases them. A
 // larger n than the whole budget counts as the whole budget.
-func (b *byteBudget) Acquire(n int64) (release func()) {
+func (b *Budget) Acquire(n int64) (release func()) {
 	if n == 0 {
 		return func() {}
 	}

@@ -1,4 +1,4 @@
-package run
+package line
 
 import (
 	"context"
@@ -19,19 +19,20 @@ func (a *attempt) inScope(ctx context.Context) {
 	f := a.file
 	own, begun, setUp := fixture.Patch{}, true, false
 	a.guard(func() {
-		before := f.fixtures.Hooks(ctx, f.file.BeforeEach, fixture.HookCall{Phase: "beforeEach", Test: a.c, Patch: f.scope.Patch})
+		call := fixture.HookCall{Phase: "beforeEach", Test: a.c, Patch: f.Scope.Patch}
+		before := f.Fixtures.Hooks(ctx, f.Plan.BeforeEach, call)
 		own = before.Own
 		a.out.phases(before.Phases...)
 		switch {
 		case before.Interrupted:
 			begun = len(before.Phases) > 0
-			a.out.fail(result.Skip, interruptedReason)
+			a.out.fail(result.Skip, Interrupted)
 		case before.Failed != "":
 			a.out.fail(result.Fail, before.Failed)
 		case before.Skip != "":
 			a.out.fail(result.Skip, before.Skip)
 		default:
-			a.scope.Patch = f.scope.Patch.With(own)
+			a.scope.Patch = f.Scope.Patch.With(own)
 			setUp = true
 			if a.setup(ctx) {
 				a.calls(ctx)
@@ -48,7 +49,7 @@ func (a *attempt) inScope(ctx context.Context) {
 	}
 	a.recycle()
 	a.guard(func() {
-		for _, w := range f.fixtures.Stop(bg) {
+		for _, w := range f.Fixtures.Stop(bg) {
 			a.out.warn(w.Message)
 		}
 	})
@@ -56,16 +57,16 @@ func (a *attempt) inScope(ctx context.Context) {
 
 // setup runs the per-test fixtures. It returns false if one of them failed.
 func (a *attempt) setup(ctx context.Context) bool {
-	for _, s := range a.file.file.SetupPerTest {
+	for _, s := range a.file.Plan.SetupPerTest {
 		if ctx.Err() != nil {
-			a.out.fail(result.Skip, interruptedReason)
+			a.out.fail(result.Skip, Interrupted)
 			return false
 		}
-		ph, msg := a.file.fixtures.Step(ctx, s.For(a.c.Server), &a.scope)
+		ph, msg := a.file.Fixtures.Step(ctx, s.For(a.c.Server), &a.scope)
 		a.out.phases(ph)
 		switch {
 		case ph.Status == result.Skip:
-			a.out.fail(result.Skip, interruptedReason)
+			a.out.fail(result.Skip, Interrupted)
 			return false
 		case msg != "":
 			a.out.fail(result.Fail, "setup_per_test failed: "+msg)
@@ -77,11 +78,11 @@ func (a *attempt) setup(ctx context.Context) bool {
 
 // teardown runs the steps after the test. A failing step is a warning, as in afterEach.
 func (a *attempt) teardown() {
-	list := lists.Map(a.file.file.TeardownPerTest, func(s *plan.Step) *plan.Step {
+	list := lists.Map(a.file.Plan.TeardownPerTest, func(s *plan.Step) *plan.Step {
 		return s.For(a.c.Server)
 	})
 	failed := a.out.c.Status.Failed()
-	a.file.runTeardown(list, &a.scope, failed, func(s *plan.Step, ph result.Phase, failure string) {
+	a.file.Fixtures.Teardown(list, &a.scope, failed, func(s *plan.Step, ph result.Phase, failure string) {
 		a.out.phases(ph)
 		if failure != "" {
 			a.out.warn(fmt.Sprintf("teardown_per_test step %q failed: %s", s.Name, failure))
@@ -90,17 +91,17 @@ func (a *attempt) teardown() {
 }
 
 // afterEach runs the hooks after the test; own is the patch of its before-hooks. A
-// serial file runs one case at a time, so f.afterPatch needs no lock.
+// serial file runs one case at a time, so f.AfterPatch needs no lock.
 func (a *attempt) afterEach(own fixture.Patch) {
 	f := a.file
-	if len(f.file.AfterEach) == 0 {
+	if len(f.Plan.AfterEach) == 0 {
 		return
 	}
-	after := f.fixtures.Hooks(f.run.cleanup.Ctx, f.file.AfterEach, fixture.HookCall{
+	after := f.Fixtures.Hooks(f.Cleanup.Ctx, f.Plan.AfterEach, fixture.HookCall{
 		Phase: "afterEach", Test: a.c, After: true, Status: a.out.c.Status, Message: a.out.c.Message,
-		Patch: f.scope.Patch.With(f.afterPatch).With(own),
+		Patch: f.Scope.Patch.With(f.AfterPatch).With(own),
 	})
-	f.afterPatch = f.afterPatch.With(after.Own)
+	f.AfterPatch = f.AfterPatch.With(after.Own)
 	a.out.phases(after.Phases...)
 	for _, p := range after.Phases {
 		if p.Status == result.Fail {
@@ -123,7 +124,7 @@ func lastLine(output string) string {
 func (a *attempt) guard(fn func()) {
 	defer func() {
 		if p := recover(); p != nil {
-			a.file.run.exit.update(func(s *exitState) { s.internal = true })
+			a.file.Broke()
 			c := a.out.c
 			c.Status, c.Message, c.Stderr = result.Error, fmt.Sprintf("internal error: %v", p), string(debug.Stack())
 		}
@@ -133,8 +134,7 @@ func (a *attempt) guard(fn func()) {
 
 // recycle ends the sessions of a case with restart_policy: per_test.
 func (a *attempt) recycle() {
-	r := a.file.run
-	if a.file.file.Options.RestartPolicy == plan.PerTest {
-		a.guard(func() { r.pool.Recycle(r.cleanup.Ctx, a.scope.Lease.Servers...) })
+	if a.file.Plan.Options.RestartPolicy == plan.PerTest {
+		a.guard(func() { a.file.Pool.Recycle(a.file.Cleanup.Ctx, a.scope.Lease.Servers...) })
 	}
 }

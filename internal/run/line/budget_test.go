@@ -1,4 +1,4 @@
-package run
+package line
 
 import (
 	"strings"
@@ -13,7 +13,7 @@ import (
 // TestBudgetIsNeverExceeded: concurrent callers never hold more than the budget together,
 // and all of them get their share.
 func TestBudgetIsNeverExceeded(t *testing.T) {
-	var b byteBudget
+	var b Budget
 	var in, got atomic.Int64
 	var wg sync.WaitGroup
 	sizes := []int64{0, 1, budgetBytes / 3, budgetBytes / 2, budgetBytes, 5 * budgetBytes}

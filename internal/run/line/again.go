@@ -1,4 +1,4 @@
-package run
+package line
 
 import (
 	"context"
@@ -16,21 +16,21 @@ type again struct{ a *attempt }
 
 // compare makes the call and compares its response with that of the first, x.
 func (t again) compare(ctx context.Context, op *plan.Op, x *mcp.Exchange) {
-	a, file := t.a, t.a.file.file
+	a, file := t.a, t.a.file.Plan
 	other := twin.Call(op, file.Counterpart(a.c.SameAs.Server, a.c.Server), a.c.SameAs.Prefix)
 	if a.c.LogLevel != "" && !a.setLogLevel(ctx, other) {
 		return
 	}
-	first := twin.Answer{Op: op, Era: a.sessions[a.server(op)].Era(), Seen: a.obs}
+	first := twin.Answer{Op: op, Era: a.sessions.of[a.server(op)].Era(), Seen: a.seen.obs}
 	s := a.server(other)
-	a.script = scriptOf(a.c) // its answers are used in order
-	sess := a.sessions[s]
+	a.answers.restart()
+	sess := a.sessions.of[s]
 	y := a.send(ctx, sess, s, other)
 	a.out.c.DurationMS += ms(y.Elapsed)
 	a.out.violations(s, y.Violations)
 	s.ReportLost(y)
 	a.out.c.Exchanges[len(a.out.c.Exchanges)-1].Step = a.server(op).Def.Name
-	a.out.c.Exchanges = append(a.out.c.Exchanges, record.Exchange(a.file.run.start, y, s.Def.Name))
+	a.out.c.Exchanges = append(a.out.c.Exchanges, record.Exchange(a.file.Start, y, s.Def.Name))
 	if y.Cause != nil && x.Cause == nil {
 		y.Cause = fmt.Errorf("server %q: %w", s.Def.Name, y.Cause)
 	}
@@ -38,7 +38,7 @@ func (t again) compare(ctx context.Context, op *plan.Op, x *mcp.Exchange) {
 		return
 	}
 	a.observe(ctx, s, sess, other, y, nil)
-	items := twin.Compare(a.c, first, twin.Answer{Op: other, Era: sess.Era(), Seen: a.obs})
+	items := twin.Compare(a.c, first, twin.Answer{Op: other, Era: sess.Era(), Seen: a.seen.obs})
 	for i := range items {
 		if !items[i].Pass {
 			items[i].Source = record.SourceLine(a.c.SameAs.Pos)

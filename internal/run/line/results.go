@@ -1,4 +1,4 @@
-package run
+package line
 
 import (
 	"context"
@@ -11,12 +11,12 @@ import (
 	"mcptest/internal/spec/plan"
 )
 
-// seenResults holds the worst result of each tool by each rule of package toolresult. Results
+// Results holds the worst result of each tool by each rule of package toolresult. Results
 // that the suite made itself, by a mock or by damage, say nothing about a server.
-type seenResults struct{ toolresult.Worst }
+type Results struct{ toolresult.Worst }
 
-// findings returns what was seen, by server, tool and rule.
-func (r *seenResults) findings() (out []result.Finding) {
+// Findings returns what was seen, by server, tool and rule.
+func (r *Results) Findings() (out []result.Finding) {
 	for _, s := range r.All() {
 		out = append(out, result.Finding{
 			Kind: result.OfResult, Severity: "info", Server: s.Server, Message: s.Message,
@@ -27,7 +27,7 @@ func (r *seenResults) findings() (out []result.Finding) {
 }
 
 // examine examines what clients do with the result of a call of a test.
-func (r *seenResults) examine(ctx context.Context, s *pool.Server, c *plan.Case, op *plan.Op, x *mcp.Exchange) {
+func (r *Results) examine(ctx context.Context, s *pool.Server, c *plan.Case, op *plan.Op, x *mcp.Exchange) {
 	if x.Method != "tools/call" || s.Def.IsMock() || !toolresult.Suspicious(x.Result) {
 		return
 	}
