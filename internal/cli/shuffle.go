@@ -40,7 +40,7 @@ func (s *shuffle) check() error {
 	}
 	seed, err := strconv.ParseUint(s.text, 10, 64)
 	if err != nil || seed == 0 {
-		return option.Invalid("--shuffle: %q is no seed: expected a whole number from 1, such as --shuffle=42", s.text)
+		return option.Invalid("--shuffle: %q is not a seed: expected a whole number from 1, such as --shuffle=42", s.text)
 	}
 	s.seed = seed
 	return nil

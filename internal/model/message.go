@@ -38,7 +38,7 @@ type Message struct {
 	IsError bool
 }
 
-// Why an answer ended, where it is no call and not its end.
+// Why an answer ended other than with a call or by itself.
 const (
 	Refused   = "refused"
 	Truncated = "truncated"

@@ -48,7 +48,7 @@ func (cr *caseRun) expectedFailure(reason string) {
 	switch {
 	case out.Status == result.Pass:
 		out.Flaky = false
-		out.Status, out.Message = result.Fail, "the test passed, and expect_failure says that it fails ("+reason+"); remove expect_failure if that is over"
+		out.Status, out.Message = result.Fail, "the test passed, but expect_failure is set ("+reason+"); remove it if the failure is fixed"
 	case out.Status != result.Fail || crashed || len(out.Exchanges)+len(out.Assertions) == 0:
 	case cr.mistake != "":
 		out.Message = cr.mistake

@@ -115,7 +115,7 @@ func (t *Target) CheckList(list string) *Error {
 			has = append(has, r.Name)
 		}
 	}
-	e.Msg = fmt.Sprintf("%s is no target of tests under %s:", t.root.Name, list)
+	e.Msg = fmt.Sprintf("tests under %[2]s: do not have the target %[1]s", t.root.Name, list)
 	e.Hint = "their targets are " + display.Alternatives(has, "and")
 	return e
 }

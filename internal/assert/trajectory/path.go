@@ -294,12 +294,12 @@ func (e entry) missing(list []jsonv.Value, from int) (problem string) {
 			continue
 		}
 		if isUnsent(c) {
-			problem = fmt.Sprintf("the model called %s, which was not sent: %s", nameOf(c), cmp.Or(c.Lookup("text").Text(), "there is no such tool, or the arguments are no JSON object"))
+			problem = fmt.Sprintf("the model called %s, which was not sent: %s", nameOf(c), cmp.Or(c.Lookup("text").Text(), "no such tool, or its arguments are not a JSON object"))
 			continue
 		}
 		if e.args.IsAbsent() || hasArguments(e.args, c.Lookup("arguments")) {
 			if i < from {
-				return fmt.Sprintf("the model called %s only before the calls that are expected before it", want)
+				return fmt.Sprintf("the model called %s too early: before the calls that are listed ahead of it", want)
 			}
 			continue
 		}

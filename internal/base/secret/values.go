@@ -80,7 +80,7 @@ var results = set(`
 	all some any first second third last open closed active inactive enabled disabled default auto always never high medium low
 	good bad n/a`)
 
-// result reports whether v is what a test, a check or a count came to, or a sentence,
+// result reports whether v is the outcome of a test, a count, or a sentence,
 // and no credential.
 func result(v string) bool {
 	_, err := time.ParseDuration(v)

@@ -256,7 +256,7 @@ func (h *history) Compare(older, newer int) (string, error) {
 			return "", &live.RefusedError{Reason: "there is no record with this number"}
 		}
 		if !h.known[id].isRecord() {
-			return "", &live.RefusedError{Reason: h.known[id].name() + " is no record any more"}
+			return "", &live.RefusedError{Reason: h.known[id].name() + " is no longer a record"}
 		}
 		run, err := h.known[id].open()
 		if err != nil {

@@ -197,7 +197,7 @@ func (t *tapes) request(r api.Recorded) (keeping.Request, error) {
 	case why != "":
 		return keeping.Request{}, refuse("line %d of %s is not kept: %s", r.Line, filepath.Base(f.path), why)
 	case test == nil:
-		return keeping.Request{}, refuse("line %d of %s is no request", r.Line, filepath.Base(f.path))
+		return keeping.Request{}, refuse("line %d of %s is not a request", r.Line, filepath.Base(f.path))
 	}
 	server := f.cassette.Server
 	return keeping.Request{Test: *test, Argv: server.Command, URL: server.URL, Redactor: t.redactor}, nil

@@ -356,7 +356,7 @@ func readShard(name string) (*load.Report, error) {
 	defer file.Close()
 	data, err := io.ReadAll(io.LimitReader(file, most+1))
 	if err == nil && len(data) > most {
-		err = errors.New("the file is larger than 64 MiB, so it is no report of mcptest load -f json")
+		err = errors.New("the file is larger than 64 MiB, so it is not a report of mcptest load -f json")
 	}
 	if err != nil {
 		return nil, err

@@ -95,7 +95,7 @@ var Rules = []Rule{
 		"Claude API documentation, vision", "2026-11-28",
 	},
 	{
-		"result-blob", "a result embeds a resource as base64 that is no image",
+		"result-blob", "a result embeds a resource as base64 that is not an image",
 		"Codex puts the base64 into the context of the model",
 		"return a resource_link",
 		"codex 6f39a47", "2026-09-13",

@@ -202,7 +202,7 @@ func (x *evaluation) unknownStrict(c evidence.ParameterCase, at place) {
 			"%s is only warned about", evidence.Quoted(c.Parameter))
 	default:
 		x.fail("unknown.silent", at, c.Response,
-			"%s with the unknown %s: no refusal and no warning names it", c.Operation, evidence.Quoted(c.Parameter))
+			"%s accepted the unknown parameter %s without an error or a warning that names it", c.Operation, evidence.Quoted(c.Parameter))
 	}
 }
 

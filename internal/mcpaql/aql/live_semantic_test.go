@@ -104,7 +104,7 @@ func TestModelCallsAreSimulated(t *testing.T) {
 func TestMalformedCallsAreAnswered(t *testing.T) {
 	t.Parallel()
 	const (
-		noObject = `{"success":false,"error":{"code":"VALIDATION_INVALID_TYPE","message":"The arguments of the call have to be one JSON object, and they are none, or too long."}}`
+		noObject = `{"success":false,"error":{"code":"VALIDATION_INVALID_TYPE","message":"The arguments of the call must be a single JSON object that is not too long."}}`
 		noName   = `{"success":false,"error":{"code":"VALIDATION_MISSING_PARAM","message":"The arguments of the call have to name an operation, a text."}}`
 		noOp     = `{"success":false,"error":{"code":"NOT_FOUND_OPERATION","message":"The introspection lists no such operation."}}`
 		noTool   = `{"success":false,"error":{"code":"NOT_FOUND_OPERATION","message":"There is no such tool."}}`

@@ -203,7 +203,7 @@ func faultOfOrigin(text string) entryFault {
 	case !isScheme(e.scheme) || !isHost(host):
 		return entryFault{
 			LevelWarning,
-			"which is no origin: expected one such as https://cdn.example.com or https://*.example.com",
+			"which is not an origin: expected one such as https://cdn.example.com or https://*.example.com",
 		}
 	case strings.ContainsAny(text, "?#@"):
 		return entryFault{LevelWarning, "which is more than an origin: write scheme and host only"}

@@ -26,7 +26,7 @@ func (j *judge) judgeScheme(tool jsonv.Value, at place) {
 	switch {
 	case !v.exists:
 	case !v.isText:
-		j.report("ui-scheme", at, "resourceUri is no text: hosts show no view")
+		j.report("ui-scheme", at, "resourceUri is not a text: hosts show no view")
 	case !hasViewScheme(v.uri):
 		j.report("ui-scheme", at,
 			"the URI of the view is %s, which does not start with ui://: hosts show no view", quote(v.uri))

@@ -122,7 +122,7 @@ func (p *play) received(st *Step, a Answer) *Verdict {
 	case a.Ended != "":
 		return p.ended(st, a)
 	case a.Garbage != "" && p.r.strictLines:
-		says := "answers with a line that is no message (" + quote(a.Garbage) + ")"
+		says := "answers with a line that is not a message (" + quote(a.Garbage) + ")"
 		return p.lost(Unreadable, st.Method, says, p.r.name+" ends the connection at such a line")
 	case a.Status == http.StatusUnauthorized || a.Status == http.StatusForbidden:
 		return p.lost(Credentials, st.Method, describe(a), "the client asks for a sign-in")
@@ -189,7 +189,7 @@ func (p *play) listed(st *Step, a Answer) *Verdict {
 	tolerated := !p.r.strict && result.Kind() == jsonv.KindObject && !isFilled(tools)
 	if !lists && !tolerated {
 		says := "answers " + result.OrNull().Short(80)
-		return p.lost(Malformed, st.Method, says, p.r.name+" refuses a result in which tools is no list")
+		return p.lost(Malformed, st.Method, says, p.r.name+" refuses a result in which tools is not a list")
 	}
 	if why := p.o.Refuses(p.r.sdk, result); why != "" {
 		says := "answers a list that " + p.r.name + " refuses (" + why + ")"

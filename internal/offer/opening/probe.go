@@ -86,7 +86,7 @@ func (p *play) decide(st *Step, a Answer, again bool) decision {
 		}
 		return lose(Ended, p.script.Title+" does not start it again")
 	case a.Garbage != "" && p.r.strictLines:
-		says := "answers with a line that is no message (" + quote(a.Garbage) + ")"
+		says := "answers with a line that is not a message (" + quote(a.Garbage) + ")"
 		return decision{lost: p.lost(Unreadable, st.Method, says, p.r.name+" ends the connection at such a line")}
 	case a.Status == http.StatusUnauthorized || a.Status == http.StatusForbidden:
 		if p.r.probe5xx {

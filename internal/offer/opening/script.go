@@ -104,7 +104,7 @@ func Check(scripts []Script, doc *source.Node, d *source.Decoder) {
 // check reports the mistakes of one script.
 func (s *Script) check(report func(key, format string, args ...any)) {
 	if _, known := identity.Named(s.Client); !known && s.Info.Kind() != jsonv.KindObject {
-		report("client_info", "%q is no client that mcptest knows (%s): client_info must say its name and version",
+		report("client_info", "%q is not a client that mcptest knows (%s): client_info must say its name and version",
 			s.Client, source.Known(s.Client, identity.Names()))
 	}
 	if _, err := time.Parse(time.DateOnly, s.Seen); err != nil && s.Seen != "" {

@@ -35,7 +35,7 @@ func (e Entry) CompareFrontmatter(text string) Comparison {
 		}
 	}
 	if node == nil || node.Kind != source.KindMap {
-		return differs("the frontmatter of SKILL.md is no map of fields")
+		return differs("the frontmatter of SKILL.md is not a map of fields")
 	}
 	reader := &reader{}
 	if at := reader.differ(node, e.Frontmatter, "frontmatter"); at != "" {
@@ -143,7 +143,7 @@ func (r *reader) differMaps(n *source.Node, v jsonv.Value, at string) string {
 // doubt notes a key that is no text to some readers of YAML.
 func (r *reader) doubt(key *source.Node) {
 	if !key.Quoted && (isOldBool(key.Text) || !timeOf(key.Text).IsZero() || isOldNumber(key.Text)) {
-		r.unsure = fmt.Sprintf("the key %s is no text to readers of YAML 1.1", jsonv.String(key.Text).Short(40))
+		r.unsure = fmt.Sprintf("the key %s is not a text to readers of YAML 1.1", jsonv.String(key.Text).Short(40))
 	}
 }
 

@@ -218,7 +218,7 @@ func TestFrontmatter(t *testing.T) {
 		"deep":               {"m: {a: {b: [1, {c: 2}]}}", `{"m":{"a":{"b":[1,{"c":3}]}}}`, "frontmatter.m.a.b[1].c is 2"},
 		"shorter list":       {"l: [1, 2]", `{"l":[1]}`, "frontmatter.l"},
 		"no YAML":            {"description: Use when: x", `{"description":"Use when: x"}`, "not valid YAML"},
-		"no map":             {"- a", `{"name":"a"}`, "no map"},
+		"no map":             {"- a", `{"name":"a"}`, "not a map"},
 		"empty":              {"", `{"name":"a"}`, "empty"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -114,7 +114,7 @@ func (b *Bundle) open() (*archive, *source.Diagnostic) {
 	}
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
-		err = errors.New("it is no regular file")
+		err = errors.New("it is not a regular file")
 	}
 	if err != nil {
 		_ = f.Close()

@@ -240,7 +240,7 @@ func (e *examiner) overrides() {
 	for i, name := range e.m.Compatibility.Platforms {
 		if !slices.Contains(platforms, name) {
 			e.add(FaultPlatform, []string{"compatibility", "platforms", fmt.Sprint(i)},
-				"%q is no system of manifests: they are called darwin, linux and win32", name)
+				"%q is not a system of manifests: they are called darwin, linux and win32", name)
 		}
 	}
 	for _, o := range e.m.Server.Config.Overrides.Entries {

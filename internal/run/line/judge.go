@@ -130,7 +130,7 @@ func (a *attempt) judgeStep(ctx context.Context, op *plan.Op, i int) bool {
 // whole match if it has none.
 func part(re *regexp.Regexp, v jsonv.Value) (out jsonv.Value, why string) {
 	if v.Kind() != jsonv.KindString {
-		return out, "is no text, which the regular expression needs: " + v.Short(80)
+		return out, "is not a text, which the regular expression needs: " + v.Short(80)
 	}
 	at := re.FindStringSubmatchIndex(v.Text())
 	if at == nil || at[len(at)-2] < 0 {

@@ -59,7 +59,7 @@ func ParseBudgets(texts []string) (out []Budget, err error) {
 			}
 			b.Limit = v / 100
 		default:
-			return nil, fmt.Errorf("%q is no budget: expected %s=TIME, %s=PERCENT%% or %s=PERCENT%%", name, strings.Join(percentiles(), ", "), errorShare, wrongShare)
+			return nil, fmt.Errorf("%q is not a budget: expected %s=TIME, %s=PERCENT%% or %s=PERCENT%%", name, strings.Join(percentiles(), ", "), errorShare, wrongShare)
 		}
 		out = append(out, b)
 	}

@@ -22,9 +22,9 @@ func Unfit(c *plan.Case) string {
 	op := c.Ops[0]
 	switch {
 	case c.Flow || op.Fill != nil || op.Action != nil || op.Raw != nil || op.Notification || op.MaybeMethod:
-		return "it is no single call of a tool, a resource or a prompt"
+		return "it is not a single call of a tool, a resource or a prompt"
 	case !slices.Contains([]string{"tools/call", "resources/read", "prompts/get"}, op.Method):
-		return "it is no single call of a tool, a resource or a prompt"
+		return "it is not a single call of a tool, a resource or a prompt"
 	case c.Exclusive || op.Until != nil || op.Wait != nil || op.CancelAfter > 0:
 		return "its call cannot share a session with others, or is canceled, repeated or waited for"
 	case len(op.Server.Upstreams) > 0:

@@ -189,7 +189,7 @@ func (r *Report) finish() {
 
 // Read parses the JSON form of a report.
 func Read(data []byte) (*Report, error) {
-	const other, damaged = "the file is no report of mcptest load -f json: ", "the report is damaged: "
+	const other, damaged = "the file is not a report of mcptest load -f json: ", "the report is damaged: "
 	r := &Report{}
 	err := json.Unmarshal(data, r)
 	syntax, broken := errors.AsType[*json.SyntaxError](err)

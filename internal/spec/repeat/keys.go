@@ -91,7 +91,7 @@ func Check(r *Repeat, t *Trials, retries *int, n *source.Node, path string, d *s
 		d.Errorf(at, path+".trials", "trials and repeat exclude each other: trials stop when the share of passes is known well enough, repeat runs a fixed number")
 	}
 	if retried {
-		d.Errorf(at, path+".trials", "trials and retries exclude each other: an attempt that is retried until it passes is no trial")
+		d.Errorf(at, path+".trials", "trials and retries exclude each other: an attempt that is retried until it passes is not a trial")
 	}
 	t.check(at, path+".trials", d)
 }

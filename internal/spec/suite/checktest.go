@@ -37,7 +37,7 @@ func (c checker) test(t *Test, n *source.Node) {
 		c.flow(t, n)
 	}
 	if s := n.Get("same_as"); s != nil && (!t.Call.calls() || t.Call.Raw != nil || t.Call.Notification) {
-		c.d.Errorf(s, t.Path+".same_as", "same_as: sends one request to two servers, and this test is no single request")
+		c.d.Errorf(s, t.Path+".same_as", "same_as: needs a test with exactly one request")
 	} else if s != nil && t.Call.Method != "" && s.Get("prefix") != nil {
 		c.d.Errorf(s.Get("prefix"), t.Path+".same_as.prefix", "prefix: goes with tool:, uri: and prompt:, not with method:")
 	}

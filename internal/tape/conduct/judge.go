@@ -125,7 +125,7 @@ func (v *visit) judge(c *cassette.Cassette, f *cassette.Frame) (out []Breach) {
 		}
 		return out
 	case m.Kind() != jsonv.KindObject:
-		return append(out, breach(f, "a message that is no object", sentenceMessage))
+		return append(out, breach(f, "a message that is not an object", sentenceMessage))
 	}
 	return append(out, v.judgeMessage(f, m)...)
 }

@@ -43,7 +43,7 @@ func Fill(su *draft.Suite, c *cassette.Cassette) (merged int, err error) {
 		t.InvalidArgs = t.Refused() && o.isMistaken(t)
 		for _, label := range f.requests[t][1:] {
 			merged++
-			su.Omitted = append(su.Omitted, label+"it is in the test of the equal request before it")
+			su.Omitted = append(su.Omitted, label+"the test of the previous identical request covers it")
 		}
 	}
 	order(su.Tests)

@@ -137,7 +137,7 @@ func (l *ledger) leave(op *catalog.Operation, key string, v any, reason string) 
 func (l *ledger) RefusedDelete(op *catalog.Operation, r Reply) {
 	blamed := r.of("NOT_FOUND", "VALIDATION_", "CONFLICT_", "RATE_LIMIT", "CONFIRMATION_", "TOKEN_")
 	if r.Heard() && !r.OK() && !blamed && l.stays[op.Resource] == "" {
-		l.stays[op.Resource] = op.Name + " was refused, so what is created would remain: " + r.Brief()
+		l.stays[op.Resource] = op.Name + " was refused, so new items could not be removed: " + r.Brief()
 	}
 }
 

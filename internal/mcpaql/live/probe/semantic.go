@@ -105,7 +105,7 @@ func (pr semanticProbe) rehearse(call llm.Call) string {
 	}
 	if call.Arguments.Kind() != jsonv.KindObject {
 		return rehearsedAnswer("VALIDATION_INVALID_TYPE",
-			"The arguments of the call have to be one JSON object, and they are none, or too long.")
+			"The arguments of the call must be a single JSON object that is not too long.")
 	}
 	parts := []jsonv.Value{call.Arguments}
 	if batch := call.Arguments.Lookup("operations"); !batch.IsAbsent() {

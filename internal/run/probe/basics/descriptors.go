@@ -116,7 +116,7 @@ func descriptorsAfter(ctx context.Context, v *exam.Visit, call equalCall) exam.O
 	}
 	process := sess.Facts().Process
 	if process == nil {
-		return exam.Unverified("the server is no process of this machine")
+		return exam.Unverified("the server is not a process of this machine")
 	}
 	meter := usage.New(process.Ref())
 	send := func() bool {

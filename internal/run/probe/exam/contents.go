@@ -120,7 +120,7 @@ func wrongMessage(m jsonv.Value) string {
 		return "a message has the role " + role.OrNull().Short(40)
 	}
 	if m.Lookup("content").Kind() != jsonv.KindObject {
-		return "the content of a message is no block"
+		return "the content of a message is not a block"
 	}
 	return check.Block(m.Lookup("content"))
 }

@@ -118,7 +118,7 @@ func (v *Visit) State(ctx context.Context, rule, subject string, o Outcome) {
 	v.Check(ctx, rule, subject, func(context.Context) Outcome { return o })
 }
 
-// Each checks rules about one observation, which is made again for a second sighting.
+// Each checks rules about one observation, and observes again before it reports a failure.
 func Each[T any](
 	ctx context.Context, v *Visit, rules []string, observe func(context.Context) T, judge func(rule string, seen T) Outcome,
 ) {

@@ -66,7 +66,7 @@ func checkLeak(ctx context.Context, v *exam.Visit, mark string) exam.Outcome {
 		return exam.Unverified("%s", why)
 	}
 	leak := func(x *mcp.Exchange, where string) exam.Outcome {
-		o := exam.Broken(sent, "text that one session sent is in what another one gets from %s", where)
+		o := exam.Broken(sent, "%s returned to one session text that another session had sent", where)
 		o.Evidence = append(o.Evidence, exam.Shown(x))
 		return o
 	}

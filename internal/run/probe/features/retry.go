@@ -117,7 +117,7 @@ func effects(ctx context.Context, v *exam.Visit, e ruleset.Effects) (n int, why 
 	case val.Kind() == jsonv.KindArray:
 		return val.Len(), ""
 	case miss != nil || !ok:
-		return 0, fmt.Sprintf("effects: %s is no number and no list in the result of %s", e.Count, e.Tool)
+		return 0, fmt.Sprintf("effects: %s is neither a number nor a list in the result of %s", e.Count, e.Tool)
 	}
 	return int(whole), ""
 }
