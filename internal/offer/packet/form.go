@@ -48,9 +48,10 @@ type Field struct {
 	Section string   `yaml:"section,required"`
 	Label   string   `yaml:"label,required"`
 	Kind    string   `yaml:"kind,required" enum:"owner|name|description|website|icon|version|address|transport|access|sign_in|offers|tools|views|challenge|prompts|positive|negative"`
-	Limit   int      `yaml:"limit"` // in characters; 0: none is known
-	Count   int      `yaml:"count"` // of cases or prompts
-	Hints   []string `yaml:"hints"` // that every tool must have
+	Limit   int      `yaml:"limit"`  // in characters; 0: none is known
+	Count   int      `yaml:"count"`  // of cases or prompts
+	Hints   []string `yaml:"hints"`  // that every tool must have
+	Either  []string `yaml:"either"` // hints, of which every tool must have one
 	Reasons []string `yaml:"reasons"`
 	Asks    []string `yaml:"asks"` // what a case needs besides: data, why
 	Path    string   `yaml:"path"` // of the challenge

@@ -177,6 +177,13 @@ func TestTools(t *testing.T) {
 	if strings.Contains(got, "idempotentHint") {
 		t.Errorf("a hint that nobody asks for and that is not declared is shown:\n%s", got)
 	}
+	if got := fill("kind: tools, either: [readOnlyHint, destructiveHint]", facts); strings.Contains(got, "destructiveHint") || strings.Contains(got, "✗ not") {
+		t.Errorf("one hint is enough:\n%s", got)
+	}
+	got = fill("kind: tools, either: [readOnlyHint, destructiveHint]", Facts{Tools: parse(t, `[{"name": "a", "annotations": {"title": "A"}}]`).List()})
+	if strings.Count(got, "✗ not declared |") != 2 || !strings.Contains(got, "| title | `A` |") {
+		t.Errorf("got %s", got)
+	}
 	if got := fill("kind: tools, hints: [readOnlyHint]", facts); strings.Contains(got, "reason") {
 		t.Errorf("a reason is asked for:\n%s", got)
 	}

@@ -44,8 +44,8 @@ func (p *page) tool(f Field, tool jsonv.Value) {
 	}
 	for _, name := range hints {
 		hint := tool.Lookup("annotations", name)
-		if isMissing(hint) && !slices.Contains(f.Hints, name) {
-			continue // nobody asks for it
+		if isMissing(hint) && !f.needs(name, tool) {
+			continue
 		}
 		p.printf("| %s | %s |", name, p.hint(name, hint, title))
 		if len(f.Reasons) > 0 {
@@ -55,16 +55,33 @@ func (p *page) tool(f Field, tool jsonv.Value) {
 	}
 }
 
+// needs reports whether the form asks for a hint of a tool.
+func (f Field) needs(name string, tool jsonv.Value) bool {
+	if !slices.Contains(f.Either, name) {
+		return slices.Contains(f.Hints, name)
+	}
+	isDeclared := func(other string) bool { return !isMissing(tool.Lookup("annotations", other)) }
+	return !slices.ContainsFunc(f.Either, isDeclared)
+}
+
 // hint is the value of a hint. A title may stand beside the hints instead.
 func (p *page) hint(name string, hint jsonv.Value, title string) string {
 	switch {
 	case !isMissing(hint):
-		return p.cell(hint.Short(200))
+		return p.cell(inLine(hint))
 	case name == "title" && title != "":
 		return "the title above"
 	}
 	p.broken++
 	return "✗ not declared"
+}
+
+// inLine is a hint as a short text.
+func inLine(hint jsonv.Value) string {
+	if hint.Kind() == jsonv.KindString {
+		return display.Truncate(hint.Text(), 200)
+	}
+	return hint.Short(200)
 }
 
 // isMissing reports whether a hint is left out; null says the same.

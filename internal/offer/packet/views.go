@@ -14,7 +14,7 @@ func (p *page) views(f Field) {
 		p.printf("No tool has a view.\n")
 		return
 	}
-	p.printf("%s, as the server declares them:\n", p.label(f))
+	p.printf("\n%s, as the server declares it:\n", p.label(f))
 	for _, v := range p.Views {
 		p.view(f, v)
 	}
