@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"mcptest/internal/base/display"
+	"mcptest/internal/base/secret"
 	"mcptest/internal/base/web"
 	"mcptest/internal/cli/cmdutil"
 	"mcptest/internal/cli/option"
@@ -177,15 +178,26 @@ func reasonOf(err error) string {
 	return err.Error()
 }
 
+// hideSecrets adds the secrets of the suite to what a function hides: the server need not be of it.
+func (f *checkFlags) hideSecrets(mask func(string) string) func(string) string {
+	own := secret.NewRedactor()
+	own.Add(f.target.Secrets...)
+	if mask == nil {
+		return own.String
+	}
+	return func(s string) string { return own.String(mask(s)) }
+}
+
 // writePacket writes the packet of the only list.
 func (f *checkFlags) writePacket(w io.Writer, lists []compat.List, rep compat.Report, rules compat.Rules) error {
 	facts := f.packet.facts
 	list := lists[0]
-	if f.packet.facts.Target == "" { // of a file
+	if facts.Target == "" { // of a file
 		facts.Target, facts.Stored = list.File, true
 		facts.Info = list.Handshake.Lookup("serverInfo")
 		facts.Mask = list.Mask
 	}
+	facts.Mask = f.hideSecrets(facts.Mask)
 	facts.Program, facts.Day = "mcptest "+cmdutil.Version(), time.Now()
 	facts.Tools = list.Tools
 	facts.Report, facts.Rules = rep, rules
