@@ -116,8 +116,10 @@ func (f *checkFlags) run(cmd *cobra.Command, s cmdutil.Streams, own, argv []stri
 	if err != nil {
 		return err
 	}
-	if err := f.preparePacket(s); err != nil {
-		return err
+	if f.format == formatPacket {
+		if f.packet, err = newPacket(s, &f.target, f.profiles, f.groups); err != nil {
+			return err
+		}
 	}
 	if bundle.IsFile(own) {
 		if rules, err = f.onlyBundles(rules, own[0]); err != nil {
@@ -240,7 +242,7 @@ func (f *checkFlags) report(ctx context.Context, s cmdutil.Streams, lists []comp
 	case "svg":
 		err = compat.WriteBadge(s.Out, rep)
 	case formatPacket:
-		err = f.writePacket(s.Out, lists, rep, rules)
+		err = f.packet.write(s.Out, lists[0], rep, rules)
 	default:
 		err = compat.Document(rep, rules, palette, cmdutil.Version()).Write(s.Out, f.format)
 	}

@@ -40,7 +40,7 @@ func (f *checkFlags) lists(
 		if lists, err = f.ofFile(s, own[0], rules); err != nil {
 			return nil, err
 		}
-		if err := f.refuseSeveral(namesOf(lists)); err != nil {
+		if err := f.packet.refuseSeveral(namesOf(lists)); err != nil {
 			return nil, err
 		}
 		f.judgeStored(lists, rules)
@@ -82,7 +82,7 @@ func (f *checkFlags) ofServers(
 ) (lists []compat.List, err error) {
 	servers, err := f.target.Names(s, argv, true)
 	if err == nil {
-		err = f.refuseSeveral(servers)
+		err = f.packet.refuseSeveral(servers)
 	}
 	if err != nil {
 		return nil, err

@@ -63,7 +63,7 @@ func packetCase(test *plan.Case) (packet.Case, bool) {
 		if expectsRefusal(a) {
 			c.Negative = true
 		}
-		if a.Target.Root() != "duration_ms" {
+		if isAboutResult(a) {
 			c.Expected = append(c.Expected, inWords(a))
 		}
 	}
@@ -80,17 +80,15 @@ func conversationCase(c packet.Case, test *plan.Case, talk *agent.Conversation) 
 	isQuiet := false // it passes if no tool is called
 	var calls []string
 	for _, a := range assertions(test.Tree) {
-		switch a.Target.Root() {
-		case "duration_ms", "tokens", "cost_usd", "turns":
-			continue
-		case "calls":
+		switch {
+		case a.Target.Root() == "calls":
 			if path := a.Matcher.Route(); path != nil {
 				calls = append(calls, path.String())
 			} else {
 				calls = append(calls, inWords(a))
 			}
 			isQuiet = isQuiet || a.Passes(jsonv.Array())
-		default:
+		case isAboutResult(a):
 			c.Expected = append(c.Expected, inWords(a))
 		}
 	}
@@ -133,6 +131,12 @@ func assertions(tree *expect.Tree) (all []*expect.Assertion) {
 		}
 	}
 	return all
+}
+
+// isAboutResult reports whether an assertion is about what a reviewer sees, and not about how
+// long a call took, what it cost, or what a double of an API received.
+func isAboutResult(a *expect.Assertion) bool {
+	return slices.Contains([]string{"result", "text", "structured", "error", "refusal", "final"}, a.Target.Root())
 }
 
 // inWords is an assertion as reports show it.

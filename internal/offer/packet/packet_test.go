@@ -168,7 +168,7 @@ func TestTools(t *testing.T) {
 	got := fill("kind: tools, hints: [title, readOnlyHint, openWorldHint], reasons: [readOnlyHint, openWorldHint]", facts)
 	for _, want := range []string{
 		"### `get`", "Title: `Get`", "Description: Gets. A thing.", "| title | the title above | not asked for |",
-		"| readOnlyHint | `true` | _____ |", "| openWorldHint | ✗ not declared | _____ |", "Left to do: 2 empty places, 1 value not as the form asks (✗).",
+		"| readOnlyHint | `true` | _____ |", "| openWorldHint | ✗ not declared | _____ |", "Left to do: 2 empty places (2 reasons for a hint), 1 value not as the form asks (✗).",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("want %q in\n%s", want, got)

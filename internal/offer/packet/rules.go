@@ -8,9 +8,9 @@ import (
 )
 
 // brokenRules counts the rules of the directory of some level that the server breaks.
-func (p *page) brokenRules(isError bool) (n int) {
+func (p *page) brokenRules(level compat.Level) (n int) {
 	for _, rule := range p.ofDirectory() {
-		if len(p.findings(rule.ID)) > 0 && (rule.Level == compat.LevelError) == isError {
+		if len(p.findings(rule.ID)) > 0 && rule.Level == level {
 			n++
 		}
 	}
@@ -53,7 +53,8 @@ func (p *page) rules() {
 		if rule.Level != compat.LevelError {
 			mark = "! " + string(rule.Level)
 		}
-		p.printf("| [%s](<%s>) | %s | %s | %s |\n", p.text(rule.ID), rule.Source, mark, p.places(found), p.text(rule.Fix))
+		p.printf("| [%s](<%s>) | %s |", p.text(rule.ID), rule.Source, mark)
+		p.printf(" %s | %s |\n", p.places(found), p.text(rule.Fix))
 	}
 	var others []compat.Finding
 	for _, f := range p.Report.Findings {

@@ -126,9 +126,6 @@ func (p *page) offers(f Field) {
 	p.names("Resources", p.Resources)
 }
 
-// maxNames bounds a list of names.
-const maxNames = 100
-
 func (p *page) names(what string, names []string) {
 	if len(names) == 0 {
 		p.printf("- %s: none\n", what)

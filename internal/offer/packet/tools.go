@@ -90,6 +90,7 @@ func isMissing(hint jsonv.Value) bool { return hint.IsAbsent() || hint.Kind() ==
 // reason is an empty place, if the form asks for a reason.
 func (p *page) reason(f Field, hint string) string {
 	if slices.Contains(f.Reasons, hint) {
+		p.reasons++
 		return p.blank()
 	}
 	return "not asked for"

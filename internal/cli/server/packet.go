@@ -32,18 +32,17 @@ type packetFlags struct {
 	facts packet.Facts
 	tests *plan.Plan // of the suite; nil without one
 	// server is the server of the suite whose tests are taken; "": all tests are.
-	server string
+	server  string
+	suite   string   // the file
+	secrets []string // of the suite
 }
 
-// preparePacket refuses what no packet can be made of, and reads the suite, before anything is
-// started. Of other formats it does nothing.
-func (f *checkFlags) preparePacket(s cmdutil.Streams) error {
-	if f.format != formatPacket {
-		return nil
-	}
+// newPacket refuses what no packet can be made of, and reads the suite, before anything is
+// started.
+func newPacket(s cmdutil.Streams, target *option.TargetFlags, directories, groups []string) (*packetFlags, error) {
 	forms, err := packet.Builtin()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var names []string
 	for _, form := range forms {
@@ -51,25 +50,28 @@ func (f *checkFlags) preparePacket(s cmdutil.Streams) error {
 	}
 	known := display.Alternatives(names, "or")
 	switch {
-	case len(f.profiles) == 0:
-		return option.Invalid("--format packet needs the directory whose form it is for: --for %s", known)
-	case len(f.profiles) > 1:
-		return option.Invalid("--format packet is for one directory, got %s", strings.Join(f.profiles, ", "))
-	case len(f.groups) > 0:
-		return option.Invalid("--format packet uses all groups of rules: leave --only out")
+	case len(directories) == 0:
+		return nil, option.Invalid("--format packet needs the directory whose form it is for: --for %s", known)
+	case len(directories) > 1:
+		return nil, option.Invalid("--format packet is for one directory, got %s", strings.Join(directories, ", "))
+	case len(groups) > 0:
+		return nil, option.Invalid("--format packet uses all groups of rules: leave --only out")
 	}
-	form, ok := packet.Named(forms, f.profiles[0])
+	form, ok := packet.Named(forms, directories[0])
 	if !ok {
-		return option.Invalid("--format packet: the form of %q is not known: --for %s", f.profiles[0], known)
+		return nil, option.Invalid("--format packet: the form of %q is not known: --for %s", directories[0], known)
 	}
-	f.packet = &packetFlags{form: form}
-	f.packet.tests, err = f.target.Tests(s)
-	return err
+	p := &packetFlags{form: form}
+	if p.tests, err = target.Tests(s); err != nil {
+		return nil, err
+	}
+	p.suite, p.secrets = strings.Join(target.Configs, " "), target.Secrets
+	return p, nil
 }
 
 // refuseSeveral refuses a packet about several servers.
-func (f *checkFlags) refuseSeveral(servers []string) error {
-	if f.packet == nil || len(servers) == 1 {
+func (p *packetFlags) refuseSeveral(servers []string) error {
+	if p == nil || len(servers) == 1 {
 		return nil
 	}
 	return option.Invalid("--format packet is about one server: add --server %s", display.Alternatives(servers, "or"))
@@ -96,13 +98,13 @@ func (p *packetFlags) see(ctx context.Context, l *option.Viewer, limit time.Dura
 }
 
 // keepViews keeps what was read of the views of a server.
-func (f *checkFlags) keepViews(read apps.Server, notes []string) {
-	if f.packet == nil {
+func (p *packetFlags) keepViews(read apps.Server, notes []string) {
+	if p == nil {
 		return
 	}
-	f.packet.facts.Public = strings.HasPrefix(read.Address, "https://")
-	f.packet.facts.Views = read.Shown()
-	f.packet.facts.Notes = notes
+	p.facts.Public = strings.HasPrefix(read.Address, "https://")
+	p.facts.Views = read.Shown()
+	p.facts.Notes = notes
 }
 
 func transportName(kind string) string {
@@ -179,28 +181,26 @@ func reasonOf(err error) string {
 }
 
 // hideSecrets adds the secrets of the suite to what a function hides: the server need not be of it.
-func (f *checkFlags) hideSecrets(mask func(string) string) func(string) string {
+func (p *packetFlags) hideSecrets(mask func(string) string) func(string) string {
 	own := secret.NewRedactor()
-	own.Add(f.target.Secrets...)
+	own.Add(p.secrets...)
 	if mask == nil {
 		return own.String
 	}
 	return func(s string) string { return own.String(mask(s)) }
 }
 
-// writePacket writes the packet of the only list.
-func (f *checkFlags) writePacket(w io.Writer, lists []compat.List, rep compat.Report, rules compat.Rules) error {
-	facts := f.packet.facts
-	list := lists[0]
+// write writes the packet of a list.
+func (p *packetFlags) write(w io.Writer, list compat.List, rep compat.Report, rules compat.Rules) error {
+	facts := p.facts
 	if facts.Target == "" { // of a file
 		facts.Target, facts.Stored = list.File, true
 		facts.Info = list.Handshake.Lookup("serverInfo")
 		facts.Mask = list.Mask
 	}
-	facts.Mask = f.hideSecrets(facts.Mask)
+	facts.Mask = p.hideSecrets(facts.Mask)
 	facts.Program, facts.Day = "mcptest "+cmdutil.Version(), time.Now()
-	facts.Tools = list.Tools
-	facts.Report, facts.Rules = rep, rules
+	facts.Tools, facts.Report, facts.Rules = list.Tools, rep, rules
 	for _, other := range list.Others {
 		if name, ok := strings.CutPrefix(other.Subject, "prompt "); ok {
 			facts.Prompts = append(facts.Prompts, name)
@@ -214,9 +214,8 @@ func (f *checkFlags) writePacket(w io.Writer, lists []compat.List, rep compat.Re
 	}
 	slices.Sort(facts.Prompts)
 	slices.Sort(facts.Resources)
-	if f.packet.tests != nil {
-		facts.Suite = strings.Join(f.target.Configs, " ")
-		facts.Cases = packetCases(f.packet.tests, f.packet.server)
+	if p.tests != nil {
+		facts.Suite, facts.Cases = p.suite, packetCases(p.tests, p.server)
 	}
-	return packet.Write(w, f.packet.form, facts)
+	return packet.Write(w, p.form, facts)
 }
