@@ -29,7 +29,11 @@ func (p *page) tools(f Field) {
 }
 
 func (p *page) tool(f Field, tool jsonv.Value) {
-	p.printf("\n### %s\n\n", p.code(tool.Lookup("name").Text()))
+	name := "(no name)"
+	if text := tool.Lookup("name").Text(); text != "" {
+		name = p.code(text)
+	}
+	p.printf("\n### %s\n\n", name)
 	title := tool.Lookup("title").Text()
 	if title != "" {
 		p.printf("Title: %s  \n", p.code(title))
