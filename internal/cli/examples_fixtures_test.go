@@ -28,6 +28,7 @@ var fixtureExamples = []struct {
 	{"fixtures-reset/mcptest.yaml", []string{"node"}, nil, 4, false},
 	{"fixtures-stub/mcptest.yaml", []string{"node"}, []string{"STUB_PORT"}, 2, false},
 	{"boundary/mcptest.yaml", []string{"node"}, []string{"BOUNDARY_PORT"}, 13, false},
+	{"authorization/mcptest.yaml", []string{"node"}, []string{"AUTHZ_PORT"}, 14, false},
 	{"fixtures-postgres/mcptest.yaml", []string{"go", "sh"}, []string{"ISSUES_PORT"}, 5, true},
 }
 
@@ -75,6 +76,29 @@ func TestFixtureExamples(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// The matrix of roles and tools is red if the server forgets one check, and says of whom.
+func TestAuthorizationExampleFindsAHole(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("node"); err != nil {
+		t.Skip("node is needed for the server")
+	}
+	dir, err := filepath.Abs("../../examples")
+	if err != nil {
+		t.Fatal(err)
+	}
+	port := strconv.Itoa(testkit.FreePort())
+	rec, code, out := runExample(t, dir, "authorization/mcptest.yaml", "AUTHZ_PORT="+port, "HOLE=add_note")
+	if code != 1 {
+		t.Fatalf("exit %d\n%s", code, out)
+	}
+	for _, c := range rec.Tests {
+		leaks := c.Name == "viewers are refused add_note @notes@viewer"
+		if leaks != (c.Status == "fail") {
+			t.Errorf("%s: %s", c.Name, c.Status)
+		}
 	}
 }
 

@@ -1,10 +1,13 @@
 package expect
 
 import (
+	"context"
 	"slices"
 
+	"mcptest/internal/assert/match"
 	"mcptest/internal/assert/target"
 	"mcptest/internal/assert/trajectory"
+	"mcptest/internal/base/jsonv"
 	"mcptest/internal/offer/assert"
 	"mcptest/internal/offer/compat"
 )
@@ -81,4 +84,11 @@ func (t *Tree) SaysStillRuns() bool {
 // WantsNoResult reports whether an item requires that there is no result.
 func (t *Tree) WantsNoResult() bool {
 	return anyItem(t.Items, func(a *Assertion) bool { return a.Matcher.WantsNothing() && a.Target.WholeResult() })
+}
+
+// Passes reports whether a value of the target passes the assertion. One that runs a program
+// passes nothing.
+func (a *Assertion) Passes(v jsonv.Value) bool {
+	subject := target.Subject{Target: a.Target.String(), Value: v, Present: true}
+	return !a.Matcher.Execs && a.Matcher.Match(context.Background(), subject, &match.Env{}).Pass
 }

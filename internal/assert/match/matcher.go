@@ -77,6 +77,9 @@ func (k *Named) desc() string {
 	return k.shown
 }
 
+// String returns the matcher as messages show it.
+func (k *Named) String() string { return k.desc() }
+
 // Name returns the matcher's name in the table.
 func (k *Named) Name() string { return k.row.Name }
 
@@ -131,8 +134,16 @@ func (k *Named) Choice() *compat.Choice {
 
 // Mentions returns the exact names of tools in the matcher trajectory.
 func (k *Named) Mentions() []trajectory.Mention {
+	if path := k.Route(); path != nil {
+		return path.Mentions()
+	}
+	return nil
+}
+
+// Route returns the argument of the matcher trajectory, or nil.
+func (k *Named) Route() *trajectory.Path {
 	if m, ok := k.m.(route); ok {
-		return m.Mentions()
+		return m.Path
 	}
 	return nil
 }

@@ -133,6 +133,39 @@ func (p *Path) entry(n *source.Node, at string, d *source.Decoder) {
 	p.entries = append(p.entries, e)
 }
 
+// String describes the calls that fit.
+func (p *Path) String() string {
+	var calls []string
+	for _, e := range p.entries {
+		call := e.name
+		if !e.args.IsAbsent() {
+			call += " " + e.args.Short(maxArguments)
+		}
+		if e.optional {
+			call += " (optional)"
+		}
+		calls = append(calls, call)
+	}
+	between := ", then "
+	if !p.ordered {
+		between = " and, in any order, "
+	}
+	parts := []string{}
+	if len(calls) > 0 {
+		parts = append(parts, strings.Join(calls, between))
+	}
+	if p.noExtra {
+		parts = append(parts, "no other call")
+	}
+	if len(p.forbid) > 0 {
+		parts = append(parts, "never "+strings.Join(p.forbid, ", "))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// maxArguments bounds the arguments of a call in a description.
+const maxArguments = 500
+
 // Result is the outcome of a comparison.
 type Result struct {
 	Problem string // "" if the calls fit

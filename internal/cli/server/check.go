@@ -39,6 +39,7 @@ type checkFlags struct {
 	openings     []compat.Opening // that were replayed
 	openingNotes []string
 
+	packet  *packetFlags    // nil: no packet is asked for
 	apps    []compat.Apps   // that were judged, of each server
 	results *compat.Results // that a file holds
 }
@@ -66,6 +67,10 @@ one does, in both eras, and the ui:// resources are read. Of a file, the tools a
 The results of tools that a record holds are judged, too: what known clients write to a file, shorten or drop of them.
 A record that holds no list, and a cassette, need --only results.
 
+With -f packet and one directory in --for, the page has what the form of the directory asks for: tools with their hints, views with
+their policy, test cases from the tests of --config, and empty places for what only you know. For ChatGPT, the route that proves who
+owns the domain is requested from the server.
+
 The first line is one verdict per client: ✓ accepts every tool, ! degraded, ✗ loses a tool or the whole server.
 Advice never fails the check. Directories fail it only if they are selected with --for or --only.
 
@@ -77,6 +82,7 @@ Exit codes: 0 nothing at the level of --fail-on, 1 the server did not respond, 2
   mcptest check --only openings -- node server.js
   mcptest check --only apps -- node server.js
   mcptest check --only results run.json
+  mcptest check --for chatgpt-apps -f packet --config suite.yaml --url https://mcp.example.com/mcp
   mcptest check --explain claude-top-level-combinator`,
 	}
 	f.target.Add(cmd)
@@ -88,7 +94,7 @@ Exit codes: 0 nothing at the level of --fail-on, 1 the server did not respond, 2
 	fl.StringVar(&f.baseline, "baseline", "", "YAML `file` of accepted findings, each with a reason")
 	fl.StringVar(&f.lock, "lock", "", "lock `file` or folder that the tools must not differ from")
 	fl.StringVar(&f.failOn, "fail-on", string(compat.LevelError), "lowest `level` that fails the check: error, warning or advice")
-	fl.StringVarP(&f.format, "format", "f", "text", "output `format`: text, json, md, sarif, github or svg (a badge)")
+	fl.StringVarP(&f.format, "format", "f", "text", "output `format`: text, json, md, sarif, github, svg (a badge) or packet (for the form of a directory)")
 	fl.StringVar(&f.name, "name", "", "the `name` under which users install the server, for limits on prefixed names")
 	fl.StringVar(&f.explain, "explain", "", "explain a `rule`")
 	fl.BoolVar(&f.list, "list", false, "list the rules")
@@ -110,6 +116,11 @@ func (f *checkFlags) run(cmd *cobra.Command, s cmdutil.Streams, own, argv []stri
 	if err != nil {
 		return err
 	}
+	if f.format == formatPacket {
+		if f.packet, err = newPacket(s, &f.target, f.profiles, f.groups); err != nil {
+			return err
+		}
+	}
 	if bundle.IsFile(own) {
 		if rules, err = f.onlyBundles(rules, own[0]); err != nil {
 			return err
@@ -129,6 +140,9 @@ func (f *checkFlags) run(cmd *cobra.Command, s cmdutil.Streams, own, argv []stri
 
 // onlyBundles returns the rules that examine a bundle which is not started.
 func (f *checkFlags) onlyBundles(rules compat.Rules, file string) (compat.Rules, error) {
+	if f.packet != nil {
+		return rules, option.Invalid("--format packet: a bundle that is not started lists no tools; start it: -- %s", file)
+	}
 	if len(f.groups) > 0 && !slices.Contains(f.groups, compat.GroupBundles) {
 		return rules, option.Invalid("--only: a bundle that is not started has the group %s only; start it: -- %s", compat.GroupBundles, file)
 	}
@@ -168,7 +182,7 @@ func (f *checkFlags) chosenRules(s cmdutil.Streams) (compat.Rules, error) {
 		{"--for", f.profiles, known},
 		{"--only", f.groups, append(compat.Groups(), compat.GroupOpenings, compat.GroupApps, compat.GroupResults)},
 		{"--fail-on", []string{f.failOn}, []string{"error", "warning", "advice"}},
-		{"--format", []string{f.format}, append(gate.Formats(), "svg")},
+		{"--format", []string{f.format}, append(gate.Formats(), "svg", formatPacket)},
 	} {
 		if err := option.OneOf(c.flag, c.given, c.known); err != nil {
 			return rules, err
@@ -224,9 +238,12 @@ func (f *checkFlags) report(ctx context.Context, s cmdutil.Streams, lists []comp
 			return err
 		}
 	}
-	if f.format == "svg" {
+	switch f.format {
+	case "svg":
 		err = compat.WriteBadge(s.Out, rep)
-	} else {
+	case formatPacket:
+		err = f.packet.write(s.Out, lists[0], rep, rules)
+	default:
 		err = compat.Document(rep, rules, palette, cmdutil.Version()).Write(s.Out, f.format)
 	}
 	if err != nil {

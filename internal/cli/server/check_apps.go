@@ -40,6 +40,7 @@ func (f *checkFlags) judgeApps(ctx context.Context, l *option.Viewer, list compa
 	for i := range notes {
 		notes[i] = l.Redactor.String(notes[i])
 	}
+	f.packet.keepViews(read, notes)
 	f.addApps(list, found, notes)
 }
 
@@ -55,6 +56,7 @@ func (f *checkFlags) judgeStored(lists []compat.List, rules compat.Rules) {
 			Capabilities: list.Handshake.Lookup("capabilities"),
 		}}}
 		found, notes := apps.Judge(read)
+		f.packet.keepViews(read, nil)
 		switch {
 		case read.HasApps():
 			notes = append(notes, storedNote)

@@ -40,6 +40,9 @@ func (f *checkFlags) lists(
 		if lists, err = f.ofFile(s, own[0], rules); err != nil {
 			return nil, err
 		}
+		if err := f.packet.refuseSeveral(namesOf(lists)); err != nil {
+			return nil, err
+		}
 		f.judgeStored(lists, rules)
 	default:
 		if lists, err = f.ofServers(cmd, s, argv, rules); err != nil {
@@ -65,11 +68,22 @@ func (f *checkFlags) lists(
 	return lists, nil
 }
 
+// namesOf are the servers of lists.
+func namesOf(all []compat.List) (names []string) {
+	for _, list := range all {
+		names = append(names, list.Server)
+	}
+	return names
+}
+
 // ofServers requests the lists of the chosen servers.
 func (f *checkFlags) ofServers(
 	cmd *cobra.Command, s cmdutil.Streams, argv []string, rules compat.Rules,
 ) (lists []compat.List, err error) {
 	servers, err := f.target.Names(s, argv, true)
+	if err == nil {
+		err = f.packet.refuseSeveral(servers)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -221,6 +235,9 @@ func (f *checkFlags) goFurther(
 	ctx context.Context, l *option.Viewer, rules compat.Rules, list compat.List, startup time.Duration,
 ) error {
 	shown := shownTo(l.Conn, list)
+	if f.packet != nil {
+		f.packet.see(ctx, l, f.target.Timeout)
+	}
 	if len(rules.Openings) > 0 {
 		f.replay(ctx, l, rules, startup)
 	}

@@ -1,0 +1,85 @@
+package packet
+
+import (
+	"slices"
+	"strings"
+
+	"mcptest/internal/base/jsonv"
+	"mcptest/internal/offer/apps"
+)
+
+// views writes the resources that show results, with what hosts read of them.
+func (p *page) views(f Field) {
+	if len(p.Views) == 0 {
+		p.printf("No tool has a view.\n")
+		return
+	}
+	p.printf("\n%s, as the server declares it:\n", p.label(f))
+	for _, v := range p.Views {
+		p.view(f, v)
+	}
+	p.printf("\n")
+}
+
+func (p *page) view(f Field, v apps.Shown) {
+	p.printf("\n### %s\n\n", p.code(v.URI))
+	opened := []string{}
+	for _, tool := range v.Tools {
+		opened = append(opened, p.code(tool))
+	}
+	if len(opened) == 0 {
+		opened = append(opened, "no tool")
+	}
+	p.printf("- Shown by: %s\n", strings.Join(opened, ", "))
+	if v.Failure != "" {
+		p.broken++
+		p.printf("- ✗ it could not be read: %s\n", p.text(v.Failure))
+	}
+	p.printf("- Type: %s\n", p.declared(v.Mime))
+	for _, list := range apps.CSPLists() {
+		p.printf("- %s: %s\n", list, p.origins(v.Meta.Lookup("csp", list)))
+	}
+	p.printf("- domain: %s\n", p.declared(v.Meta.Lookup("domain").Text()))
+	permissions := "none"
+	if asked := v.Meta.Lookup("permissions"); asked.Len() > 0 {
+		permissions = p.code(asked.Short(300))
+	}
+	p.printf("- permissions: %s\n", permissions)
+	for _, origin := range v.Meta.Lookup("csp", "frameDomains").Texts() {
+		if slices.Contains(f.Reasons, "frameDomains") {
+			p.printf("- Why the view needs frames of %s, and what they show: %s\n", p.code(origin), p.blank())
+		}
+	}
+}
+
+func (p *page) declared(text string) string {
+	if text == "" {
+		return "not declared"
+	}
+	return p.code(text)
+}
+
+// origins are the entries of a list of the policy.
+func (p *page) origins(list jsonv.Value) string {
+	switch {
+	case list.IsAbsent():
+		return "not declared"
+	case list.Kind() != jsonv.KindArray:
+		return p.code(list.Short(300))
+	case list.Len() == 0:
+		return "none"
+	}
+	shown := []string{}
+	for _, entry := range list.Elems() {
+		if len(shown) == maxNames {
+			shown = append(shown, "…")
+			break
+		}
+		text := entry.Text()
+		if entry.Kind() != jsonv.KindString {
+			text = entry.Short(100)
+		}
+		shown = append(shown, p.code(text))
+	}
+	return strings.Join(shown, ", ")
+}
