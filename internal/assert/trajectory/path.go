@@ -1,7 +1,6 @@
 package trajectory
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -327,7 +326,11 @@ func (e entry) missing(list []jsonv.Value, from int) (problem string) {
 			continue
 		}
 		if isUnsent(c) {
-			problem = fmt.Sprintf("the model called %s, which was not sent: %s", nameOf(c), cmp.Or(c.Lookup("text").Text(), "no such tool, or its arguments are not a JSON object"))
+			why := c.Lookup("text").Text()
+			if why == "" {
+				why = "no such tool, or its arguments are not a JSON object"
+			}
+			problem = fmt.Sprintf("the model called %s, which was not sent: %s", nameOf(c), why)
 			continue
 		}
 		if e.args.IsAbsent() || hasArguments(e.args, c.Lookup("arguments")) {

@@ -179,7 +179,8 @@ func (a *Answer) check(n *source.Node, path string, last bool, d *source.Decoder
 	calls := a.Made()
 	for _, c := range calls {
 		if c.Args.Kind() != jsonv.KindObject {
-			d.Add(source.Diagnostic{Pos: c.Pos, Path: path, Msg: fmt.Sprintf("the arguments of %s are not a map", c.Tool)})
+			msg := fmt.Sprintf("the arguments of %s are not a map", c.Tool)
+			d.Add(source.Diagnostic{Pos: c.Pos, Path: path, Msg: msg})
 		}
 	}
 	switch {
