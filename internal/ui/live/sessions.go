@@ -75,7 +75,7 @@ func (h *Hub) open(ctx context.Context, s *Server, def *plan.Server, release fun
 	}
 	s.mu.Lock()
 	over := make(chan struct{})
-	s.conn, s.who, s.over = c, c.ServerName(), over
+	s.conn, s.who, s.over, s.spoken = c, c.ServerName(), over, spokenBy(c.Session())
 	s.status, s.reason = Connected, []string{whyVersion(c.Session(), def.Protocol)}
 	s.mu.Unlock()
 	h.touch()
