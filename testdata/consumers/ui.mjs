@@ -134,6 +134,8 @@ const flows = {
     if (!(await textOf(page, 'region', 'Raw bytes')).includes('"get-sum"')) bad('the bytes of a row are not shown');
     await waitText(page, 'mcptest call get-sum');
     if ((await badges(page)).length) bad('a correct server has badges');
+    await click(page, 'button', 'Save as cassette');
+    await waitText(page, 'cassettes are written only to a folder that the command line names');
     await click(page, 'tab', 'Call');
     await click(page, 'button', 'Keep as test');
     await page.waitForFunction(() => document.querySelector('[aria-label=Diff]').textContent.includes('get-sum'), { timeout: patience });
