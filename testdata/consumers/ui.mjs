@@ -387,6 +387,67 @@ const flows = {
     return {};
   },
 
+  // Everything of a server is a payload: no script runs, the policy is not violated, links are inert.
+  async hostile({ address }, bad) {
+    const page = await open(address, bad);
+    await clickInList(page, 'ul[aria-label=Servers] button', 'o');
+    await (await waitEnabled(page, 'button', 'Connect')).click();
+    await waitText(page, 'Status: failed');
+    await waitText(page, 'fail ');
+    await unharmed(page, bad);
+    await clickInList(page, 'ul[aria-label=Servers] button', 'h');
+    await (await waitEnabled(page, 'button', 'Connect')).click();
+    const tools = 'ul[aria-label=Tools] button';
+    await page.waitForFunction((t) => document.querySelectorAll(t).length === 41, { timeout: patience, polling: 50 }, tools);
+    await waitText(page, 'findings of check');
+    const strange = await page.evaluate(async (list) => {
+      const found = [];
+      const until = async (ok) => { while (!ok()) await new Promise((done) => setTimeout(done, 20)); };
+      const send = [...document.querySelectorAll('#panel-Call button')].find((b) => b.textContent === 'Send');
+      const result = document.querySelector('#panel-Call [aria-label=Result]');
+      for (let i = 0; i < 41; i++) {
+        document.querySelectorAll(list)[i].click();
+        await until(() => send.disabled);
+        await until(() => !send.disabled);
+        result.replaceChildren();
+        send.click();
+        await until(() => result.querySelector('h3'));
+        for (const d of result.querySelectorAll('details')) d.open = true;
+        for (const e of document.querySelectorAll('main script, main iframe, main object, main embed, main svg, main form, main link, main base, main meta, main style, main img:not(.shown)')) found.push(i + ' ' + e.tagName);
+        for (const a of document.querySelectorAll('a[href]')) if (!/^https?:/.test(a.href)) found.push(i + ' ' + a.href.slice(0, 80));
+        for (const img of document.querySelectorAll('img')) if (!img.src.startsWith('data:image/')) found.push(i + ' ' + img.src.slice(0, 80));
+        if (/[\u202e\u2066\u200b\u001b\u0000]/.test(document.body.innerText)) found.push(i + ' a character that is not escaped');
+      }
+      return found;
+    }, tools);
+    if (strange.length) bad(`of payloads: ${strange}`);
+    const wide = await overflows(page);
+    if (wide > 0) bad(`a payload makes the page ${wide} px too wide`);
+    await type(page, 'textbox', '__proto__', 'mine');
+    const value = await (await aria(page, 'textbox', 'Arguments (JSON)')).evaluate((e) => e.value);
+    if (!value.includes('"__proto__": "mine"')) bad(`a field called __proto__ is lost: ${value}`);
+    if (await page.evaluate(() => location.hash + document.title !== 'mcptest ui')) bad('the address or the title was changed');
+    await unharmed(page, bad);
+    await shot(page, 'hostile');
+    return {};
+  },
+
+  // A login: its token is in no part of the page.
+  async login({ address }, bad) {
+    const page = await open(address, bad);
+    page.on('console', (m) => { if (m.text().includes('canary-')) bad(`the console has the token: ${m.text()}`); });
+    await (await waitEnabled(page, 'button', 'Connect')).click();
+    await waitText(page, 'Status: connected');
+    await page.waitForSelector('ul[aria-label=Tools] button', { timeout: patience });
+    await click(page, 'tab', 'Wire');
+    await page.waitForFunction(() => document.querySelector('table[aria-label=Wire] [data-seq="1"]'), { timeout: patience, polling: 50 });
+    await page.$eval('table[aria-label=Wire] tr.frame', (tr) => tr.click());
+    await aria(page, 'region', 'Raw bytes');
+    const everything = await page.evaluate(() => document.documentElement.outerHTML + JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie]) + location.href);
+    if (everything.includes('canary-')) bad('the page has the token of a login');
+    return {};
+  },
+
   // The same call with another protocol version: two columns, and what differs.
   async also({ address }, bad) {
     const page = await open(address, bad);

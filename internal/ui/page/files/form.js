@@ -130,15 +130,17 @@ export class Form {
   /** Puts one field into the value; an empty one leaves the property out. @param {string} name @param {any} schema @param {any} input */
   write(name, schema, input) {
     const value = parse(this.text.value);
+    /** @param {any} v */
+    const set = (v) => Object.defineProperty(value, name, { value: v, enumerable: true, configurable: true, writable: true }); // also __proto__
     if (input.value === '') {
       delete value[name];
     } else if (schema.type === 'string' && input.tagName !== 'SELECT') {
-      value[name] = input.value;
+      set(input.value);
     } else {
       try {
-        value[name] = parse(input.value);
+        set(parse(input.value));
       } catch {
-        value[name] = input.value; // sent as a text
+        set(input.value); // sent as a text
       }
     }
     this.judge(name);
