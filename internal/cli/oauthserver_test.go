@@ -30,11 +30,27 @@ type oauthServer struct {
 // oauthServerMain runs the given command with the server's address in URL, and exits with
 // its exit code. Tokens begin with canary-, so that a test can search for them.
 func oauthServerMain() {
-	s := &oauthServer{codes: map[string]string{}, access: map[string]string{"ready-made-token": "read"}, refresh: map[string]string{}}
+	s := newOAuthServer()
 	flag.IntVar(&s.polls, "polls", 0, "answers of the device grant that come too early")
 	flag.BoolVar(&s.short, "short", false, "the first token runs out at once")
 	flag.BoolVar(&s.deny, "deny", false, "deny every login")
 	flag.Parse()
+	srv := s.start()
+	defer srv.Close()
+	cmd := exec.Command(flag.Arg(0), flag.Args()[1:]...)
+	cmd.Env = append(os.Environ(), "URL="+srv.URL+"/mcp", "ISSUER="+srv.URL, "BROWSER=browser")
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	if err := cmd.Run(); err != nil {
+		os.Exit(max(1, cmd.ProcessState.ExitCode()))
+	}
+}
+
+func newOAuthServer() *oauthServer {
+	return &oauthServer{codes: map[string]string{}, access: map[string]string{"ready-made-token": "read"}, refresh: map[string]string{}}
+}
+
+// start starts both servers.
+func (s *oauthServer) start() *httptest.Server {
 	mux := http.NewServeMux()
 	mcp := sdkHandler("stateful")
 	mux.HandleFunc("/mcp", func(w http.ResponseWriter, r *http.Request) { s.guard(w, r, mcp) })
@@ -56,13 +72,7 @@ func oauthServerMain() {
 	srv := httptest.NewUnstartedServer(mux)
 	s.url = "http://" + srv.Listener.Addr().String()
 	srv.Start()
-	defer srv.Close()
-	cmd := exec.Command(flag.Arg(0), flag.Args()[1:]...)
-	cmd.Env = append(os.Environ(), "URL="+srv.URL+"/mcp", "ISSUER="+srv.URL, "BROWSER=browser")
-	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
-	if err := cmd.Run(); err != nil {
-		os.Exit(max(1, cmd.ProcessState.ExitCode()))
-	}
+	return srv
 }
 
 func send(w http.ResponseWriter, status int, v any) {

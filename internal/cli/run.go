@@ -437,7 +437,7 @@ func (f *runFlags) execute(
 	defer rec.Close()
 	opts := f.runOptions(s, p)
 	opts.Notes = append(f.shuffle.note(), notes...)
-	opts.Live = status.Live()
+	opts.Live = status.Live() || f.stopAtEOF // a program follows the run
 	deps := f.runDeps(h.world, rec, redactor, log)
 	deps.Eras = history.Eras(f.erasDir(suites))
 	f.traffic.Connect(&deps, p, s.Self, len(f.selectionNotes(p)) == 0)

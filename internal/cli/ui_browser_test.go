@@ -50,7 +50,7 @@ func TestUIInABrowser(t *testing.T) {
 	}{Chromium: installedChromium(t), Shots: os.Getenv("MCPTEST_SCREENSHOTS")}
 	var attacked []*explored
 	var rough *explored
-	for _, name := range []string{"tokenless", "sum", "counting", "narrow", "keyboard", "load", "attack", "rebinding", "rough", "cassette", "tests", "also", "clicked", "picture"} {
+	for _, name := range []string{"tokenless", "sum", "counting", "narrow", "keyboard", "load", "attack", "rebinding", "rough", "cassette", "tests", "also", "clicked", "hostile", "login", "picture"} {
 		if only := os.Getenv("MCPTEST_FLOWS"); only != "" && !strings.Contains(only, name) {
 			continue
 		}
@@ -65,6 +65,15 @@ func TestUIInABrowser(t *testing.T) {
 		e := explore(t, args...)
 		if name == "picture" || name == "clicked" {
 			e = exploreFiles(t, picturedFiles(t))
+		}
+		if name == "hostile" {
+			e = exploreFiles(t, map[string]string{"mcptest.yaml": "default_server: h\nservers: {h: {command: [counting, log, hostile]}, " +
+				"o: {url: \"" + hostileProvider(t) + "/mcp\", auth: {oauth: {grant: authorization_code, headless: true}}}}\n"})
+		}
+		if name == "login" {
+			srv := newOAuthServer().start()
+			t.Cleanup(srv.Close)
+			e = exploreFiles(t, map[string]string{"mcptest.yaml": loginSuite(srv.URL)})
 		}
 		if name == "tests" {
 			e.write("mcptest.yaml", testedSuite)

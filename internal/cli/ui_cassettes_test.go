@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -99,5 +100,66 @@ func TestUIOfACassetteAlone(t *testing.T) {
 	choice := `{"call":0,"recorded":{"cassette":0,"line":8},"file":0,"name":"","leave":[]}`
 	if why := e.post("draft", choice).Lookup("problem").Text(); !strings.Contains(why, "mcptest cassette promote") {
 		t.Errorf("got %q", why)
+	}
+}
+
+// Sessions are recorded in the folder of --record and nowhere else, without secrets; what has passed so
+// far is saved on a click, and is a cassette of the page. Nothing that exists is replaced.
+func TestUIRecords(t *testing.T) {
+	t.Parallel()
+	e := exploreFiles(t, map[string]string{"mcptest.yaml": countingSuite}, "--record", "rec", "mcptest.yaml")
+	e.write("rec/c.cassette.ndjson", "mine\n")
+	if why := e.post("save", `{"server":0}`).Lookup("problem").Text(); !strings.Contains(why, "no session") {
+		t.Errorf("before a session: %q", why)
+	}
+	e.connect()
+	e.call("secret", `{"text":"sk-planted-0123456789abcdef"}`)
+	for _, body := range []string{`{"server":0,"path":"/tmp/x"}`, `{"server":0,"file":"x"}`, `{"server":"../x"}`} {
+		if status, text := e.send("/api/save", body, nil); status != 400 {
+			t.Errorf("%s: %d %s", body, status, text)
+		}
+	}
+	if why := e.post("save", `{"server":7}`).Lookup("problem").Text(); why == "" {
+		t.Error("the traffic of an unknown server was saved")
+	}
+	saved := e.post("save", `{"server":0}`).Lookup("file").Text()
+	testkit.Equal(t, "the name", saved, "rec/c-3.cassette.ndjson") // c-2 is being recorded
+	shown := e.post("cassette", `{"cassette":0,"after":0}`)
+	if n := shown.Lookup("rows").Len(); n < 6 || !strings.Contains(shown.String(), `"keep":true`) {
+		t.Errorf("%d rows: %s", n, shown)
+	}
+	e.call("read", `{}`)
+	if err := e.cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	_ = e.cmd.Wait()
+	if said := e.read("stderr"); !strings.Contains(said, "recorded in rec/c-2.cassette.ndjson") {
+		t.Errorf("standard error: %s", said)
+	}
+	for name, calls := range map[string]int{"c-2": 2, "c-3": 1} {
+		path := "rec/" + name + ".cassette.ndjson"
+		text := e.read(path)
+		if strings.Contains(text, "planted-0123456789") || !strings.Contains(text, "[redacted]") {
+			t.Errorf("%s has a secret: %s", path, text)
+		}
+		testkit.Equal(t, "calls in "+path, strings.Count(text, `"method":"tools/call"`), calls)
+		if info, err := os.Stat(filepath.Join(e.dir, path)); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %v %v", path, info.Mode(), err)
+		}
+	}
+	testkit.Equal(t, "what was there", e.read("rec/c.cassette.ndjson"), "mine\n")
+}
+
+// Without --record, nothing is recorded and nothing saved.
+func TestUIRecordsNothingUnasked(t *testing.T) {
+	t.Parallel()
+	e := explore(t)
+	e.connect()
+	e.call("read", "{}")
+	if why := e.post("save", `{"server":0}`).Lookup("problem").Text(); !strings.Contains(why, "--record FOLDER") {
+		t.Errorf("got %q", why)
+	}
+	if found, _ := filepath.Glob(filepath.Join(e.dir, "*.ndjson*")); len(found) > 0 {
+		t.Errorf("written: %s", found)
 	}
 }

@@ -433,7 +433,14 @@ func TestUICreatesASuite(t *testing.T) {
 	e.connect()
 	id, _ := e.call("read", `{}`)
 	choice := `"call":` + id + `,"file":0,"name":"mine","leave":[]`
-	shown := e.post("draft", "{"+choice+"}").Lookup("shown").Text()
+	draft := e.post("draft", "{"+choice+"}")
+	for i, line := range draft.Lookup("diff").Texts() {
+		if i > 0 && !strings.HasPrefix(line, "+ ") {
+			t.Errorf("a line of a new file is not marked as added: %q", line)
+		}
+	}
+	testkit.Equal(t, "in words", draft.Lookup("assertions").At(0).Lookup("sentence").Text(), `text is exactly "done read"`)
+	shown := draft.Lookup("shown").Text()
 	if place := e.post("insert", "{"+choice+`,"shown":"`+shown+`"}`).Lookup("place").Text(); place != "mcptest.yaml:6" {
 		t.Errorf("place %s\n%s", place, e.read("mcptest.yaml"))
 	}

@@ -139,11 +139,16 @@ func TestUIAsksBeforeTests(t *testing.T) {
 func TestUIStopsTests(t *testing.T) {
 	t.Parallel()
 	e := explore(t)
-	e.write("mcptest.yaml", "servers: {c: {command: [counting, log]}}\ntools:\n  - {name: hangs, tool: hang, expect: [{target: text, matcher: {exact: x}}]}\n")
+	e.write("mcptest.yaml", "servers: {c: {command: [counting, log]}}\ntools:\n  - {name: hangs, tool: hang, expect: [{target: text, matcher: {exact: x}}]}\n"+
+		"  - {name: waits, tool: read, expect: [{target: text, matcher: {exact: x}}]}\n")
 	version := e.awaitTests("hangs")
 	token := e.post("tests-run", `{"version":"`+version+`","all":true}`).Lookup("confirm").Text()
 	e.post("tests-run", `{"version":"`+version+`","all":true,"confirm":"`+token+`"}`)
 	testkit.Wait(t, "the call", func() bool { return e.count("call hang") == 1 })
+	e.await("the counters", func(state jsonv.Value) bool {
+		run := state.Lookup("run")
+		return run.Lookup("running").Literal()+" "+run.Lookup("queued").Literal() == "1 1"
+	})
 	if why := e.post("tests-run", `{"version":"`+version+`","all":true}`).Lookup("problem").Text(); why != "a run is going on" {
 		t.Errorf("a second run: %s", why)
 	}
@@ -154,6 +159,7 @@ func TestUIStopsTests(t *testing.T) {
 		return !run.Lookup("going").Bool()
 	})
 	testkit.Equal(t, "problem", run.Lookup("problem").Text(), "the run was stopped")
+	testkit.Equal(t, "running after the end", run.Lookup("running").Literal(), "0")
 	testkit.Wait(t, "the end of the server", func() bool { return e.count("end") == 1 })
 }
 

@@ -17,6 +17,7 @@ import (
 func countingMain() {
 	s := &countingServer{log: os.Args[1], out: bufio.NewWriter(os.Stdout)}
 	s.note(fmt.Sprintf("start %d", os.Getpid()))
+	s.hostile = len(os.Args) > 2 && os.Args[2] == "hostile"
 	if len(os.Args) > 2 && os.Args[2] == "mute" { // it never answers
 		time.Sleep(time.Hour)
 	}
@@ -29,7 +30,7 @@ func countingMain() {
 		}
 	}
 	s.note("end")
-	if len(os.Args) > 2 { // one that does not end by itself
+	if len(os.Args) > 2 && !s.hostile { // one that does not end by itself
 		signal.Ignore(os.Interrupt, syscall.SIGTERM)
 		time.Sleep(time.Hour)
 	}
@@ -46,9 +47,10 @@ type countedMessage struct {
 }
 
 type countingServer struct {
-	log string
-	out *bufio.Writer
-	ask json.RawMessage // the id of the call that waits for an answer
+	log     string
+	out     *bufio.Writer
+	ask     json.RawMessage // the id of the call that waits for an answer
+	hostile bool            // everything is a payload
 }
 
 // note appends a line to the log.
@@ -149,6 +151,10 @@ func (s *countingServer) handle(m countedMessage) {
 	switch {
 	case m.Method == "initialize":
 		s.result(m.ID, `{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"counting","version":"1"}}`)
+	case m.Method == "tools/list" && s.hostile:
+		s.result(m.ID, hostileTools())
+	case m.Method == "tools/call" && s.hostile:
+		s.hostileCall(m)
 	case m.Method == "tools/list":
 		s.result(m.ID, s.tools())
 	case m.Method == "tools/call":

@@ -6,7 +6,7 @@ import puppeteer from 'puppeteer-core';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const job = JSON.parse(readFileSync(0, 'utf8'));
-const patience = 60000;
+const patience = Number(process.env.MCPTEST_PATIENCE ?? 60000); // milliseconds
 const browser = await puppeteer.launch({ timeout: patience, protocolTimeout: 2 * patience, executablePath: job.chromium, headless: true, args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'] });
 const out = [];
 setTimeout(() => { browser.process().kill('SIGKILL'); process.stderr.write('timed out after: ' + JSON.stringify(out)); process.exit(1); }, 500000).unref();
@@ -65,6 +65,12 @@ async function item(page, name) {
 }
 const badges = (page) => page.$$eval('table[aria-label=Wire] tbody tr', (rows) => rows.flatMap((r) => [...r.querySelectorAll('.badge')].map((b) => b.textContent)));
 
+// Whether a person sees an element without scrolling.
+const inView = async (page, role, name) => (await aria(page, role, name)).evaluate((e) => {
+  const r = e.getBoundingClientRect();
+  return e.contains(document.elementFromPoint(r.x + r.width / 2, r.y + r.height / 2));
+});
+
 async function open(address, bad, { width = 1280, height = 900, theme = 'light' } = {}) {
   const page = await browser.newPage();
   await page.setViewport({ width, height });
@@ -106,7 +112,14 @@ const flows = {
     if (await page.evaluate(() => location.hash)) bad('the token is in the address');
     await click(page, 'button', 'Connect');
     await item(page, 'get-sum');
+    await aria(page, 'textbox', 'a');
+    if (!await inView(page, 'button', 'Send')) bad('Send is not in view');
+    // What does not fit its type is said, and can be sent.
+    await type(page, 'textbox', 'a', 'abc');
+    await waitText(page, 'Not a number: it is sent as a text.');
+    await waitEnabled(page, 'button', 'Send');
     await type(page, 'textbox', 'a', '2');
+    await page.waitForFunction(() => !document.body.innerText.includes('Not a number'), { timeout: patience });
     await type(page, 'textbox', 'b', '3');
     const value = await (await aria(page, 'textbox', 'Arguments (JSON)')).evaluate((e) => e.value);
     if (JSON.stringify(JSON.parse(value)) !== '{"a":2,"b":3}') bad(`the arguments are ${value}`);
@@ -121,10 +134,16 @@ const flows = {
     if (!(await textOf(page, 'region', 'Raw bytes')).includes('"get-sum"')) bad('the bytes of a row are not shown');
     await waitText(page, 'mcptest call get-sum');
     if ((await badges(page)).length) bad('a correct server has badges');
+    await click(page, 'button', 'Save as cassette');
+    await waitText(page, 'cassettes are written only to a folder that the command line names');
     await click(page, 'tab', 'Call');
     await click(page, 'button', 'Keep as test');
     await page.waitForFunction(() => document.querySelector('[aria-label=Diff]').textContent.includes('get-sum'), { timeout: patience });
     await waitText(page, 'does not exist yet: Insert creates it.');
+    await aria(page, 'checkbox', 'text is exactly "The sum of 2 and 3 is 5."');
+    const unmarked = await page.$eval('[aria-label=Diff]', (e) => e.textContent.split('\n').filter((line) => !/^(@@ new file|\+)/.test(line)));
+    if (unmarked.length) bad(`lines of a new file that are not marked as added: ${unmarked}`);
+    if (!await inView(page, 'button', 'Insert')) bad('Insert is not in view');
     await shot(page, 'keep');
     // One click inserts, also right after the name was typed.
     await type(page, 'textbox', 'Test name', 'two and three');
@@ -139,6 +158,17 @@ const flows = {
     await page.waitForFunction(() => document.querySelector('[aria-label=Diff]').textContent.includes('get-sum'), { timeout: patience });
     await (await waitEnabled(page, 'button', 'Insert')).click();
     await page.waitForFunction(() => [...document.querySelectorAll('[role=status] p')].some((p) => p.textContent === 'passed'), { timeout: patience });
+    await click(page, 'tab', 'Tests');
+    await page.waitForFunction(() => document.querySelector('table[aria-label=Tests] tbody').textContent.includes('passed'), { timeout: patience });
+    await click(page, 'button', 'two and three');
+    if (!(await textOf(page, 'region', 'What the run says')).includes('1 passed')) bad('the report of a kept test is not shown');
+    // The server asks for roots after Connect, which the page explains.
+    await click(page, 'tab', 'Answer');
+    await waitText(page, 'which folders of this machine it may work with. That is no error');
+    await audit(page, bad, 'a question');
+    await shot(page, 'roots');
+    await click(page, 'button', 'Decline');
+    await waitText(page, 'No server asks anything now.');
     // A reload keeps the token, and shows the last call.
     await page.reload({ waitUntil: 'load' });
     await waitText(page, 'The sum of 2 and 3 is 5.');
@@ -169,7 +199,7 @@ const flows = {
     await click(page, 'tab', 'Call');
     if (await page.$('a[href^="javascript"]')) bad('a link runs a script');
     await item(page, 'hostile');
-    if (!(await page.evaluate(() => document.body.innerText)).includes('\\u202e')) bad('a character that changes the order of text is not escaped');
+    await waitText(page, '\\u202e reversed'); // a character that changes the order of text is escaped
     await unharmed(page, bad);
     await item(page, '<img');
     await (await waitEnabled(page, 'button', 'Send')).click();
@@ -250,9 +280,22 @@ const flows = {
     const dialog = await page.waitForSelector('dialog[open]', { timeout: patience });
     if (!(await dialog.evaluate((d) => d.innerText)).includes('write of c')) bad('the question does not name the tools');
     await audit(page, bad, 'the question of a run');
+    let held = null; // the first question for outcomes
+    await page.setRequestInterception(true);
+    page.on('request', (r) => { if (r.url().endsWith('/api/outcomes') && !held) held = r; else r.continue(); });
     await (await dialog.$('aria/Run[role="button"]')).click();
     await waitText(page, 'Run 1: 4 passed, 1 failed, 0 errors, 0 inconclusive, 1 skipped');
-    await click(page, 'button', 'reads more');
+    // A redraw between press and release does not swallow the click.
+    const pressed = await aria(page, 'button', 'reads more');
+    await pressed.hover();
+    await page.mouse.down();
+    await page.evaluate(() => new Promise((done) => { dispatchEvent(new Event('resize')); setTimeout(done, 200); }));
+    if (!await pressed.evaluate((b) => b.isConnected)) bad('a button was replaced while it was pressed');
+    await page.mouse.up();
+    // A report that is opened before its outcome has come is completed.
+    await page.waitForFunction(() => document.querySelector('#panel-Tests [aria-label=Report] h3')?.textContent === 'reads more', { timeout: patience });
+    if (await page.$('[aria-label="What the run says"]')) bad('a report is there before its outcome');
+    held.continue();
     if (!(await textOf(page, 'region', 'What the run says')).includes('expected "other", got "done read"')) bad('the report of a failure is not shown');
     if (!(await page.$('a[href^="vscode://file/"]'))) bad('no link opens the test in an editor');
     await audit(page, bad, 'the tab Tests');
@@ -281,12 +324,13 @@ const flows = {
     await type(page, 'textbox', 'date', '2026-03-09');
     await (await waitEnabled(page, 'button', 'Send')).click();
     await waitText(page, '"zone":"UTC"');
+    await waitText(page, 'Findings of check (4)');
     await click(page, 'button', 'Keep as test');
     await page.waitForFunction(() => document.querySelector('[aria-label=Diff]').textContent.includes('find_slot'), { timeout: patience });
     await page.$eval('#panel-Call [aria-label=Result]', (e) => e.scrollIntoView({ block: 'start' }));
     await page.$eval('#panel-Wire .scroller', (e) => { e.scrollTop = 0; });
+    await page.waitForFunction(() => document.querySelector('table[aria-label=Wire] [data-seq="1"]'), { timeout: patience, polling: 50 });
     await page.evaluate(() => document.activeElement.blur());
-    await new Promise((done) => setTimeout(done, 300));
     await shot(page, 'ui');
     return { text: await page.$eval('#panel-Call', (e) => e.innerText) };
   },
@@ -299,21 +343,24 @@ const flows = {
     await type(page, 'textbox', 'date', '2026-03-09');
     await (await waitEnabled(page, 'button', 'Send')).click();
     await waitText(page, '"title":"Stand-up"');
-    const unfold = (/** @type {string} */ begin) => page.evaluate((b) => {
+    // What is unfolded is made then.
+    const unfold = (/** @type {string} */ begin) => page.waitForFunction((b) => {
       const d = [...document.querySelectorAll('#panel-Call [aria-label=Result] details:not([open])')].find((e) => e.querySelector('summary').textContent.startsWith(b));
-      d.open = true;
-    }, begin);
+      if (d) d.open = true;
+      return d;
+    }, { timeout: patience, polling: 50 }, begin);
     const expects = (/** @type {string} */ line, yes = true) => page.waitForFunction((l, y) => {
       const shown = document.querySelector('[aria-label=Diff]').textContent.includes(l);
       return shown === y;
     }, { timeout: patience, polling: 50 }, line, yes);
-    for (const part of ['JSON', 'Tree', 'structuredContent', 'events', '0']) {
-      await unfold(part);
-      await new Promise((done) => setTimeout(done, 100)); // what is unfolded is made then
-    }
+    for (const part of ['JSON', 'Tree', 'structuredContent', 'events', '0']) await unfold(part);
     const result = '#panel-Call [aria-label=Result] ';
     const press = async (/** @type {string} */ name) => {
-      await page.evaluate((within, n) => [...document.querySelectorAll(within + 'button.value')].filter((b) => b.checkVisibility()).findLast((b) => b.textContent === n).click(), result, name);
+      await page.waitForFunction((within, n) => {
+        const found = [...document.querySelectorAll(within + 'button.value')].filter((b) => b.checkVisibility()).findLast((b) => b.textContent === n);
+        found?.click();
+        return found;
+      }, { timeout: patience, polling: 50 }, result, name);
     };
     await press('"Stand-up"');
     await expects('events[0].title', false);
@@ -340,6 +387,67 @@ const flows = {
     return {};
   },
 
+  // Everything of a server is a payload: no script runs, the policy is not violated, links are inert.
+  async hostile({ address }, bad) {
+    const page = await open(address, bad);
+    await clickInList(page, 'ul[aria-label=Servers] button', 'o');
+    await (await waitEnabled(page, 'button', 'Connect')).click();
+    await waitText(page, 'Status: failed');
+    await waitText(page, 'fail ');
+    await unharmed(page, bad);
+    await clickInList(page, 'ul[aria-label=Servers] button', 'h');
+    await (await waitEnabled(page, 'button', 'Connect')).click();
+    const tools = 'ul[aria-label=Tools] button';
+    await page.waitForFunction((t) => document.querySelectorAll(t).length === 41, { timeout: patience, polling: 50 }, tools);
+    await waitText(page, 'findings of check');
+    const strange = await page.evaluate(async (list) => {
+      const found = [];
+      const until = async (ok) => { while (!ok()) await new Promise((done) => setTimeout(done, 20)); };
+      const send = [...document.querySelectorAll('#panel-Call button')].find((b) => b.textContent === 'Send');
+      const result = document.querySelector('#panel-Call [aria-label=Result]');
+      for (let i = 0; i < 41; i++) {
+        document.querySelectorAll(list)[i].click();
+        await until(() => send.disabled);
+        await until(() => !send.disabled);
+        result.replaceChildren();
+        send.click();
+        await until(() => result.querySelector('h3'));
+        for (const d of result.querySelectorAll('details')) d.open = true;
+        for (const e of document.querySelectorAll('main script, main iframe, main object, main embed, main svg, main form, main link, main base, main meta, main style, main img:not(.shown)')) found.push(i + ' ' + e.tagName);
+        for (const a of document.querySelectorAll('a[href]')) if (!/^https?:/.test(a.href)) found.push(i + ' ' + a.href.slice(0, 80));
+        for (const img of document.querySelectorAll('img')) if (!img.src.startsWith('data:image/')) found.push(i + ' ' + img.src.slice(0, 80));
+        if (/[\u202e\u2066\u200b\u001b\u0000]/.test(document.body.innerText)) found.push(i + ' a character that is not escaped');
+      }
+      return found;
+    }, tools);
+    if (strange.length) bad(`of payloads: ${strange}`);
+    const wide = await overflows(page);
+    if (wide > 0) bad(`a payload makes the page ${wide} px too wide`);
+    await type(page, 'textbox', '__proto__', 'mine');
+    const value = await (await aria(page, 'textbox', 'Arguments (JSON)')).evaluate((e) => e.value);
+    if (!value.includes('"__proto__": "mine"')) bad(`a field called __proto__ is lost: ${value}`);
+    if (await page.evaluate(() => location.hash + document.title !== 'mcptest ui')) bad('the address or the title was changed');
+    await unharmed(page, bad);
+    await shot(page, 'hostile');
+    return {};
+  },
+
+  // A login: its token is in no part of the page.
+  async login({ address }, bad) {
+    const page = await open(address, bad);
+    page.on('console', (m) => { if (m.text().includes('canary-')) bad(`the console has the token: ${m.text()}`); });
+    await (await waitEnabled(page, 'button', 'Connect')).click();
+    await waitText(page, 'Status: connected');
+    await page.waitForSelector('ul[aria-label=Tools] button', { timeout: patience });
+    await click(page, 'tab', 'Wire');
+    await page.waitForFunction(() => document.querySelector('table[aria-label=Wire] [data-seq="1"]'), { timeout: patience, polling: 50 });
+    await page.$eval('table[aria-label=Wire] tr.frame', (tr) => tr.click());
+    await aria(page, 'region', 'Raw bytes');
+    const everything = await page.evaluate(() => document.documentElement.outerHTML + JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie]) + location.href);
+    if (everything.includes('canary-')) bad('the page has the token of a login');
+    return {};
+  },
+
   // The same call with another protocol version: two columns, and what differs.
   async also({ address }, bad) {
     const page = await open(address, bad);
@@ -347,14 +455,20 @@ const flows = {
     await item(page, 'get-sum');
     await (await waitEnabled(page, 'button', 'Send')).click();
     await waitText(page, 'The sum of');
-    const where = await aria(page, 'combobox', 'Another server or protocol version');
-    const option = await where.evaluate((s) => [...s.options].find((o) => o.textContent.endsWith('2025-06-18'))?.value);
-    await where.select(option);
+    const ticked = await page.$$eval('.places input:checked', (list) => list.map((b) => b.labels[0].textContent));
+    if (ticked.join() !== 'server, 2025-06-18') bad(`ticked at first: ${ticked}`);
+    await click(page, 'checkbox', 'server, 2025-03-26');
     await (await waitEnabled(page, 'button', 'Also on')).click();
-    const dialog = await page.waitForSelector('dialog[open]', { timeout: 3000 }).catch(() => null);
-    if (dialog) await (await dialog.$('aria/Send[role="button"]')).click();
-    await waitText(page, 'No differences:');
-    if (!(await textOf(page, 'region', 'Other result')).includes('The sum of')) bad('the other result is not shown');
+    for (const version of ['2025-06-18', '2025-03-26']) { // the tools of another version are not known, so each call is asked about
+      const dialog = await page.waitForSelector(`dialog[open][aria-label$="on server, ${version}?"]`, { timeout: patience });
+      await (await dialog.$('aria/Send[role="button"]')).click();
+    }
+    for (const version of ['2025-06-18', '2025-03-26']) {
+      await page.waitForFunction((v) => document.querySelector(`[aria-label="Differences on server, ${v}"]`)?.textContent.startsWith('No differences:'), { timeout: patience, polling: 50 }, version);
+      if (!(await textOf(page, 'region', `Result on server, ${version}`)).includes('The sum of')) bad('the other result is not shown');
+    }
+    const tops = await page.$$eval('.columns [aria-label^="Result"]', (list) => list.map((e) => Math.round(e.getBoundingClientRect().left)));
+    if (new Set(tops).size < 2) bad(`the results are not side by side: ${tops}`);
     await audit(page, bad, 'Also on');
     await shot(page, 'also');
     return {};
@@ -474,10 +588,12 @@ const flows = {
     await waitText(second, 'done read');
     // While the definition of another tool is on its way, its call would have the arguments of this one.
     await second.setRequestInterception(true);
-    second.on('request', (r) => { setTimeout(() => r.continue(), r.url().endsWith('/definition') ? 500 : 0); });
+    let held = null;
+    second.on('request', (r) => { if (r.url().endsWith('/definition') && !held) held = r; else r.continue(); });
     await clickInList(second, 'ul[aria-label] button', 'bad');
     await second.waitForFunction(() => document.querySelector('#panel-Call h2').textContent === 'bad', { timeout: patience });
     if (!await (await aria(second, 'button', 'Send')).evaluate((b) => b.disabled)) bad('a tool can be called with the arguments of another one');
+    held.continue();
     await (await waitEnabled(second, 'button', 'Send')).click();
     await waitText(second, 'done bad');
     return {};

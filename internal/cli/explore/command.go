@@ -23,14 +23,16 @@ import (
 func NewCmd(s cmdutil.Streams) *cobra.Command {
 	var f flags
 	cmd := &cobra.Command{
-		Use:        "ui [SUITE…] [--cassette FILE] [--url URL | -- command args…]",
+		Use:        "ui [SUITE…] [--cassette FILE] [--record DIR] [--url URL | -- command args…]",
 		SuggestFor: []string{"view", "inspector", "open", "web", "gui"},
 		Short:      "Explore servers in a page, and keep calls as tests",
 		Long: `Show a page on this machine: connect to the servers of suites, call tools by hand, see every message
 with its violations, answer the server's questions, and keep a call as a test of the suite.
 
 Without arguments, the suite is ./mcptest.yaml. With --url or a command after --, no suite is needed; a kept test then
-creates ./mcptest.yaml. --cassette adds recorded traffic, of which calls can be kept, too. The page starts, calls and writes nothing but what the command line names and a person
+creates ./mcptest.yaml. --cassette adds recorded traffic, of which calls can be kept, too. --record writes the
+traffic of the sessions to a folder, one cassette for each server, and lets the page save what has passed so far; nothing
+there is replaced. The page starts, calls and writes nothing but what the command line names and a person
 clicks: no server is started before Connect, and a tool that does not declare readOnlyHint: true is called after a
 question.
 
@@ -44,12 +46,14 @@ Exit codes: 0 ended by the user, 2 invalid command line, or a file that can't be
   mcptest ui suite.yaml
   mcptest ui -- npx -y @modelcontextprotocol/server-everything
   mcptest ui --url http://localhost:8080/mcp --port 7000 --no-open
+  mcptest ui suite.yaml --record recordings
   mcptest ui suite.yaml --cassette bug.cassette.ndjson`,
 	}
 	f.Add(cmd)
 	option.AddClient(cmd, &f.Client)
 	fl := cmd.Flags()
 	fl.StringArrayVar(&f.cassettes, "cassette", nil, "also show this cassette `file`; may be repeated")
+	fl.StringVar(&f.record, "record", "", "record the sessions of the page to cassettes in this `folder`, without secrets")
 	fl.IntVar(&f.port, "port", 0, "listen on this `port` of 127.0.0.1 (default: a free one)")
 	fl.BoolVar(&f.noOpen, "no-open", false, "don't open a browser")
 	fl.DurationVar(&f.idle, "idle", 0, "end after this `time` without a page that is open (default: never)")
@@ -81,6 +85,11 @@ func (f *flags) run(cmd *cobra.Command, s cmdutil.Streams, args []string) error 
 		return err
 	}
 	defer recorded.close()
+	recording, err := newRecorder(f.record, s, redactor, recorded)
+	if err != nil {
+		return err
+	}
+	in.recorded = recording.dialer
 	shared, err := f.Share(cmd, s, redactor)
 	if err != nil {
 		return err
@@ -88,16 +97,19 @@ func (f *flags) run(cmd *cobra.Command, s cmdutil.Streams, args []string) error 
 	in.shared = shared
 	return option.Guarded(shared.World, s.Err, func() error {
 		defer shared.Close()
-		return f.show(shared.Context, s, in, recorded)
+		return f.show(shared.Context, s, in, recorded, recording)
 	})
 }
 
 // show listens, says where, and waits for the end.
-func (f *flags) show(ctx context.Context, s cmdutil.Streams, in *inputs, recorded *tapes) error {
+func (f *flags) show(
+	ctx context.Context, s cmdutil.Streams, in *inputs, recorded *tapes, recording *recorder,
+) error {
 	listeners, port, err := listen(f.port)
 	if err != nil {
 		return option.Invalid("--port %d: %v", f.port, err)
 	}
+	defer recording.close() // after the sessions
 	hub := live.New(ctx, in)
 	defer hub.Close()
 	past := &history{redactor: in.redactor, runs: newShelf()}
@@ -106,7 +118,7 @@ func (f *flags) show(ctx context.Context, s cmdutil.Streams, in *inputs, recorde
 	token := newToken()
 	pages := api.New(api.Options{
 		Hub: hub, Keeper: newKeeper(in, recorded), Tapes: recorded, Tester: tests, Historian: past,
-		Redactor: in.redactor, Usage: in.usage(hub), Port: port, Token: token,
+		Recorder: recording, Redactor: in.redactor, Usage: in.usage(hub), Port: port, Token: token,
 	})
 	server := serve(listeners, pages)
 	defer server.Close()

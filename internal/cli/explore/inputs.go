@@ -20,6 +20,7 @@ import (
 	"mcptest/internal/cli/doctor"
 	"mcptest/internal/cli/option"
 	"mcptest/internal/client/mcp"
+	"mcptest/internal/run/connect"
 	"mcptest/internal/run/inspect"
 	"mcptest/internal/spec/plan"
 	"mcptest/internal/ui/live"
@@ -31,6 +32,7 @@ type flags struct {
 	cassettes []string
 	port      int
 	noOpen    bool
+	record    string // a folder
 	idle      time.Duration
 }
 
@@ -41,9 +43,10 @@ type inputs struct {
 	streams  cmdutil.Streams
 	redactor *secret.Redactor
 	shared   *option.Shared
-	paths    []string     // of suites that tests may be written to
-	creates  bool         // paths has one file, which does not exist yet
-	one      *plan.Server // of --url or a command; nil: the servers of the suites
+	recorded func(connect.Dialer) connect.Dialer // the dialer with --record
+	paths    []string                            // of suites that tests may be written to
+	creates  bool                                // paths has one file, which does not exist yet
+	one      *plan.Server                        // of --url or a command; nil: the servers of the suites
 	argv     []string
 
 	mu    sync.Mutex
@@ -230,7 +233,9 @@ func (in *inputs) Options(sv *plan.Server) inspect.Options {
 	if known, _ := option.KnownClient(in.flags.Client); known != nil { // an unknown one was refused
 		def.Client = *known
 	}
-	return in.shared.Options(&def)
+	o := in.shared.Options(&def)
+	o.Dial = in.recorded(o.Dial)
+	return o
 }
 
 // Diagnose implements [live.Host].

@@ -197,7 +197,7 @@ func (k *keeper) Draft(s api.Subject, c api.Choice) (api.Draft, error) {
 	parts := lists.Map(r.Test.Chosen, func(part draft.Part) int { return r.Test.FindPart(p.Expect, part) })
 	assertions := lists.Map(p.Expect, func(x draft.Expectation) api.Assertion {
 		v := jsonv.ObjectOf("target", x.Target, "matcher", jsonv.ObjectOf(x.Matcher, x.Argument))
-		return api.Assertion{Text: source.Flow(v, source.FlowText), Note: x.Review()}
+		return api.Assertion{Text: source.Flow(v, source.FlowText), Sentence: x.Sentence(), Note: x.Review()}
 	})
 	notes := p.Notes
 	if path := k.ownPath(); k.in.creates && path != "" {

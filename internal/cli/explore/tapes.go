@@ -54,6 +54,18 @@ func openTapes(paths []string, s cmdutil.Streams, redactor *secret.Redactor) (*t
 	return t, nil
 }
 
+// add adds a cassette that the page has saved.
+func (t *tapes) add(path string) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	file := &tape{path: path}
+	if err := t.read(file); err != nil {
+		return err
+	}
+	t.files = append(t.files, file)
+	return nil
+}
+
 // read reads a cassette, and replaces what was read before. The caller holds the lock, or is
 // alone.
 func (t *tapes) read(f *tape) error {
@@ -81,6 +93,8 @@ func (t *tapes) close() {
 
 // Names implements [api.Tapes].
 func (t *tapes) Names() []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	return lists.Map(t.files, func(f *tape) string { return option.Shown(f.path) })
 }
 

@@ -28,6 +28,7 @@ type testRun struct {
 	process *proc.Process
 	began   time.Time
 	left    map[testName][]int // numbers of the tests that have not ended
+	begun   map[string]bool    // indexes of the tests that have begun and not ended
 
 	mu     sync.Mutex
 	state  api.Run
@@ -80,8 +81,9 @@ func startRun(
 		return nil, err
 	}
 	r := &testRun{
-		id: id, record: to.create(), process: p, began: time.Now(), left: sel.numbers, lines: map[int][]byte{},
-		exited: make(chan struct{}), state: api.Run{ID: id, Going: true, Total: len(sel.tests)},
+		id: id, record: to.create(), process: p, began: time.Now(), left: sel.numbers, begun: map[string]bool{},
+		lines: map[int][]byte{}, exited: make(chan struct{}),
+		state: api.Run{ID: id, Going: true, Total: len(sel.tests)},
 	}
 	go r.follow(changed)
 	return r, nil
@@ -107,7 +109,7 @@ func (r *testRun) follow(changed func()) {
 	_, _ = io.Copy(io.Discard, r.process.Stdout())
 	stopped := r.process.Stop(context.Background(), runGrace)
 	r.mu.Lock()
-	r.state.Going = false
+	r.state.Going, r.state.Running = false, 0
 	r.state.Seconds = time.Since(r.began).Seconds()
 	if r.halted {
 		r.state.Problem = "the run was stopped"
@@ -150,13 +152,17 @@ func (r *testRun) note(line []byte) {
 		if n, err := strconv.Atoi(v.Lookup("total").Literal()); err == nil {
 			r.state.Total = n
 		}
+	case "test_started":
+		r.begun[v.Lookup("index").Literal()] = true
 	case "test_finished":
+		delete(r.begun, v.Lookup("index").Literal())
 		r.finish(v.Lookup("test"), line)
 	case "finding":
 		if f := v.Lookup("finding"); f.Lookup("severity").Text() == "error" && len(r.errors) < maxErrors {
 			r.errors = append(r.errors, f.Lookup("kind").Text()+": "+f.Lookup("message").Text())
 		}
 	}
+	r.state.Running = len(r.begun)
 	r.state.Seconds = time.Since(r.began).Seconds()
 }
 

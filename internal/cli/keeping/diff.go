@@ -11,6 +11,20 @@ import (
 // shownAround is how many unchanged lines are shown before and after a change.
 const shownAround = 3
 
+// createdLines returns a file that does not exist yet as a unified diff.
+func createdLines(after []byte) []string {
+	file := &source.File{Data: after}
+	last := file.Lines()
+	if last > 0 && file.Line(last) == "" {
+		last--
+	}
+	lines := []string{fmt.Sprintf("@@ new file, %d added @@", last)}
+	for _, line := range linesOf(file, 1, last) {
+		lines = append(lines, "+ "+line)
+	}
+	return lines
+}
+
 // changedLines returns the change that an insertion makes, as a unified diff.
 func changedLines(before, after []byte, edit keep.Edit) []string {
 	old, now := &source.File{Data: before}, &source.File{Data: after}

@@ -45,9 +45,12 @@ func (k *Keeper) Propose(r Request) (Proposal, error) {
 	}
 	before := k.before(in)
 	line, _ := in.edit.Line(before, in.entry.Block)
+	diff := changedLines(before, in.after, in.edit)
+	if k.file.IsNew() {
+		diff = createdLines(in.after)
+	}
 	return Proposal{
-		Name: in.entry.Name, Expect: in.all, Diff: changedLines(before, in.after, in.edit), Notes: in.notes,
-		Line: line, Before: before, After: in.after,
+		Name: in.entry.Name, Expect: in.all, Diff: diff, Notes: in.notes, Line: line, Before: before, After: in.after,
 	}, nil
 }
 

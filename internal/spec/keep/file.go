@@ -21,6 +21,9 @@ type File struct {
 	info   fs.FileInfo // nil: the file does not exist yet
 }
 
+// IsNew reports whether the file did not exist when it was read.
+func (f *File) IsNew() bool { return f.info == nil }
+
 // New returns a suite file that does not exist yet, with the text that a test is inserted
 // into. Write creates it.
 func New(path string, text []byte) (*File, error) {

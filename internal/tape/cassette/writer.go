@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/url"
 	"os"
@@ -331,6 +332,48 @@ func (w *Writer) Close() error {
 	err := w.finish()
 	w.failed = errClosed
 	return err
+}
+
+// Copy writes what was recorded so far to a new file: a cassette that ends there. The recording
+// goes on meanwhile.
+func (w *Writer) Copy(path string) error {
+	begin, size, err := w.soFar()
+	if err != nil {
+		return err
+	}
+	from, err := os.Open(w.f.Name())
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	to, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = to.Write(begin)
+	if err == nil {
+		_, err = io.CopyN(to, from, size)
+	}
+	return errors.Join(err, to.Close())
+}
+
+// soFar returns the text that waits for the protocol version, with its header, and how many bytes of
+// the file are whole lines.
+func (w *Writer) soFar() (begin []byte, size int64, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.failed != nil {
+		return nil, 0, w.failed
+	}
+	if w.begun {
+		info, err := w.f.Stat()
+		if err != nil {
+			return nil, 0, err
+		}
+		return nil, info.Size(), nil
+	}
+	begin, err = json.Marshal(w.header)
+	return append(append(begin, '\n'), w.held...), 0, err
 }
 
 // errClosed is returned by a write after Close.

@@ -94,6 +94,19 @@ func numberedName(s *plan.Server, n int) string {
 	return fmt.Sprintf("%s-%d%s", fileName(s.Name), n, cassette.Suffix)
 }
 
+// UnusedName returns the path in a folder of a new cassette of a server. Nothing is there yet, not
+// even one that is being recorded.
+func UnusedName(dir string, s *plan.Server) string {
+	for n := 1; ; n++ {
+		path := filepath.Join(dir, numberedName(s, n))
+		_, err := os.Lstat(path)
+		_, partial := os.Lstat(path + cassette.PartialSuffix)
+		if err != nil && partial != nil {
+			return path
+		}
+	}
+}
+
 // fileName replaces characters that some systems do not allow in file names.
 func fileName(server string) string {
 	name := strings.Map(func(r rune) rune {
@@ -137,6 +150,13 @@ func (f *Folder) Recorder(next connect.Dialer) connect.Dialer {
 		if err != nil {
 			return nil, err
 		}
+		return Recorder(w, next)(ctx, s, o)
+	}
+}
+
+// Recorder returns a dialer that records each connection of next as a session of a cassette.
+func Recorder(w *cassette.Writer, next connect.Dialer) connect.Dialer {
+	return func(ctx context.Context, s *plan.Server, o connect.Options) (wire.Transport, error) {
 		log := NewLog(w)
 		o.Wrap = func(base http.RoundTripper) http.RoundTripper { return HTTP(base, log) }
 		t, err := next(ctx, s, o)
@@ -158,24 +178,28 @@ func (f *Folder) writer(s *plan.Server) (*cassette.Writer, error) {
 	name := f.names[s.Key]
 	r := f.files[name]
 	if r == nil {
-		h := cassette.Header{
-			Program:   f.o.Program,
-			Server:    cassette.Server{Name: s.Name, Command: s.Written(), URL: s.URL},
-			Transport: cassette.Stdio,
-			Volatile:  f.o.Volatile,
-			Suites:    f.users[s.Key],
-		}
-		if s.Argv == nil {
-			h.Transport = cassette.StreamableHTTP
-			if s.Transport == wire.HTTPSSE {
-				h.Transport = cassette.HTTPSSE
-			}
-		}
+		h := HeaderOf(s)
+		h.Program, h.Volatile, h.Suites = f.o.Program, f.o.Volatile, f.users[s.Key]
 		r = &recording{}
 		r.w, r.err = cassette.Create(filepath.Join(f.dir, name), h, f.o.Redact)
 		f.files[name] = r
 	}
 	return r.w, r.err
+}
+
+// HeaderOf returns the header of a cassette of a server.
+func HeaderOf(s *plan.Server) cassette.Header {
+	h := cassette.Header{
+		Server:    cassette.Server{Name: s.Name, Command: s.Written(), URL: s.URL},
+		Transport: cassette.Stdio,
+	}
+	if s.Argv == nil {
+		h.Transport = cassette.StreamableHTTP
+		if s.Transport == wire.HTTPSSE {
+			h.Transport = cassette.HTTPSSE
+		}
+	}
+	return h
 }
 
 // Replay opens the cassettes of the servers of a plan.

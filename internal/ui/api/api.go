@@ -20,6 +20,7 @@ type Options struct {
 	Tapes     Tapes
 	Tester    Tester
 	Historian Historian
+	Recorder  Recorder
 	Redactor  *secret.Redactor
 	Usage     func(server int) string // flags and arguments of `mcptest call` for a server
 	Port      int

@@ -60,7 +60,7 @@ func (a *API) draft(_ context.Context, in toKeep) (jsonv.Value, error) {
 		return jsonv.Value{}, err
 	}
 	assertions := jsonv.List(d.Assertions, func(x Assertion) jsonv.Value {
-		return jsonv.ObjectOf("text", x.Text, "note", textOrAbsent(x.Note))
+		return jsonv.ObjectOf("text", x.Text, "sentence", x.Sentence, "note", textOrAbsent(x.Note))
 	})
 	return jsonv.ObjectOf(
 		"name", d.Name, "assertions", assertions, "parts", jsonv.List(d.Parts, numberOf),

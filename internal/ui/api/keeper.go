@@ -55,7 +55,11 @@ type Draft struct {
 }
 
 // Assertion is one line of a test.
-type Assertion struct{ Text, Note string }
+type Assertion struct {
+	Text     string // as in the suite
+	Sentence string // what it requires, in words
+	Note     string
+}
 
 // Inserted is a test that was written.
 type Inserted struct {

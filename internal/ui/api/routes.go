@@ -27,6 +27,7 @@ func New(o Options) *API {
 		"/api/text":        handler(a.text),
 		"/api/answer":      handler(a.answer),
 		"/api/frame":       handler(a.frame),
+		"/api/save":        handler(a.saveCassette),
 		"/api/cassette":    handler(a.cassette),
 		"/api/recorded":    handler(a.recorded),
 		"/api/tests":       handler(a.tests),

@@ -23,6 +23,7 @@ func (a *API) stateNow() jsonv.Value {
 		"suites", a.o.Tester.Version(),
 		"run", runView(a.o.Tester.Run()),
 		"cassettes", jsonv.List(a.o.Tapes.Names(), jsonv.String),
+		"recording", textOrAbsent(a.o.Recorder.Folder()),
 		"files", jsonv.List(a.o.Keeper.Files(), jsonv.String),
 	)
 }

@@ -56,6 +56,7 @@ type Run struct {
 	ID                                            int // 0: there was none
 	Going                                         bool
 	Total                                         int
+	Running                                       int // tests that have begun and not ended
 	Passed, Failed, Errors, Inconclusive, Skipped int
 	Seconds                                       float64
 	Problem                                       string // why there are no or not all results

@@ -46,8 +46,14 @@ func runView(r Run) jsonv.Value {
 	return jsonv.ObjectOf(
 		"id", r.ID, "going", r.Going, "total", r.Total, "passed", r.Passed, "failed", r.Failed,
 		"errors", r.Errors, "inconclusive", r.Inconclusive, "skipped", r.Skipped, "seconds", r.Seconds,
-		"problem", textOrAbsent(r.Problem),
+		"running", r.Running, "queued", queued(r), "problem", textOrAbsent(r.Problem),
 	)
+}
+
+// queued returns how many tests of a run have not begun.
+func queued(r Run) int {
+	ended := r.Passed + r.Failed + r.Errors + r.Inconclusive + r.Skipped
+	return max(0, r.Total-ended-r.Running)
 }
 
 type ofRun struct {

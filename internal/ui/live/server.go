@@ -3,6 +3,7 @@ package live
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 
@@ -39,6 +40,7 @@ type Server struct {
 	reason  []string // of the status, a line each
 	layers  []Layer
 	who     string // name and version of the server
+	spoken  []string
 	offer   *Offer
 	offers  int
 	checked int // the number of the lists that were examined
@@ -59,6 +61,7 @@ type View struct {
 	Reason  []string
 	Layers  []Layer
 	Who     string
+	Spoken  []string // protocol versions that the server is known to speak, that of the session first
 	Offer   *Offer
 	Offers  int // grows when the lists are read again
 	Checked int // Offers when they were examined
@@ -74,7 +77,7 @@ func (s *Server) View() View {
 	defer s.mu.Unlock()
 	v := View{
 		ID: s.ID, Def: s.def, Status: s.status, Version: s.version, Reason: s.reason, Layers: s.layers,
-		Who: s.who, Offer: s.offer, Offers: s.offers, Checked: s.checked,
+		Who: s.who, Spoken: s.spoken, Offer: s.offer, Offers: s.offers, Checked: s.checked,
 	}
 	if s.running != nil {
 		v.Call = s.running.ID
@@ -151,6 +154,18 @@ func whyVersion(sess *mcp.Session, chosen string) string {
 		return text + ": the server answered server/discover"
 	}
 	return text + ": the server answered initialize"
+}
+
+// spokenBy returns the protocol versions that a server is known to speak: that of the session, and those
+// that it listed.
+func spokenBy(sess *mcp.Session) []string {
+	out := []string{sess.Protocol()}
+	for _, name := range sess.ServerInfo().Lookup("supportedVersions").Texts() {
+		if protocol.VersionOf(name).Known() && !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	return out
 }
 
 // failure explains why there is no connection.

@@ -75,7 +75,7 @@ func (h *Hub) open(ctx context.Context, s *Server, def *plan.Server, release fun
 	}
 	sess, over := c.Session(), make(chan struct{})
 	s.mu.Lock()
-	s.conn, s.who, s.over = c, c.ServerName(), over
+	s.conn, s.who, s.over, s.spoken = c, c.ServerName(), over, spokenBy(sess)
 	s.status, s.reason = Connected, []string{whyVersion(sess, def.Protocol)}
 	s.mu.Unlock()
 	h.touch()

@@ -7,6 +7,21 @@ const examples = /** @type {Record<string, any>} */ ({
   'roots/list': { roots: [] },
 });
 
+/** What a request is for, and what the buttons do. @type {Record<string, string[]>} */
+const meaning = {
+  'elicitation/create': [
+    'The server asks you for input.', 'Accept sends what the fields say. Decline says that you refuse. Dismiss says that you closed the question without an answer.',
+  ],
+  'sampling/createMessage': [
+    'The server asks for the answer of a language model. The page has none, so you write the answer in its place.',
+    'Accept sends the text below as the answer of the model. Decline refuses the request with an error.',
+  ],
+  'roots/list': [
+    'The server asks which folders of this machine it may work with. That is no error: many servers ask right after Connect, because the page declares that it answers such requests.',
+    'Accept sends the list below; an empty one says that there are no folders. Decline refuses with an error, and most servers then work without folders.',
+  ],
+};
+
 /** The tab Answer: what servers ask, the oldest first. */
 export class AnswerPanel {
   /** @param {HTMLElement} root @param {any} app */
@@ -33,24 +48,31 @@ export class AnswerPanel {
       this.shown.set(a.id, node);
       this.list.append(node);
       this.said = true;
-      this.app.say('A server asks: ' + a.method + (a.params?.message ? ': ' + a.params.message : '') + (a.call ? ' (tab Answer)' : ' (tab Answer; it is up to you, no call waits for it)'));
+      this.app.say('A server asks: ' + a.method + (a.params?.message ? ': ' + a.params.message : '') + (a.call ? ' (tab Answer)' : ': a question and no error, see the tab Answer. No call waits for it.'));
     }
     if (asks.length === 0 && this.said) this.app.say('');
     this.said &&= asks.length > 0;
     this.none.hidden = asks.length > 0;
     const tab = document.getElementById('tab-Answer');
     if (tab) tab.title = asks.length ? asks.length + ' waiting' : '';
-    tab?.classList.toggle('bad', asks.length > 0);
+    tab?.classList.toggle('asked', asks.length > 0);
   }
 
   /** @param {any} a */
   draw(a) {
     const server = this.app.state.servers.find((/** @type {any} */ s) => s.id === a.server)?.name ?? '';
     const p = a.params ?? {};
-    const out = el('div', { class: 'ask', role: 'group', 'aria-label': a.method + ' ' + a.id }, el('h3', {}, visible(server) + ' asks: ' + a.method), p.message ? el('p', {}, visible(p.message)) : null);
+    const out = el('div', { class: 'ask', role: 'group', 'aria-label': a.method + ' ' + a.id }, el('h3', {}, visible(server) + ' asks: ' + a.method), this.explain(a), p.message ? el('p', {}, visible(p.message)) : null);
     if (a.method === 'elicitation/create') this.form(out, a, p);
     else this.free(out, a, p);
     return out;
+  }
+
+  /** What the request is for, and what the buttons do. @param {any} a */
+  explain(a) {
+    const call = this.app.state.calls.find((/** @type {any} */ c) => c.id === a.call);
+    const waits = call ? visible(call.name) + ' waits for the answer.' : 'No call waits for the answer.';
+    return el('div', { class: 'faint' }, ...(meaning[a.method] ?? []).map((line) => el('p', {}, line)), el('p', {}, waits));
   }
 
   /** @param {any} a @param {string} action @param {string} [value] */

@@ -52,6 +52,8 @@ export const app = {
     if (name === 'Tests') tests.open();
     if (name === 'History') past.read();
   },
+  /** The number of the chosen server. */
+  chosen() { return server.chosen; },
   /** @param {any} item */
   choose(item) {
     call.choose(item);

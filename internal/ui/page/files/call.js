@@ -11,6 +11,7 @@ export class CallPanel {
   constructor(root, app) {
     this.app = app;
     app.listsRead = (/** @type {any} */ s, /** @type {any} */ offer) => this.listsRead(s, offer);
+    app.findingsRead = (/** @type {any} */ s) => this.findingsRead(s);
     /** @type {any} */
     this.item = null;
     this.drawn = ''; // item and schema whose fields are on the page
@@ -31,11 +32,12 @@ export class CallPanel {
     this.running = el('div', { role: 'status' });
     this.result = el('div', { role: 'region', 'aria-label': 'Result' });
     this.keep = new KeepDrawer(app, 'test');
-    this.beside = new BesidePanel(app, (about) => this.ask(about));
+    this.beside = new BesidePanel(app, (about, where) => this.ask(about, where));
     this.body = el(
       'div', { hidden: true }, this.about, this.form.root, el('label', { for: 'arguments' }, 'Arguments (JSON)'), this.text,
       el('details', {}, el('summary', {}, 'More'), el('label', { for: 'meta' }, '_meta (JSON)'), this.meta),
-      this.wrong, el('div', { class: 'row' }, this.send, this.cancel), this.running, this.result, this.beside.root, this.keep.root,
+      this.wrong, el('div', { class: 'row stays' }, this.send, this.cancel), this.running,
+      el('div', { class: 'columns' }, this.result, this.beside.columns), this.keep.root, this.beside.root,
     );
     root.append(this.title, this.body);
     root.addEventListener('keydown', (e) => { if (e.ctrlKey && e.key === 'Enter' && !this.send.disabled) this.toSend(); });
@@ -102,12 +104,25 @@ export class CallPanel {
   /** @param {any} d */
   renderAbout(d) {
     const def = d.definition;
+    const unfolded = [...this.about.querySelectorAll('details[open] > summary')].map((e) => e.textContent);
     fill(
       this.about, def.description ? el('p', {}, short(def.description, 2000)) : null,
       el('p', { class: 'faint' }, d.tokens + ' tokens (estimate)' + (d.objection ? ' · it ' + visible(d.objection.replace(/^tool .*? (?=does|declares)/, '')) + ', so each call is asked about' : '')),
-      d.findings.length ? el('details', {}, el('summary', {}, 'Findings of check (' + d.findings.length + ')'), ...d.findings.map((/** @type {any} */ f) => el('p', { class: f.level === 'error' ? 'bad' : 'warn' }, visible(`${f.level} (${f.profile}): ${f.message}`)))) : null,
+      d.findings.length ? el('details', {}, el('summary', {}, 'Findings of check (' + d.findings.length + ')'),
+        el('p', { class: 'faint' }, 'mcptest check predicts which clients and directories accept a server. Its findings are about this definition; calls work all the same.'), ...d.findings.map((/** @type {any} */ f) => el('p', { class: f.level === 'error' ? 'bad' : 'warn' }, visible(`${f.level} (${f.profile}): ${f.message}`)))) : null,
       el('details', {}, el('summary', {}, 'Definition'), el('pre', { tabindex: '0' }, visible(d.text))),
     );
+    for (const summary of this.about.querySelectorAll('summary')) summary.parentElement.open = unfolded.includes(summary.textContent);
+  }
+
+  /** The findings about the definitions of a server have come. @param {any} s */
+  async findingsRead(s) {
+    const { item } = this;
+    if (!item || !this.definition || item.server !== s.id || item.version !== s.offers) return;
+    const d = await this.app.try(() => post('definition', { server: item.server, version: item.version, list: item.list, item: item.item }));
+    if (!d || this.item !== item) return;
+    this.definition = d;
+    this.renderAbout(d);
   }
 
   /** The arguments as JSON text, null if they are none. */
@@ -146,18 +161,19 @@ export class CallPanel {
     }
     if (answer?.call && this.key() === key) {
       this.showCall(answer.call);
-      this.send.scrollIntoView({ block: 'start' }); // the result appears below it
+      this.wrong.scrollIntoView({ block: 'start' }); // the result appears below it
     }
     this.update();
   }
 
-  /** Asks before a tool is called that may change something. @param {any} about @returns {Promise<boolean>} */
-  ask(about) {
+  /** Asks before a tool is called that may change something. @param {any} about @param {string} [where] @returns {Promise<boolean>} */
+  ask(about, where) {
+    const what = short(this.item.name, 200) + (where ? ' on ' + visible(where) : '') + '?';
     return new Promise((done) => {
       let yes = false;
       const cancel = button('Cancel', () => dialog.close(), { autofocus: true });
       const dialog = el(
-        'dialog', { 'aria-label': 'Call ' + visible(this.item.name) + '?' }, el('h2', {}, 'Call ' + short(this.item.name, 200) + '?'), el('p', {}, visible(about.why) + ': it may change something. It is called once, with these arguments:'),
+        'dialog', { 'aria-label': 'Call ' + what }, el('h2', {}, 'Call ' + what), el('p', {}, visible(about.why) + ': it may change something. It is called once, with these arguments:'),
         el('pre', { tabindex: '0' }, visible(about.arguments)), el('div', { class: 'row' }, button('Send', () => { yes = true; dialog.close(); }, { class: 'main' }), cancel),
       );
       dialog.setAttribute('role', 'dialog');

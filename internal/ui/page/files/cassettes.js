@@ -34,7 +34,9 @@ export class CassettesPanel {
     this.names = names.join('\n');
     this.none.hidden = names.length > 0;
     this.some.hidden = names.length === 0;
+    const chosen = this.choice.value;
     fill(this.choice, ...names.map((n, i) => el('option', { value: i }, visible(n))));
+    if (chosen) this.choice.value = chosen; // a cassette that was saved is added at the end
     if (names.length && this.app.state.servers.length === 0 && !this.app.state.problem) this.app.show('Cassettes'); // there is nothing else
   }
 

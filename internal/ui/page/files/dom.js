@@ -22,6 +22,16 @@ export function fill(parent, ...children) {
   parent.replaceChildren(...children.filter((c) => c !== null).map((c) => /** @type {Node|string} */ (c)));
 }
 
+/** The lines of a diff; what is added and removed is marked. @param {string[]} lines @returns {Node[]} */
+export function diffLines(lines) {
+  return lines.map((line, i) => {
+    const text = visible(line) + (i + 1 < lines.length ? '\n' : '');
+    if (line.startsWith('+')) return el('span', { class: 'good' }, text);
+    if (line.startsWith('-')) return el('span', { class: 'bad' }, text);
+    return document.createTextNode(text);
+  });
+}
+
 // A click is lost if its element is replaced between press and release.
 let pressed = 0; // when a pointer was pressed; 0 is not now
 addEventListener('pointerdown', () => { pressed = Date.now(); }, true);

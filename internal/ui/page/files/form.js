@@ -24,6 +24,24 @@ function isJSON(text) {
   }
 }
 
+/**
+ * What is wrong with a value that was typed into a field; "" if its type fits. It can be sent all the same.
+ * @param {any} schema @param {string} typed
+ */
+function misfit(schema, typed) {
+  if (typed === '' || schema.type === 'string') return '';
+  if (!isJSON(typed)) {
+    const wanted = ['number', 'integer'].includes(schema.type) ? 'Not a number' : 'Not JSON';
+    return wanted + ': it is sent as a text. You can send it, to see what the server says.';
+  }
+  const value = JSON.parse(typed);
+  const kind = value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
+  const wanted = [schema.type ?? []].flat().map((/** @type {string} */ t) => (t === 'integer' ? 'number' : t));
+  if (wanted.length > 0 && !wanted.includes(kind)) return 'The tool wants ' + [schema.type].flat().join(' or ') + ', and this is ' + kind + '. You can send it, to see what the server says.';
+  if (schema.type === 'integer' && !Number.isInteger(value)) return 'The tool wants a whole number. You can send it, to see what the server says.';
+  return '';
+}
+
 /** @param {any} schema @returns {any[]|null} */
 function choices(schema) {
   if (Array.isArray(schema.enum)) return schema.enum;
@@ -39,7 +57,7 @@ export class Form {
     this.label = label;
     this.changed = changed;
     this.root = el('div', {});
-    /** @type {Map<string, {schema: any, input: any}>} */
+    /** @type {Map<string, {schema: any, input: any, wrong: HTMLElement}>} */
     this.fields = new Map();
     text.addEventListener('input', () => { this.read(); changed(); });
   }
@@ -58,9 +76,10 @@ export class Form {
       input.addEventListener('input', () => this.write(name, one, input));
       const note = [required.includes(name) ? 'required' : '', one.description ?? ''].filter(Boolean).join(': ');
       const about = note ? el('small', { id: prefix + n + '-about' }, visible(note)) : null;
-      if (about) input.setAttribute('aria-describedby', about.id);
-      this.root.append(el('div', { class: 'field' }, el('label', { for: input.id }, visible(this.label(one, name))), input, about));
-      this.fields.set(name, { schema: one, input });
+      const wrong = el('small', { id: prefix + n + '-wrong', class: 'bad', role: 'status' });
+      input.setAttribute('aria-describedby', about ? about.id + ' ' + wrong.id : wrong.id);
+      this.root.append(el('div', { class: 'field' }, el('label', { for: input.id }, visible(this.label(one, name))), input, about, wrong));
+      this.fields.set(name, { schema: one, input, wrong });
     }
     this.read();
   }
@@ -85,8 +104,19 @@ export class Form {
       input.disabled = !usable;
       if (!usable || document.activeElement === input) continue;
       input.value = this.shown(schema, Object.hasOwn(value, name) ? value[name] : undefined, input);
+      this.judge(name);
     }
     return usable;
+  }
+
+  /** Says beside a field what does not fit. @param {string} name */
+  judge(name) {
+    const field = this.fields.get(name);
+    if (!field) return;
+    const why = field.input.tagName === 'SELECT' ? '' : misfit(field.schema, field.input.value);
+    field.wrong.textContent = why;
+    if (why) field.input.setAttribute('aria-invalid', 'true');
+    else field.input.removeAttribute('aria-invalid');
   }
 
   /** @param {any} schema @param {any} value @param {any} input */
@@ -100,19 +130,20 @@ export class Form {
   /** Puts one field into the value; an empty one leaves the property out. @param {string} name @param {any} schema @param {any} input */
   write(name, schema, input) {
     const value = parse(this.text.value);
-    input.removeAttribute('aria-invalid');
+    /** @param {any} v */
+    const set = (v) => Object.defineProperty(value, name, { value: v, enumerable: true, configurable: true, writable: true }); // also __proto__
     if (input.value === '') {
       delete value[name];
     } else if (schema.type === 'string' && input.tagName !== 'SELECT') {
-      value[name] = input.value;
+      set(input.value);
     } else {
       try {
-        value[name] = parse(input.value);
+        set(parse(input.value));
       } catch {
-        value[name] = input.value; // sent as a text, which the program says
-        input.setAttribute('aria-invalid', 'true');
+        set(input.value); // sent as a text
       }
     }
+    this.judge(name);
     this.text.value = JSON.stringify(value, null, 2);
     this.changed();
   }

@@ -1,4 +1,4 @@
-import { button, el, fill, short, visible } from './dom.js';
+import { button, diffLines, el, fill, short, visible } from './dom.js';
 import { post } from './net.js';
 
 /** The drawer Keep as test: the assertions, the change of the file, the verdict. */
@@ -18,6 +18,7 @@ export class KeepDrawer {
     /** Texts of assertions that are not wanted. @type {Set<string>} */
     this.unwanted = new Set();
     this.insertion = -1;
+    this.kept = { file: '', name: '' }; // the test of the insertion
     this.name = el('input', { type: 'text', id: id + '-name', autocomplete: 'off', oninput: () => this.proposeSoon() });
     this.file = el('select', { id: id + '-file', onchange: () => this.propose() });
     this.boxes = el('fieldset', {});
@@ -31,7 +32,7 @@ export class KeepDrawer {
       'div', { class: 'drawer', role: 'region', 'aria-label': 'Keep as test', hidden: true }, el('h3', {}, 'Keep as test'),
       el('div', { class: 'field' }, el('label', { for: id + '-name' }, 'Test name'), this.name),
       el('div', { class: 'field' }, el('label', { for: id + '-file' }, 'File'), this.file),
-      this.boxes, this.notes, this.diff, el('div', { class: 'row' }, this.insert, this.undo, this.again), this.verdict,
+      this.boxes, this.notes, this.diff, el('div', { class: 'row stays' }, this.insert, this.undo, this.again), this.verdict,
     );
   }
 
@@ -140,7 +141,7 @@ export class KeepDrawer {
     this.drawBoxes(draft.assertions);
     fill(this.notes, ...draft.notes.map((/** @type {string} */ n) => el('p', { class: 'warn' }, visible(n))), this.empty(draft) ? el('p', { class: 'warn' }, 'The test expects nothing of the result: it passes with every one.') : null,
       draft.creates && this.insertion < 0 ? el('p', {}, visible(this.app.state.files[this.choice().file]) + ' does not exist yet: Insert creates it.') : null);
-    fill(this.diff, visible(draft.diff.join('\n')));
+    fill(this.diff, ...diffLines(draft.diff));
     this.insert.disabled = this.insertion >= 0;
   }
 
@@ -156,7 +157,7 @@ export class KeepDrawer {
       box.checked = !this.unwanted.has(a.text);
       return el(
         'div', { class: 'check' }, box,
-        el('label', { for: box.id }, el('code', {}, visible(a.text)), a.note ? el('small', { class: 'faint' }, ' ' + visible(a.note)) : null),
+        el('label', { for: box.id }, short(a.sentence, 300), a.note ? el('small', { class: 'faint' }, ' ' + visible(a.note)) : null),
       );
     }));
     if (focused?.startsWith(this.id + '-expect-')) document.getElementById(focused)?.focus({ preventScroll: true });
@@ -186,6 +187,7 @@ export class KeepDrawer {
     this.undo.disabled = false;
     this.app.say('Inserted as "' + done.name + '" in ' + done.place);
     const [file] = done.place.split(/:(?=\d+$)/);
+    this.kept = { file, name: done.name };
     const notes = /** @type {any} */ (this.draft).notes;
     fill(this.notes, ...notes.map((/** @type {string} */ n) => el('p', { class: 'warn' }, visible(n))), el('p', { class: 'good' }, 'Written to ' + visible(done.place) + '. Without this page it is run by: ', el('code', {}, 'mcptest run ' + visible(file))));
     if (done.runs) {
@@ -202,7 +204,9 @@ export class KeepDrawer {
     this.again.disabled = true;
     let shown = [];
     try {
+      const { kept } = this;
       const v = await post('run', { insertion: this.insertion });
+      this.app.ranKept?.(kept, { status: v.passed ? 'pass' : 'fail', text: v.text });
       shown = [el('p', { class: v.passed ? 'good' : 'bad' }, v.passed ? 'passed' : 'failed'), el('pre', { tabindex: '0', 'aria-label': 'Report', role: 'region' }, visible(v.text))];
     } catch (e) {
       shown = [el('p', { class: 'bad' }, visible(/** @type {Error} */ (e).message))];
@@ -215,6 +219,7 @@ export class KeepDrawer {
   async toUndo() {
     const done = await this.app.try(() => post('undo', { insertion: this.insertion }));
     if (!done) return;
+    this.app.ranKept?.(this.kept, null);
     this.insertion = -1;
     this.undo.disabled = true;
     this.again.hidden = true;

@@ -43,7 +43,7 @@ export class ServerPanel {
     this.disconnect = button('Disconnect', () => this.app.try(() => post('disconnect', { server: this.chosen })));
     this.protocol = el('select', { id: 'protocol' });
     this.facts = el('div', {});
-    this.search = el('input', { type: 'search', 'aria-label': 'Search', placeholder: 'Search tools, resources, prompts', oninput: () => this.renderLists() });
+    this.search = el('input', { type: 'search', 'aria-label': 'Search', placeholder: 'Search these lists', oninput: () => this.renderLists() });
     this.listed = el('div', {});
     this.messages = el('ul', { 'aria-label': 'Log messages' });
     this.log = el('details', { hidden: true }, el('summary', {}, 'Log messages'), this.messages);
@@ -159,6 +159,7 @@ export class ServerPanel {
     }
     if (this.drawn === s.offers) { // only the findings are new: what a person is about to click stays
       this.renderNotes(offer);
+      this.app.findingsRead?.(s);
       return;
     }
     this.drawn = s.offers;

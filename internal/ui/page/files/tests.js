@@ -29,7 +29,10 @@ export class TestsPanel {
   /** @param {HTMLElement} root @param {any} app */
   constructor(root, app) {
     this.app = app;
+    app.ranKept = (/** @type {any} */ test, /** @type {any} */ outcome) => this.ranKept(test, outcome);
     this.opened = false;
+    /** How tests ended that were run after Insert, by file and name. @type {Map<string, any>} */
+    this.kept = new Map();
     /** @type {any} */
     this.list = { version: '', files: [], tests: [] };
     /** How tests ended, by their number. @type {Map<number, any>} */
@@ -84,8 +87,10 @@ export class TestsPanel {
       this.read = 0;
     }
     const sum = run.passed + run.failed + run.errors + run.inconclusive + run.skipped;
+    const isOver = run.id !== 0 && !run.going;
     const parts = [`${run.passed} passed`, `${run.failed} failed`, `${run.errors} errors`, `${run.inconclusive} inconclusive`, `${run.skipped} skipped`];
-    if (run.going) parts.push(`${Math.max(0, run.total - sum)} left`);
+    if (run.going) parts.push(`${run.running} running`, `${run.queued} queued`);
+    if (isOver && run.queued > 0) parts.push(`${run.queued} not run`);
     this.counters.textContent = run.id === 0 ? this.list.tests.length + (this.list.tests.length === 1 ? ' test' : ' tests') : `${run.going ? 'Running' : 'Run'} ${run.id}: ${parts.join(', ')}, ${run.seconds.toFixed(1)} s`;
     this.problem.hidden = !(run.problem || this.list.problem);
     this.problem.textContent = visible(run.problem || this.list.problem);
@@ -115,12 +120,29 @@ export class TestsPanel {
       if (this.chosen.has(old)) chosen.add(i);
     });
     const first = this.list.version === '';
+    list.tests.forEach((/** @type {any} */ t, /** @type {number} */ i) => {
+      const outcome = this.kept.get(key(list, t));
+      if (outcome && (!ended.has(i) || ended.get(i).old)) ended.set(i, outcome);
+    });
     this.list = list;
     this.ended = ended;
     this.chosen = chosen;
     this.arrange();
     this.update();
     if (!first && this.watch.checked) this.runAgain();
+  }
+
+  /** A test was run after its insertion; outcome is null if the insertion was undone. @param {{file: string, name: string}} test @param {any} outcome */
+  ranKept(test, outcome) {
+    const key = test.file + ' ' + test.name;
+    this.kept.delete(key);
+    if (!outcome) return;
+    this.kept.set(key, outcome);
+    this.list.tests.forEach((/** @type {any} */ t, /** @type {number} */ i) => {
+      if (this.list.files[t.file] + ' ' + t.name === key) this.ended.set(i, outcome);
+    });
+    this.later();
+    this.update();
   }
 
   /** After a suite was saved: what may change something is asked about by a click only. */
@@ -211,7 +233,7 @@ export class TestsPanel {
     return el(
       'tr', { class: 'frame', 'aria-current': n === this.reported ? 'true' : null }, el('td', { class: 'col-n' }, box),
       el('td', {}, button(short(t.name, 300), () => this.show(n), { id: 'test-show-' + n, title: visible([t.server, t.call, ...t.tags].filter(Boolean).join(' · ')) })),
-      el('td', { class: 'col-ms' }, verdict), el('td', { class: 'col-ms' }, o ? o.ms.toFixed(1) : ''), el('td', { class: 'col-ms' }, String(t.line)),
+      el('td', { class: 'col-ms' }, verdict), el('td', { class: 'col-ms' }, o?.ms === undefined ? '' : o.ms.toFixed(1)), el('td', { class: 'col-ms' }, String(t.line)),
     );
   }
 
@@ -224,6 +246,10 @@ export class TestsPanel {
     const one = button('Run this test', () => this.start({ all: false, tests: [n] }));
     this.report.hidden = false;
     fill(this.report, el('h3', {}, short(t.name, 300)), el('div', { class: 'row' }, one, el('code', {}, visible(this.list.files[t.file] + ':' + t.line))));
+    if (o?.text) {
+      this.report.append(el('p', { class: 'faint' }, 'It was run after Insert.'), el('pre', { tabindex: '0', role: 'region', 'aria-label': 'What the run says' }, visible(o.text)));
+      return;
+    }
     if (!o || o.old) return;
     const r = await this.app.try(() => post('test', { run: this.run, test: n }));
     if (!r || this.reported !== n) return;

@@ -17,12 +17,12 @@ function matches(r, words) {
 
 /**
  * How a timeline is named in the page, how many rows it keeps, where the bytes of a row come from, and what a shown
- * row offers.
- * @typedef {{title: string, filter: string, most: number, load: (seq: number, from: number) => Promise<any>, offer?: (row: any) => Node|null}} Source
+ * row offers, and whether the traffic of the chosen server can be saved.
+ * @typedef {{title: string, filter: string, most: number, load: (seq: number, from: number) => Promise<any>, offer?: (row: any) => Node|null, saves?: boolean}} Source
  */
 
 /** @type {Source} */
-const session = { title: 'Wire', filter: 'Filter', most: 20000, load: (seq, from) => post('frame', { seq, from }) };
+const session = { title: 'Wire', filter: 'Filter', most: 20000, load: (seq, from) => post('frame', { seq, from }), saves: true };
 
 /** The tab Wire: every message in the order of time. Only the rows that are seen are in the page. */
 export class WirePanel {
@@ -51,8 +51,15 @@ export class WirePanel {
     this.detail = el('div', { role: 'region', 'aria-label': 'Message', hidden: true });
     this.fold = button('Hide', () => this.toggle(), { 'aria-expanded': 'true' });
     this.content = el('div', {}, this.scroller, this.detail);
-    root.append(el('div', { class: 'row' }, el('h2', {}, source.title), this.filter, this.count, this.fold), this.content);
+    const save = source.saves ? button('Save as cassette', () => this.save(), { title: 'The traffic with the chosen server, as a file in the folder of --record' }) : null;
+    root.append(el('div', { class: 'row' }, el('h2', {}, source.title), this.filter, this.count, save, this.fold), this.content);
     addEventListener('resize', () => this.later());
+  }
+
+  /** Writes what has passed between the page and the chosen server to a file. */
+  async save() {
+    const saved = await this.app.try(() => post('save', { server: this.app.chosen() }));
+    if (saved) this.app.say('Saved as ' + saved.file + ' (tab Cassettes).');
   }
 
   /** Forgets all rows. */
