@@ -201,9 +201,9 @@ func scriptOf(c *plan.Case) *respond.Script {
 
 // repro returns a shell command that runs one case again.
 func repro(f *plan.File, c *plan.Case, flags []string) string {
-	line := "mcptest run " + shellwords.Quote(f.Path) + " --filter " + shellwords.Quote("re:^"+pattern(c.Name)+"$")
+	line := "mcptest run " + shellwords.QuotePathForShell(f.Path) + " --filter " + shellwords.QuoteForShell("re:^"+pattern(c.Name)+"$")
 	if len(flags) > 0 {
-		line += " " + shellwords.QuoteAll(flags)
+		line += " " + shellwords.QuoteAllForShell(flags)
 	}
 	return line
 }

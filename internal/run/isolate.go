@@ -358,14 +358,14 @@ func (d diagnosis) repro(before []int) string {
 	p := d.f.run.plan
 	var files, names []string
 	for _, i := range append(slices.Clone(before), d.cr.c.Index) {
-		if path := shellwords.Quote(p.Files[p.FileOf(i)].Path); !slices.Contains(files, path) {
+		if path := shellwords.QuotePathForShell(p.Files[p.FileOf(i)].Path); !slices.Contains(files, path) {
 			files = append(files, path)
 		}
 		names = append(names, pattern(p.Name(i)))
 	}
-	line := "mcptest run " + strings.Join(files, " ") + " --filter " + shellwords.Quote("re:^("+strings.Join(names, "|")+")$")
+	line := "mcptest run " + strings.Join(files, " ") + " --filter " + shellwords.QuoteForShell("re:^("+strings.Join(names, "|")+")$")
 	if flags := d.f.run.opts.RerunFlags; len(flags) > 0 {
-		line += " " + shellwords.QuoteAll(flags)
+		line += " " + shellwords.QuoteAllForShell(flags)
 	}
 	return line
 }

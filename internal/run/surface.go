@@ -65,7 +65,7 @@ func (f offering) check(ctx context.Context, c *assert.Check, offer jsonv.Value)
 	file := f.a.file.file
 	env := assert.Env{
 		Server: f.server.Def.Name, Dir: file.Dir, Shown: filepath.Dir(file.Path), Mask: f.a.file.run.redact,
-		Usage: " " + shellwords.QuoteAll([]string{"--config", filepath.ToSlash(file.Path), "--server", f.server.Def.Name}),
+		Usage: " " + shellwords.QuoteAllForShell([]string{"--config", filepath.ToSlash(file.Path), "--server", f.server.Def.Name}),
 	}
 	if c.SameAs != nil {
 		var err error

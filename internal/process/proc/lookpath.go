@@ -79,6 +79,10 @@ func command(s Spec) (*exec.Cmd, error) {
 		Env:         withPWD(env, dir),
 		SysProcAttr: sessionAttr(),
 	}
+	if err := EscapeBatch(cmd); err != nil {
+		fail.Msg = err.Error()
+		return nil, fail
+	}
 	if s.Change != nil {
 		s.Change(cmd)
 	}
