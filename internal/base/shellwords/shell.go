@@ -36,6 +36,17 @@ func VariableForShell(name string) string {
 	return "$" + name
 }
 
+// ThroughShell returns how a suite runs a line of a shell, for hints.
+func ThroughShell() string {
+	if runtime.GOOS == "windows" {
+		return "cmd /c '…'"
+	}
+	return "bash -c '…'"
+}
+
+// noShell is the hint for what only a shell understands.
+func noShell() string { return "hooks run one program, not a shell; write " + ThroughShell() }
+
 // quoteForWindows writes one word so that cmd passes it on unchanged: in double quotes,
 // because cmd knows no others. PowerShell reads it the same way, unless it contains a double
 // quote, a backquote, or a dollar sign before a name. A %NAME% of a variable is replaced by

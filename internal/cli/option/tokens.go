@@ -10,8 +10,8 @@ import (
 
 	"mcptest/internal/cli/cmdutil"
 	"mcptest/internal/client/auth"
-	"mcptest/internal/run/connect"
 	"mcptest/internal/process/proc"
+	"mcptest/internal/run/connect"
 	"mcptest/internal/spec/plan"
 )
 
