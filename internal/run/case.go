@@ -201,7 +201,8 @@ func scriptOf(c *plan.Case) *respond.Script {
 
 // repro returns a shell command that runs one case again.
 func repro(f *plan.File, c *plan.Case, flags []string) string {
-	line := "mcptest run " + shellwords.QuotePathForShell(f.Path) + " --filter " + shellwords.QuoteForShell("re:^"+pattern(c.Name)+"$")
+	filter := shellwords.QuoteForShell("re:^" + pattern(c.Name) + "$")
+	line := "mcptest run " + shellwords.QuotePathForShell(f.Path) + " --filter " + filter
 	if len(flags) > 0 {
 		line += " " + shellwords.QuoteAllForShell(flags)
 	}

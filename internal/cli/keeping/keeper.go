@@ -140,7 +140,8 @@ func (k *Keeper) Keep(ctx context.Context, r Request) error {
 	place := fmt.Sprintf("%s:%d", filepath.ToSlash(k.flags.Suite), line)
 	again := place
 	if !alone {
-		again = shellwords.QuoteAllForShell([]string{filepath.ToSlash(k.flags.Suite), "--filter", ExactName(in.entry.Name)})
+		again = shellwords.QuotePathForShell(k.flags.Suite) + " --filter " +
+			shellwords.QuoteForShell(ExactName(in.entry.Name))
 	}
 	fmt.Fprintf(k.streams.Err, "mcptest: kept as %q in %s; mcptest run %s runs it\n",
 		term.Escape(in.entry.Name), term.Escape(place), term.Escape(again))

@@ -447,7 +447,8 @@ func (f *TargetFlags) Usage(s cmdutil.Streams, argv []string) string {
 	case f.URL != "":
 		words = []string{"--url", f.URL}
 	case f.Server != "":
-		words = []string{"--server", f.Server, "--config", filepath.ToSlash(cmp.Or(strings.Join(f.Configs, ""), DefaultSuites[0]))}
+		suite := cmp.Or(strings.Join(f.Configs, ""), DefaultSuites[0])
+		words = []string{"--server", f.Server, "--config", filepath.ToSlash(suite)}
 	default:
 		return ""
 	}

@@ -10,12 +10,6 @@ import (
 	"time"
 )
 
-// TermName is what asks a process to exit, in messages; killName is what ends it.
-const (
-	TermName = "SIGTERM"
-	killName = "SIGKILL"
-)
-
 // sessionAttr makes the child the leader of a new session and group.
 func sessionAttr() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 

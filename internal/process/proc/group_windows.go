@@ -14,12 +14,6 @@ import (
 
 const needsWatchdog = false // the job objects end with the runner's handles
 
-// TermName is what asks a process to exit, in messages; killName is what ends it.
-const (
-	TermName = "CTRL_BREAK"
-	killName = "terminated"
-)
-
 var errNoExec error = windows.ERROR_BAD_EXE_FORMAT
 
 func sessionAttr() *syscall.SysProcAttr {

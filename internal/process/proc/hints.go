@@ -11,6 +11,9 @@ import (
 // process; files may have longer paths.
 const longestWindowsDir = 258
 
+// shellOnly are commands that only exist in a shell, but are often written in hooks.
+var shellOnly = []string{"cd", "export", "source", ".", "alias", "eval", "exec", "set", "ulimit", "umask", "unset", "trap"}
+
 // cmdOnly are commands that only exist in cmd.exe, but are often written in hooks.
 var cmdOnly = []string{
 	"assoc", "call", "cd", "chdir", "cls", "copy", "date", "del", "dir", "echo", "erase", "exit", "for", "ftype",

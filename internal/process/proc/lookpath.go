@@ -214,9 +214,6 @@ func programs(folders []string) (names []string) {
 	return names
 }
 
-// shellOnly are commands that only exist in a shell, but are often written in hooks.
-var shellOnly = []string{"cd", "export", "source", ".", "alias", "eval", "exec", "set", "ulimit", "umask", "unset", "trap"}
-
 func hintFor(program, dir string) string {
 	if first, rest, ok := strings.Cut(program, " "); ok {
 		return fmt.Sprintf("the whole text, with its spaces, is the program's name; write a list with one item for each argument: [%s]", strings.Join(append([]string{first}, strings.Fields(rest)...), ", "))

@@ -73,7 +73,8 @@ func newFolder(dir string, p *plan.Plan, o Options) *Folder {
 			taken[folded]++
 			before[fileName(s.Name)]++
 			f.names[s.Key] = numberedName(s, taken[folded])
-			if earlier := earlierName(s, before[fileName(s.Name)]); f.isCassetteOf(s, earlier) && !f.exists(f.names[s.Key]) {
+			earlier := earlierName(s, before[fileName(s.Name)])
+			if f.isCassetteOf(s, earlier) && !f.exists(f.names[s.Key]) {
 				f.names[s.Key] = earlier
 			}
 		}
