@@ -316,7 +316,7 @@ func placesIn(args []string) (paths []string, places []plan.Place) {
 // of its suites.
 func (f *runFlags) refuseProgram(cmd *cobra.Command, args []string) error {
 	if at := cmd.ArgsLenAtDash(); at >= 0 && at < len(args) {
-		program := shellwords.QuoteAll(args[at:])
+		program := shellwords.QuoteAllForShell(args[at:])
 		if at > 0 {
 			return option.Invalid("run takes the servers from the suite: write in %s: servers: {api: {command: %s}}", args[0], program)
 		}

@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -19,6 +20,9 @@ import (
 // The scripts below testdata/script run both programs like a user. The test binary is
 // linked under the names of the others, so nothing has to be installed.
 func TestMain(m *testing.M) {
+	if runStandIn() {
+		return
+	}
 	testscript.Main(withCache{m}, map[string]func(){
 		"mcptest": func() { os.Exit(cli.Main(os.Args[1:], cmdutil.System())) },
 		"mcpaql-conformance": func() {
@@ -66,7 +70,7 @@ func (w withCache) Run() int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	if err := linkProgram(); err != nil {
+	if err := errors.Join(linkProgram(), addStandIns()); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}

@@ -34,6 +34,9 @@ func ParseSpec(s string) (Spec, error) {
 	if path == "-" || path == "/dev/stdout" {
 		path = ""
 	}
+	if err := osfile.CheckPath(path); err != nil {
+		return Spec{}, err
+	}
 	return Spec{f, path}, nil
 }
 

@@ -178,15 +178,3 @@ func (f *fileRun) describe(c *plan.Case, out *result.Case) {
 		out.Call = fmt.Sprintf("%d steps", len(c.Ops))
 	}
 }
-
-func callName(op *plan.Op) string {
-	switch {
-	case op.Action != nil:
-		return op.Action.Name()
-	case op.Raw != nil:
-		return "raw bytes"
-	case op.Subject != "":
-		return op.Method + " " + op.Subject
-	}
-	return op.Method
-}

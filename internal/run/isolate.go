@@ -336,14 +336,15 @@ func (d diagnosis) repro(before []int) string {
 	p := d.f.run.plan
 	var files, names []string
 	for _, i := range append(slices.Clone(before), d.cr.c.Index) {
-		if path := shellwords.Quote(p.Files[p.FileOf(i)].Path); !slices.Contains(files, path) {
+		if path := shellwords.QuotePathForShell(p.Files[p.FileOf(i)].Path); !slices.Contains(files, path) {
 			files = append(files, path)
 		}
 		names = append(names, line.Pattern(p.Name(i)))
 	}
-	command := "mcptest run " + strings.Join(files, " ") + " --filter " + shellwords.Quote("re:^("+strings.Join(names, "|")+")$")
+	filter := shellwords.QuoteForShell("re:^(" + strings.Join(names, "|") + ")$")
+	command := "mcptest run " + strings.Join(files, " ") + " --filter " + filter
 	if flags := d.f.run.opts.RerunFlags; len(flags) > 0 {
-		command += " " + shellwords.QuoteAll(flags)
+		command += " " + shellwords.QuoteAllForShell(flags)
 	}
 	return command
 }

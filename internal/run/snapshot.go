@@ -62,7 +62,7 @@ func (f *fileRun) stale(list []snapshot.Stale) result.Finding {
 	if more := len(list) - most; more > 0 {
 		names = append(names, fmt.Sprintf("%d more", more))
 	}
-	how := "mcptest run " + shellwords.Quote(f.file.Path) + line.UpdateFlag + " removes them"
+	how := "mcptest run " + shellwords.QuotePathForShell(f.file.Path) + line.UpdateFlag + " removes them"
 	if f.run.opts.Snapshots == snapshot.Update {
 		how = "they are removed when the whole run passes"
 	}

@@ -21,7 +21,8 @@ func Place(path string) string {
 	return path
 }
 
-// EscapeGlob returns a pattern for filepath.Glob that matches path itself.
+// EscapeGlob returns a pattern for filepath.Glob that matches path itself. A backslash is no
+// escape on Windows.
 func EscapeGlob(path string) string {
-	return strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
+	return strings.NewReplacer(`*`, `[*]`, `?`, `[?]`, `[`, `[[]`).Replace(path)
 }

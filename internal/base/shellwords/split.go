@@ -39,8 +39,7 @@ type SplitError struct {
 func (e *SplitError) Error() string { return fmt.Sprintf("at byte %d: %s", e.Offset, e.Msg) }
 
 const (
-	noShell = "hooks run one program, not a shell; write bash -c '…'"
-	asIs    = "put it in single quotes to pass it as it is"
+	asIs = "put it in single quotes to pass it as it is"
 )
 
 // Argv is like Split and returns only the texts of the words.
@@ -82,7 +81,7 @@ func Split(line string) ([]Word, error) {
 		}
 		i := bytes.IndexByte(s.masked[end:max(end, at)], '\n')
 		if len(s.words) > 0 && i >= 0 {
-			fault = &SplitError{s.from[end+i], "a new line begins another command", noShell}
+			fault = &SplitError{s.from[end+i], "a new line begins another command", noShell()}
 		} else if fault == nil {
 			end = int(w.End().Offset())
 			fault = s.add(w, len(s.words) == 0)
@@ -169,7 +168,7 @@ func (s *splitter) syntaxError(err error) (int, *SplitError) {
 		e.Msg = "$( is not closed by )"
 	default:
 		if op, ok := strings.CutSuffix(pe.Text, "` is not a valid word"); ok {
-			e.Msg, e.Hint = op[1:]+" is a shell operator", noShell
+			e.Msg, e.Hint = op[1:]+" is a shell operator", noShell()
 		}
 	}
 	return at, e
@@ -187,7 +186,7 @@ func (s *splitter) add(w *syntax.Word, first bool) *SplitError {
 	switch {
 	case !first:
 	case slices.Contains(reserved, raw):
-		return &SplitError{s.from[at], raw + " is a shell keyword", noShell}
+		return &SplitError{s.from[at], raw + " is a shell keyword", noShell()}
 	case assigned && syntax.ValidName(name):
 		return &SplitError{
 			s.from[at], "a variable before the program is set only in a shell",

@@ -24,7 +24,7 @@ func NearFile(path string) string {
 			return ""
 		}
 		if whole := filepath.Join(near, base); exists(whole) {
-			return whole
+			return filepath.ToSlash(whole)
 		}
 		dir = near
 	}
@@ -43,7 +43,7 @@ func NearFile(path string) string {
 	if near == "" || near == base {
 		return ""
 	}
-	return filepath.Join(dir, near)
+	return filepath.ToSlash(filepath.Join(dir, near))
 }
 
 // stemOf returns a name without its extension.

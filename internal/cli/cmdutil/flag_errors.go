@@ -62,7 +62,7 @@ func nearFlag(cmd *cobra.Command, unknown *pflag.NotExistError, args []string) e
 		return fmt.Errorf("%w (%s)", unknown, adviceOf(row))
 	}
 	if cmd.Parent() == nil && runHas(cmd, name) {
-		return fmt.Errorf("%w (a flag of the command run: mcptest run %s)", unknown, shellwords.QuoteAll(args))
+		return fmt.Errorf("%w (a flag of the command run: mcptest run %s)", unknown, shellwords.QuoteAllForShell(args))
 	}
 	hasFormat := cmd.Flags().Lookup("format") != nil
 	if known && hasFormat && strings.HasPrefix(row.Here, "--reporter") {
@@ -146,10 +146,10 @@ func nearestFlag(cmd *cobra.Command, name string) string {
 func valueAfter(args []string, name string) string {
 	for i, arg := range args {
 		if value, ok := strings.CutPrefix(arg, "--"+name+"="); ok {
-			return shellwords.Quote(value)
+			return shellwords.QuoteForShell(value)
 		}
 		if arg == "--"+name && i+1 < len(args) && !strings.HasPrefix(args[i+1], "-") {
-			return shellwords.Quote(args[i+1])
+			return shellwords.QuoteForShell(args[i+1])
 		}
 	}
 	return "VALUE"
@@ -172,11 +172,11 @@ func commandHint(msg string) string {
 	case known:
 		hint = row.Say()
 	case missing == nil:
-		hint = "to run a suite: mcptest run " + shellwords.Quote(word)
+		hint = "to run a suite: mcptest run " + shellwords.QuoteForShell(word)
 	case runnable(word):
-		hint = "to write a suite for a server: mcptest init -- " + shellwords.Quote(word) + " …"
+		hint = "to write a suite for a server: mcptest init -- " + shellwords.QuoteForShell(word) + " …"
 	case strings.HasPrefix(word, "http://"), strings.HasPrefix(word, "https://"):
-		hint = "to judge a server: mcptest probe --url " + shellwords.Quote(word)
+		hint = "to judge a server: mcptest probe --url " + shellwords.QuoteForShell(word)
 	default:
 		return msg
 	}

@@ -137,10 +137,11 @@ func (k *Keeper) Keep(ctx context.Context, r Request) error {
 		return refusal(err)
 	}
 	line, alone := in.edit.Line(k.before(in), in.entry.Block)
-	place := fmt.Sprintf("%s:%d", k.flags.Suite, line)
+	place := fmt.Sprintf("%s:%d", filepath.ToSlash(k.flags.Suite), line)
 	again := place
 	if !alone {
-		again = shellwords.QuoteAll([]string{k.flags.Suite, "--filter", ExactName(in.entry.Name)})
+		again = shellwords.QuotePathForShell(k.flags.Suite) + " --filter " +
+			shellwords.QuoteForShell(ExactName(in.entry.Name))
 	}
 	fmt.Fprintf(k.streams.Err, "mcptest: kept as %q in %s; mcptest run %s runs it\n",
 		term.Escape(in.entry.Name), term.Escape(place), term.Escape(again))

@@ -115,7 +115,7 @@ func (f *SuiteFlags) suitesAt(arg string, args []string) ([]string, error) {
 // meant to be.
 func explainMissing(arg string, args []string) error {
 	if file, test, ok := strings.Cut(arg, "::"); ok { // as in pytest
-		suggestion := source.Suggest(file + " --filter " + shellwords.Quote(test))
+		suggestion := source.Suggest(file + " --filter " + shellwords.QuoteForShell(test))
 		return Invalid("no such file or directory: %s%s", arg, source.Parenthesis(suggestion))
 	}
 	if found, _ := filepath.Glob(arg); len(found) > 0 {

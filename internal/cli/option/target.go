@@ -121,7 +121,7 @@ func (f *TargetFlags) Split(cmd *cobra.Command, args []string, limit int) (own, 
 			if at == 0 {
 				flag = "--args-json "
 			}
-			hint := source.Parenthesis(source.Suggest(flag + shellwords.Quote(own[limit])))
+			hint := source.Parenthesis(source.Suggest(flag + shellwords.QuoteForShell(own[limit])))
 			return nil, nil, Invalid("%s: unexpected argument %q%s", cmd.Name(), own[limit], hint)
 		}
 		return nil, nil, Invalid("%s: unexpected argument %q (%s)", cmd.Name(), own[limit], placeOf(cmd, own, limit))
@@ -142,9 +142,9 @@ func placeOf(cmd *cobra.Command, own []string, limit int) string {
 	case isURL && takesURL && (limit == 0 || own[0] != "read"):
 		return "did you mean \"--url " + arg + "\"?"
 	case limit > 0 && slices.Contains([]string{"read", "get", "list", "show", "call"}, own[0]):
-		return "leave " + own[0] + " out: mcptest " + cmd.Name() + " " + shellwords.Quote(arg)
+		return "leave " + own[0] + " out: mcptest " + cmd.Name() + " " + shellwords.QuoteForShell(arg)
 	case cmd.Flags().Lookup("arg") != nil && pair && name != "":
-		return "did you mean \"--arg " + shellwords.Quote(name+"="+strings.TrimSpace(value)) + "\"?"
+		return "did you mean \"--arg " + shellwords.QuoteForShell(name+"="+strings.TrimSpace(value)) + "\"?"
 	case cmd.Flags().Lookup("arg") != nil && limit > 0:
 		return "an argument of the tool is one word: --arg name=value; the server's command goes after --"
 	case programs[filepath.Ext(arg)] != "":
@@ -431,7 +431,7 @@ func Where(sv *plan.Server) string {
 	if sv.URL != "" {
 		return sv.URL
 	}
-	return shellwords.QuoteAll(sv.Written())
+	return shellwords.QuoteAllForShell(sv.Written())
 }
 
 // Usage returns the flags and arguments that select the same server, or "". The line
@@ -447,7 +447,8 @@ func (f *TargetFlags) Usage(s cmdutil.Streams, argv []string) string {
 	case f.URL != "":
 		words = []string{"--url", f.URL}
 	case f.Server != "":
-		words = []string{"--server", f.Server, "--config", cmp.Or(strings.Join(f.Configs, ""), DefaultSuites[0])}
+		suite := cmp.Or(strings.Join(f.Configs, ""), DefaultSuites[0])
+		words = []string{"--server", f.Server, "--config", filepath.ToSlash(suite)}
 	default:
 		return ""
 	}
@@ -460,7 +461,7 @@ func (f *TargetFlags) Usage(s cmdutil.Streams, argv []string) string {
 	for i, word := range words { // one by one, because a short secret is only masked as a whole
 		words[i] = redactor.Whole(word, nil)
 	}
-	return " " + redactor.Whole(shellwords.QuoteAll(words), nil)
+	return " " + redactor.Whole(shellwords.QuoteAllForShell(words), nil)
 }
 
 // Palette returns the colors of standard output.

@@ -10,6 +10,7 @@ import (
 
 	"mcptest/internal/cli/cmdutil"
 	"mcptest/internal/client/auth"
+	"mcptest/internal/process/proc"
 	"mcptest/internal/run/connect"
 	"mcptest/internal/spec/plan"
 )
@@ -89,6 +90,9 @@ func OpenBrowser(s cmdutil.Streams, address string) bool {
 	}
 	cmd := exec.Command(argv[0], append(argv[1:], address)...)
 	cmd.Env = s.Env
+	if err := proc.EscapeBatch(cmd); err != nil {
+		return false
+	}
 	if err := cmd.Start(); err != nil {
 		return false
 	}

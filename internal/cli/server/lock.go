@@ -217,7 +217,7 @@ func (f *lockFlags) removedVariants(cmd *cobra.Command, s cmdutil.Streams, names
 // usage are the arguments that write the lock file of a server.
 func (f *lockFlags) usage(target string) string {
 	if f.out != defaultLock {
-		return " --output " + shellwords.Quote(f.out) + target
+		return " --output " + shellwords.QuotePathForShell(f.out) + target
 	}
 	return target
 }

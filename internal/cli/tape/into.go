@@ -74,7 +74,7 @@ func (f *recordFlags) configure(s cmdutil.Streams, name string) error {
 	}
 	say("%s starts %s through mcptest now (backup: %s).", place.Path, name, backup)
 	say("  Restart the client. Cassettes are written to %s.", out)
-	say("  mcptest record --into %s %s --undo starts it directly again.", f.into, shellwords.Quote(name))
+	say("  mcptest record --into %s %s --undo starts it directly again.", f.into, shellwords.QuoteForShell(name))
 	return nil
 }
 

@@ -155,7 +155,7 @@ func (c *call) judging(a *semantic.Asking, o model.Options, cacheDir string, reg
 		argv, _ := shellwords.Argv(line) // judgeKind has checked it
 		a.Judge = &model.Program{
 			Argv:  argv,
-			Shown: secret.NewRedactor().String(shellwords.QuoteAll(argv)),
+			Shown: secret.NewRedactor().String(shellwords.QuoteAllForShell(argv)),
 			Run:   c.judgeProgram(registry),
 		}
 	case who == judgeModel:

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/shellwords"
 	"mcptest/internal/base/source"
 	"mcptest/internal/base/term"
 	"mcptest/internal/cli/cmdutil"
@@ -245,7 +246,7 @@ func (c *call) noAdapter(err error) int {
 		c.otherPaths(refused.Info.Status)
 	}
 	if _, ok := errors.AsType[*proc.StartError](err); ok {
-		c.problem("  the command is not passed to a shell: write its words, or bash -c '…'")
+		c.problem("  the command is not passed to a shell: write its words, or %s", shellwords.ThroughShell())
 	}
 	return verdict.ExitConfig
 }

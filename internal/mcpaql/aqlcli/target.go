@@ -231,7 +231,7 @@ const httpPatience = 8
 // of an address that could be one.
 func (t *target) shown() string {
 	if t.url == "" {
-		return shellwords.QuoteAll(t.argv)
+		return shellwords.QuoteAllForShell(t.argv)
 	}
 	u, err := url.Parse(t.url)
 	if err != nil {
@@ -247,22 +247,23 @@ func (t *target) shown() string {
 func (c *call) repeat(t *target) string {
 	words := aqlName + " call"
 	if t.url != "" {
-		words += " --url " + shellwords.Quote(t.shown())
+		words += " --url " + shellwords.QuoteForShell(t.shown())
 		for _, h := range c.all("header") {
 			name, _, _ := strings.Cut(h, ":")
-			words += ` --header "` + strings.TrimSpace(name) + ": $" + strings.ToUpper(shellVariable(name)) + `"`
+			value := shellwords.VariableForShell(strings.ToUpper(shellVariable(name)))
+			words += ` --header "` + strings.TrimSpace(name) + ": " + value + `"`
 		}
 		if name, given := c.flags["bearer-env"]; given {
-			words += " --bearer-env " + shellwords.Quote(name)
+			words += " --bearer-env " + shellwords.QuoteForShell(name)
 		}
 		return words
 	}
-	words += " --stdio " + shellwords.Quote(c.flags["stdio"])
+	words += " --stdio " + shellwords.QuoteForShell(c.flags["stdio"])
 	for _, e := range c.all("env") {
 		words += " --env " + repeatedEnv(e)
 	}
 	for _, name := range c.all("pass-env") {
-		words += " --pass-env " + shellwords.Quote(name)
+		words += " --pass-env " + shellwords.QuoteForShell(name)
 	}
 	if t.home != "" {
 		words += " --isolate-home"
@@ -278,9 +279,9 @@ func repeatedEnv(e string) string {
 	known.Variable(name, value)
 	named := secret.Name(name) || secret.HoldsText(name, value)
 	if named || len(known.Secrets()) > 0 || secret.NewRedactor().String(value) != value {
-		return shellwords.Quote(name) + `="$` + shellVariable(name) + `"`
+		return shellwords.QuoteForShell(name) + `="` + shellwords.VariableForShell(shellVariable(name)) + `"`
 	}
-	return shellwords.Quote(name) + "=" + shellwords.Quote(value)
+	return shellwords.QuoteForShell(name) + "=" + shellwords.QuoteForShell(value)
 }
 
 // shellVariable returns the name of a variable for the value of a header or of a

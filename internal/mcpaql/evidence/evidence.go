@@ -293,9 +293,9 @@ func (e *Evidence) Exchange(n int) *Exchange {
 	// Arguments that were not stored completely cannot be sent again.
 	incomplete := !x.Arguments.Lookup("x_bytes").IsAbsent() || strings.Contains(args, redacted)
 	if begin := e.Live.Lookup("repeat").Text(); begin != "" && !incomplete {
-		x.Repeat = begin + " " + shellwords.Quote(x.Tool)
+		x.Repeat = begin + " " + shellwords.QuoteForShell(x.Tool)
 		if !x.Arguments.IsAbsent() {
-			x.Repeat += " " + shellwords.Quote(args)
+			x.Repeat += " " + shellwords.QuoteForShell(args)
 		}
 	}
 	return x

@@ -18,18 +18,18 @@ func (c *comparer) use(it surface.Item) string {
 		if args, ok := someArguments(c.ctx, it.Def.Lookup("inputSchema")); ok {
 			return c.call(it.Name, args)
 		}
-		return "any call of " + shellwords.Quote(it.Name)
+		return "any call of " + shellwords.QuoteForShell(it.Name)
 	case surface.Resource:
-		return "mcptest resources " + shellwords.Quote(it.Name) + c.o.Target
+		return "mcptest resources " + shellwords.QuoteForShell(it.Name) + c.o.Target
 	case surface.Template:
-		return "mcptest resources " + shellwords.Quote(fillTemplate(it.Name)) + c.o.Target
+		return "mcptest resources " + shellwords.QuoteForShell(fillTemplate(it.Name)) + c.o.Target
 	case surface.Skill:
 		return "skills/get " + display.JSON(jsonv.ObjectOf("uri", it.Name).String())
 	}
-	line := "mcptest prompts " + shellwords.Quote(it.Name)
+	line := "mcptest prompts " + shellwords.QuoteForShell(it.Name)
 	for _, e := range it.Def.Lookup("arguments").Elems() {
 		if e.Lookup("required").Bool() {
-			line += " --arg " + shellwords.Quote(e.Lookup("name").Text()+"=x")
+			line += " --arg " + shellwords.QuoteForShell(e.Lookup("name").Text()+"=x")
 		}
 	}
 	return line + c.o.Target
@@ -52,9 +52,9 @@ func fillTemplate(template string) string {
 
 // call returns the command line of a call.
 func (c *comparer) call(name string, args jsonv.Value) string {
-	line := "mcptest call " + shellwords.Quote(name)
+	line := "mcptest call " + shellwords.QuoteForShell(name)
 	if args.Len() > 0 {
-		line += " --args-json " + shellwords.Quote(display.JSON(args.String()))
+		line += " --args-json " + shellwords.QuoteForShell(display.JSON(args.String()))
 	}
 	return line + c.o.Target
 }

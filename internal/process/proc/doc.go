@@ -35,8 +35,8 @@
 // be killed; it is reported.
 //
 // Windows: a job object contains each process and its descendants, and ends them when
-// the runner's handle is closed, so that no watchdog is needed. A process is assigned
-// to its job right after its creation: a grandchild started before that is not in the
-// job. The signal that asks a process to exit is CTRL_BREAK. The tests only compile
-// this code.
+// the runner's handle is closed, so that no watchdog is needed. A process is created in
+// its job, so that neither a grandchild that starts at once nor a kill of the runner in
+// this moment leaves anything. The signal that asks a process to exit is CTRL_BREAK. A
+// batch file is run by cmd.exe with arguments that are escaped for it (batchLine).
 package proc

@@ -18,7 +18,8 @@ type group struct {
 	ref Ref
 }
 
-func newGroup(_ *exec.Cmd, ref Ref) *group { return &group{ref: ref} }
+// startGroup starts a command, which leads the group. The caller sets ref.
+func startGroup(cmd *exec.Cmd) (*group, error) { return &group{}, cmd.Start() }
 
 // term asks every process of the group to exit. SIGCONT lets a stopped one handle the
 // signal.

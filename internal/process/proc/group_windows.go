@@ -1,6 +1,7 @@
 package proc
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"sync"
@@ -26,24 +27,20 @@ type group struct {
 	job windows.Handle // 0: not created, or closed
 }
 
-func newGroup(_ *exec.Cmd, ref Ref) *group {
-	g := &group{ref: ref}
+// startGroup starts a command in a new job object. The caller sets ref.
+func startGroup(cmd *exec.Cmd) (*group, error) {
 	job, err := windows.CreateJobObject(nil, nil)
 	if err != nil {
-		return g
+		return nil, fmt.Errorf("create a job object: %w", err)
 	}
-	h, err := windows.OpenProcess(windows.PROCESS_SET_QUOTA|windows.PROCESS_TERMINATE, false, uint32(ref.Pid))
+	if err = setKillOnClose(job, true); err == nil {
+		cmd.Process, err = startInJob(cmd, job)
+	}
 	if err != nil {
 		windows.CloseHandle(job)
-		return g
+		return nil, err
 	}
-	defer windows.CloseHandle(h)
-	if setKillOnClose(job, true) != nil || windows.AssignProcessToJobObject(job, h) != nil {
-		windows.CloseHandle(job)
-		return g
-	}
-	g.job = job
-	return g
+	return &group{job: job}, nil
 }
 
 func setKillOnClose(job windows.Handle, on bool) error {

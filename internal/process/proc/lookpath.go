@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"unicode/utf16"
 
 	"mcptest/internal/base/source"
 )
@@ -79,6 +80,10 @@ func command(s Spec) (*exec.Cmd, error) {
 		Env:         withPWD(env, dir),
 		SysProcAttr: sessionAttr(),
 	}
+	if err := EscapeBatch(cmd); err != nil {
+		fail.Msg = err.Error()
+		return nil, fail
+	}
 	if s.Change != nil {
 		s.Change(cmd)
 	}
@@ -102,6 +107,8 @@ func workDir(dir string) (string, error) {
 		return "", fmt.Errorf("cannot be used: %w", err)
 	case !st.IsDir():
 		return "", fmt.Errorf("%s is not a directory", abs)
+	case runtime.GOOS == "windows" && len(utf16.Encode([]rune(abs))) > longestWindowsDir:
+		return "", fmt.Errorf("has %d characters, and Windows starts programs in folders of at most %d: use a shorter path, such as a drive letter (subst X: FOLDER)", len([]rune(abs)), longestWindowsDir)
 	}
 	return abs, nil
 }
@@ -207,14 +214,15 @@ func programs(folders []string) (names []string) {
 	return names
 }
 
-// shellOnly are commands that only exist in a shell, but are often written in hooks.
-var shellOnly = []string{"cd", "export", "source", ".", "alias", "eval", "exec", "set", "ulimit", "umask", "unset", "trap"}
-
 func hintFor(program, dir string) string {
 	if first, rest, ok := strings.Cut(program, " "); ok {
 		return fmt.Sprintf("the whole text, with its spaces, is the program's name; write a list with one item for each argument: [%s]", strings.Join(append([]string{first}, strings.Fields(rest)...), ", "))
 	}
-	if slices.Contains(shellOnly, program) {
+	if runtime.GOOS == "windows" {
+		if hint := windowsCommandHint(program); hint != "" {
+			return hint
+		}
+	} else if slices.Contains(shellOnly, program) {
 		return fmt.Sprintf("%s is a command of the shell, not a program; write bash -c '%s …'", program, program)
 	}
 	if st, err := os.Stat(filepath.Join(orCwd(dir), program)); err == nil && !st.IsDir() {
@@ -233,6 +241,9 @@ func whyNot(path string) (msg, hint string) {
 		return err.Error(), ""
 	case st.IsDir():
 		return path + " is a directory", ""
+	}
+	if runtime.GOOS == "windows" {
+		return path + " is no program that Windows starts", windowsFileHint(path)
 	}
 	return path + " is not executable", "chmod +x " + path
 }
@@ -255,6 +266,9 @@ func spawnError(s Spec, cmd *exec.Cmd, err error) *StartError {
 				e.Hint = "save it with plain line feeds: sed -i 's/\\r$//' " + s.Argv[0]
 			}
 		}
+	case errors.Is(err, errNoExec) && runtime.GOOS == "windows":
+		e.Msg, e.Err = cmd.Path+" is no program that Windows starts", nil
+		e.Hint = windowsFileHint(cmd.Path)
 	case errors.Is(err, errNoExec):
 		e.Msg, e.Err = cmd.Path+" is neither a program for this system nor a script with a #! line", nil
 		e.Hint = "begin the script with a line such as #!/bin/sh"

@@ -84,7 +84,7 @@ func Start(ctx context.Context, s Spec) (*Process, error) {
 	if p.mark = s.Registry.mark(s.Name); p.mark != "" {
 		cmd.Env = append(cmd.Environ(), p.mark)
 	}
-	if err := cmd.Start(); err != nil {
+	if p.group, err = startGroup(cmd); err != nil {
 		files.closeAll()
 		return nil, spawnError(s, cmd, err)
 	}
@@ -96,7 +96,7 @@ func Start(ctx context.Context, s Spec) (*Process, error) {
 		Argv:    s.Argv,
 		LogFile: s.LogFile,
 	}
-	p.group = newGroup(cmd, p.ref)
+	p.group.ref = p.ref
 	s.Registry.add(p.ref)
 	for _, st := range p.streams {
 		go st.pump(p.exited)

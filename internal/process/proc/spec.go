@@ -126,7 +126,7 @@ const (
 )
 
 func (h How) String() string {
-	return [...]string{"by itself", "stdin closed", "SIGTERM", "SIGKILL"}[h]
+	return [...]string{"by itself", "stdin closed", TermName, killName}[h]
 }
 
 // Stopped is the result of a stop.

@@ -3,6 +3,7 @@ package explain
 import (
 	"encoding/json"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -69,7 +70,7 @@ func Command(r *result.Run, c *result.Case, x *result.Exchange) string {
 	if slices.Contains(words, "") {
 		return ""
 	}
-	words = append(words, "--server", c.Server, "--config", SuiteFile(c, r.Suites))
+	words = append(words, "--server", c.Server, "--config", filepath.ToSlash(SuiteFile(c, r.Suites)))
 	run, _ := shellwords.Argv(r.Command) // what it set is needed again
 	for i, w := range run {
 		flag, _, whole := strings.Cut(w, "=")
@@ -81,7 +82,7 @@ func Command(r *result.Run, c *result.Case, x *result.Exchange) string {
 			words = append(words, w, run[i+1])
 		}
 	}
-	return shellwords.QuoteAll(words)
+	return shellwords.QuoteAllForShell(words)
 }
 
 // expectedFrom introduces the assertion that accepts a refusal, in a message.

@@ -29,7 +29,7 @@ func UncleanEnd(end proc.Stopped) string {
 	case IgnoredEOF(end) && end.How == proc.ByTerm:
 		wrong = append(wrong, "the server did not exit when its input was closed, and was terminated")
 	case IgnoredEOF(end):
-		wrong = append(wrong, "the server did not exit when its input was closed, nor on SIGTERM, and was killed")
+		wrong = append(wrong, "the server did not exit when its input was closed, nor on "+proc.TermName+", and was killed")
 	case end.How <= proc.ByEOF && !end.Exit.Success(): // its input may be closed before the stop
 		wrong = append(wrong, "the server ended with "+end.Exit.String()+" when its input was closed")
 	}

@@ -56,7 +56,7 @@ func Explain(sv *plan.Server, tokens string, err error) error {
 	if !strings.HasSuffix(msg, "?") {
 		msg += ";"
 	}
-	msg += " try: mcptest doctor --server " + shellwords.Quote(sv.Name) + " --config " + shellwords.Quote(sv.Pos.File.Name)
+	msg += " try: mcptest doctor --server " + shellwords.QuoteForShell(sv.Name) + " --config " + shellwords.QuotePathForShell(sv.Pos.File.Name)
 	return &explained{msg, err}
 }
 

@@ -37,9 +37,10 @@ func stepName(op *plan.Op, i int) string {
 
 // ReproCommand returns a shell command that runs one case again.
 func ReproCommand(f *plan.File, c *plan.Case, flags []string) string {
-	line := "mcptest run " + shellwords.Quote(f.Path) + " --filter " + shellwords.Quote("re:^"+Pattern(c.Name)+"$")
+	filter := shellwords.QuoteForShell("re:^" + Pattern(c.Name) + "$")
+	line := "mcptest run " + shellwords.QuotePathForShell(f.Path) + " --filter " + filter
 	if len(flags) > 0 {
-		line += " " + shellwords.QuoteAll(flags)
+		line += " " + shellwords.QuoteAllForShell(flags)
 	}
 	return line
 }

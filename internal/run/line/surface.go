@@ -69,7 +69,7 @@ func (f offering) check(ctx context.Context, c *assert.Check, offer jsonv.Value)
 		Dir:    file.Dir,
 		Shown:  filepath.Dir(file.Path),
 		Mask:   f.a.file.Redact,
-		Usage:  " " + shellwords.QuoteAll(flags),
+		Usage:  " " + shellwords.QuoteAllForShell(flags),
 	}
 	if c.SameAs != nil {
 		var err error

@@ -35,7 +35,7 @@ func (c *compiler) argv(n *source.Node, scope *interpolate.Scope, path string) [
 		}
 		return out
 	case source.KindString:
-		return c.words(n, scope, path, "a command is one program, not a shell line: put it in a script, or write bash -c '…'")
+		return c.words(n, scope, path, "a command is one program, not a shell line: put it in a script, or write "+shellwords.ThroughShell())
 	}
 	c.dec.WrongType(n, path, "a list of text, or text")
 	return nil
@@ -85,7 +85,7 @@ func (c *compiler) words(n *source.Node, scope *interpolate.Scope, path, hint st
 			c.dec.Add(source.Diagnostic{
 				Pos: n.In(e.Offset), Path: path, Severity: source.Warning, Code: "not-expanded",
 				Msg:  fmt.Sprintf("%s is passed on unchanged: no shell expands it", e.Text),
-				Hint: "use ${name} for a variable, or bash -c '…' for a shell",
+				Hint: "use ${name} for a variable, or " + shellwords.ThroughShell() + " for a shell",
 			})
 		}
 	}

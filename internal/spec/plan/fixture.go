@@ -47,7 +47,7 @@ func (x fixtureCompiler) hooks(phase string, list suite.HookList) []*Hook {
 			hook.Argv = x.c.self(x.c.argv(h.Command, h.Scope, h.Path+".command"))
 			hook.Command = shellwords.QuoteAll(hook.Argv)
 		} else {
-			hook.Argv = x.c.self(x.c.words(h.Command, h.Scope, h.Path, "hooks run one program, not a shell; write bash -c '…'"))
+			hook.Argv = x.c.self(x.c.words(h.Command, h.Scope, h.Path, "hooks run one program, not a shell; write "+shellwords.ThroughShell()))
 		}
 		out = append(out, hook)
 	}

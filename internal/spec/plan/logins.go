@@ -2,6 +2,7 @@ package plan
 
 import (
 	"net/url"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -37,13 +38,13 @@ func (s *Server) LoginCommand() string {
 	} else {
 		words = append(words, s.Name)
 		if f := s.Pos.File; f != nil && f.Name != "" {
-			words = append(words, "--config", f.Name)
+			words = append(words, "--config", filepath.ToSlash(f.Name))
 		}
 	}
 	if s.Auth != nil && s.Auth.OAuth != nil && s.Auth.OAuth.Grant == "device_code" {
 		words = append(words, "--device")
 	}
-	return shellwords.QuoteAll(words)
+	return shellwords.QuoteAllForShell(words)
 }
 
 // NeedLogin calls missing for each server that requires a login and that the

@@ -326,7 +326,7 @@ func (l *loader) displayPath(abs string) string {
 	if rel, err := filepath.Rel(base, abs); err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
 		return filepath.ToSlash(rel)
 	}
-	return abs
+	return filepath.ToSlash(abs)
 }
 
 func (l *loader) declaredTwice(what, name, path string, pos, other source.Pos) {

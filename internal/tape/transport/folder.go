@@ -8,11 +8,13 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
 
 	"mcptest/internal/base/lists"
+	"mcptest/internal/base/osfile"
 	"mcptest/internal/base/secret"
 	"mcptest/internal/client/wire"
 	"mcptest/internal/run/connect"
@@ -49,7 +51,7 @@ type recording struct {
 }
 
 // newFolder assigns a file name to each server: that of the server, with a number if
-// different servers of several suites have the same name.
+// different servers of several suites have the same name, or names that differ in case only.
 func newFolder(dir string, p *plan.Plan, o Options) *Folder {
 	f := &Folder{
 		dir:     dir,
@@ -60,16 +62,21 @@ func newFolder(dir string, p *plan.Plan, o Options) *Folder {
 		players: map[string]*cassette.Player{},
 		dialed:  map[string]int{},
 	}
-	taken := map[string]int{}
+	taken, before := map[string]int{}, map[string]int{}
 	for _, file := range p.Files {
 		for _, s := range file.Servers {
 			f.users[s.Key] = append(f.users[s.Key], f.suite(file))
 			if f.names[s.Key] != "" {
 				continue
 			}
-			name := fileName(s.Name)
-			taken[name]++
-			f.names[s.Key] = numberedName(s, taken[name])
+			folded := osfile.FoldName(fileName(s.Name))
+			taken[folded]++
+			before[fileName(s.Name)]++
+			f.names[s.Key] = numberedName(s, taken[folded])
+			earlier := earlierName(s, before[fileName(s.Name)])
+			if f.isCassetteOf(s, earlier) && !f.exists(f.names[s.Key]) {
+				f.names[s.Key] = earlier
+			}
 		}
 	}
 	return f
@@ -107,18 +114,41 @@ func UnusedName(dir string, s *plan.Server) string {
 	}
 }
 
-// fileName replaces characters that some systems do not allow in file names.
+// fileName returns the name of the cassette of a server, without a number and suffix.
 func fileName(server string) string {
-	name := strings.Map(func(r rune) rune {
-		if r < 0x20 || strings.ContainsRune(`/\:*?"<>|%`, r) {
-			return '_'
-		}
-		return r
-	}, server)
-	if name = strings.TrimLeft(name, "."); name == "" {
+	name := osfile.Portable(server)
+	if name == "" {
 		return "server"
 	}
 	return name
+}
+
+// earlierName is numberedName as it was before names were the same on all systems: those of
+// devices of Windows were allowed, and names that differ in case only.
+func earlierName(s *plan.Server, n int) string {
+	name := fileName(s.Name)
+	if strings.EqualFold(strings.Replace(name, "_", "", 1), s.Name) {
+		name = s.Name
+	}
+	if n > 1 {
+		name = fmt.Sprintf("%s-%d", name, n)
+	}
+	return name + cassette.Suffix
+}
+
+// isCassetteOf reports whether a file of the folder is a cassette of a server with that name.
+// On Windows the file of a device is there always.
+func (f *Folder) isCassetteOf(s *plan.Server, name string) bool {
+	if runtime.GOOS == "windows" {
+		return false
+	}
+	h, err := cassette.ReadHeader(filepath.Join(f.dir, name))
+	return err == nil && h.Server.Name == s.Name
+}
+
+func (f *Folder) exists(name string) bool {
+	_, err := os.Stat(filepath.Join(f.dir, name))
+	return err == nil
 }
 
 // Record returns a folder to which the connections of a plan are recorded. It creates

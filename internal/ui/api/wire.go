@@ -104,5 +104,5 @@ func (a *API) command(r live.Row) string {
 	if args.Len() > 0 {
 		words = append(words, "--args-json", string(a.masked(args)))
 	}
-	return a.o.Redactor.String(shellwords.QuoteAll(words)) + usage
+	return a.o.Redactor.String(shellwords.QuoteAllForShell(words)) + usage
 }

@@ -71,8 +71,8 @@ func judgeEnd(rule string, end ending) exam.Outcome {
 	case rule == "shutdown-sigterm" && end.How == proc.ByEOF:
 		return exam.Inapplicable("the server exits when its input is closed")
 	case rule == "shutdown-sigterm" && end.How == proc.ByKill:
-		evidence.Sent += ", then SIGTERM"
-		return exam.BrokenBy(evidence, "the server still ran %s after SIGTERM", patience)
+		evidence.Sent += ", then " + proc.TermName
+		return exam.BrokenBy(evidence, "the server still ran %s after %s", patience, proc.TermName)
 	}
 	return exam.Held()
 }

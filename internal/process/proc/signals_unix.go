@@ -1,0 +1,9 @@
+//go:build unix
+
+package proc
+
+// TermName is what asks a process to exit, in messages; killName is what ends it.
+const (
+	TermName = "SIGTERM"
+	killName = "SIGKILL"
+)
