@@ -84,7 +84,7 @@ func printed(t *testing.T, dir, command string) string {
 // without blanks, of which a picture has those that it needs for its columns.
 func changed(got, want string) string {
 	lines := func(s string) []string {
-		return strings.Split(strings.NewReplacer(" ", "", "\u00a0", "").Replace(varying.ReplaceAllString(strings.TrimSpace(s), "~")), "\n")
+		return strings.Split(strings.NewReplacer(" ", "", "\u00a0", "").Replace(maskVarying(strings.TrimSpace(s), "~")), "\n")
 	}
 	return cmp.Diff(lines(got), lines(want))
 }
@@ -161,7 +161,7 @@ func pageText(page string) string {
 	shown = regexp.MustCompile(`<time.*?</time>|<span class="tag w">slow</span>`).ReplaceAllString(shown, "")
 	var out []string
 	for line := range strings.SplitSeq(html.UnescapeString(tag.ReplaceAllString(shown, " ")), "\n") {
-		if words := strings.Fields(varying.ReplaceAllString(line, "~")); len(words) > 0 {
+		if words := strings.Fields(maskVarying(line, "~")); len(words) > 0 {
 			out = append(out, strings.Join(words, " "))
 		}
 	}

@@ -84,7 +84,7 @@ func TestUIKeepsARecordedCall(t *testing.T) {
 	if verdict := e.post("run", `{"insertion":0}`); !verdict.Lookup("passed").Bool() {
 		t.Errorf("got %s\n%s", verdict, e.read("mcptest.yaml"))
 	}
-	for line, want := range map[string]string{"2": "not for its result", "13": "line 13", "3": "is no request", "999": "is no request"} {
+	for line, want := range map[string]string{"2": "not for its result", "13": "line 13", "3": "is not a request", "999": "is not a request"} {
 		if why := keep(line).Lookup("problem").Text(); !strings.Contains(why, want) {
 			t.Errorf("line %s: %q, want %q", line, why, want)
 		}

@@ -50,9 +50,6 @@ func (a *attempt) server(op *plan.Op) *pool.Server {
 	return a.file.Pool.ForCase(a.c, op.Server, a.file.Plan)
 }
 
-// session returns the session with the server of an operation.
-func (a *attempt) session(op *plan.Op) *mcp.Session { return a.sessions.of[a.server(op)] }
-
 // isRejected reports whether the last call was rejected, by an error response or by
 // isError.
 func (a *attempt) isRejected() bool {
