@@ -12,8 +12,12 @@ const maxEntries = 1000
 
 // NearFile returns the path that a path to nothing is most likely a misspelling of: a file or
 // folder whose name is similar in the same folder, or has another extension; or "". If a
-// folder on the way does not exist, a similar one counts if the rest is in it.
+// folder on the way does not exist, a similar one counts if the rest is in it. So does a path
+// that was written with the backslashes of Windows.
 func NearFile(path string) string {
+	if slashed := strings.ReplaceAll(path, `\`, "/"); slashed != path && exists(slashed) {
+		return slashed
+	}
 	dir, base := filepath.Dir(path), filepath.Base(path)
 	if _, err := os.Stat(dir); err != nil {
 		if dir == path {

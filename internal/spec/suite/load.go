@@ -269,6 +269,9 @@ func (l *loader) readImport(d *loadedDoc, imp *source.Node, path string) {
 		l.suite.Files, l.suite.Partial = append(l.suite.Files, filepath.Clean(abs)), true
 		return
 	}
+	if !filepath.IsAbs(name) {
+		l.dec.WarnElsewhere(imp, path, filepath.Dir(d.file.Path), name)
+	}
 	l.read(filepath.Clean(abs), imp.Pos, path)
 }
 

@@ -165,6 +165,10 @@ func (o Options) Open(n, written *source.Node, path string, kinds ...string) *so
 			d.Hint = cmp.Or(d.Hint, "looked for "+name)
 			o.Dec.Add(d)
 		}
+		return nil
+	}
+	if !filepath.IsAbs(n.Text) && written.Pos.File != nil {
+		o.Dec.WarnElsewhere(n, path, filepath.Dir(written.Pos.File.Path), n.Text)
 	}
 	return file
 }
