@@ -181,9 +181,11 @@ func (x *evaluation) occurs(part, in string) bool {
 }
 
 func (x *evaluation) judgeAnswer(j *evidence.Judge, at place) {
-	broken := map[string]string{"not_understood": "semantic.judge", "unsure": "semantic.judge-unsure"}
-	if rule := broken[j.Verdict]; rule != "" {
-		x.fail(rule, at, jsonv.Value{}, "%s: %s", j.Verdict, j.Reason)
+	switch j.Verdict {
+	case "not_understood":
+		x.fail("semantic.judge", at, jsonv.Value{}, "%s: %s", j.Verdict, j.Reason)
+	case "unsure":
+		x.fail("semantic.judge-unsure", at, jsonv.Value{}, "%s: %s", j.Verdict, j.Reason)
 	}
 }
 

@@ -48,8 +48,7 @@ func (j *journal) open() error {
 	return j.write(j.first)
 }
 
-// write appends a line and syncs it to disk before it returns, because the process
-// may be killed at any moment.
+// write appends a line without a buffer, because the process may be killed at any moment.
 func (j *journal) write(l journalLine) error {
 	if j.f == nil {
 		if err := j.open(); err != nil {

@@ -125,8 +125,10 @@ func (c *call) endpoint(prefix string, o model.Options) (model.Options, bool) {
 	if other && api != o.API {
 		o.API, o.URL = api, ""
 	}
-	usual := map[string]string{model.Anthropic: "https://api.anthropic.com"}
-	o.URL = cmp.Or(address, o.URL, usual[o.API], localModels)
+	o.URL = cmp.Or(address, o.URL)
+	if o.URL == "" {
+		o.URL = usualAddress(o.API)
+	}
 	if name, given := c.flags[prefix+"-key-env"]; given {
 		if o.Key = strings.TrimSpace(cmdutil.LookupEnv(c.Env, name)); o.Key == "" {
 			return o, c.wrong("--%s-key-env: the variable %s is not set", prefix, name)
@@ -135,6 +137,14 @@ func (c *call) endpoint(prefix string, o model.Options) (model.Options, bool) {
 	o.MaxCalls, _ = strconv.Atoi(c.flags["max-model-calls"])
 	o.MaxTokens, _ = strconv.Atoi(c.flags["max-tokens"])
 	return o, true
+}
+
+// usualAddress returns where the models of an API usually are.
+func usualAddress(api string) string {
+	if api == model.Anthropic {
+		return "https://api.anthropic.com"
+	}
+	return localModels
 }
 
 // judging reads the options of the judge; it returns false after a mistake. o

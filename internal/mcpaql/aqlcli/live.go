@@ -157,7 +157,7 @@ func (c *call) liveRun(ctx context.Context, o guard.Options, t *target, dir stri
 }
 
 // liveReport makes the report of the collected evidence. Err is the reason why there
-// is no evidence, or an error that occurred in addition to it.
+// is not evidence, or an error that occurred in addition to it.
 func (c *call) liveReport(o guard.Options, e *evidence.Evidence, err error, odd source.Diagnostics) int {
 	if e == nil {
 		return c.noAdapter(err)

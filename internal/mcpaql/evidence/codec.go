@@ -232,11 +232,13 @@ func (r *Reader) list(o jsonv.Value, at string, m member, f reflect.Value) {
 
 func (r *Reader) elements(list jsonv.Value, at string, f reflect.Value, other string) {
 	elem := f.Type().Elem()
-	kind := map[reflect.Kind]jsonv.Kind{
-		reflect.String: jsonv.KindString,
-		reflect.Slice:  jsonv.KindArray,
-		reflect.Struct: jsonv.KindObject,
-	}[elem.Kind()]
+	kind := jsonv.KindObject
+	switch elem.Kind() {
+	case reflect.String:
+		kind = jsonv.KindString
+	case reflect.Slice:
+		kind = jsonv.KindArray
+	}
 	r.Elements(list, at, kind, func(v jsonv.Value, at string) {
 		e := reflect.New(elem).Elem()
 		switch kind {

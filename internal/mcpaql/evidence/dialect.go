@@ -211,7 +211,7 @@ func parseTyped(s string) jsonv.Value {
 	if typ := strings.TrimSpace(m[1]); typ != "" {
 		p = p.With("type", jsonv.String(typ))
 	}
-	switch mark := strings.ToLower(strings.Trim(m[2], "()")); mark {
+	switch strings.ToLower(strings.Trim(m[2], "()")) {
 	case "required", "!":
 		p = p.With("required", jsonv.Bool(true))
 	case "optional", "?":

@@ -119,7 +119,7 @@ type LeakPattern struct {
 // Leaks returns the patterns of what leaks.
 func Leaks() []LeakPattern { return table().Leaks }
 
-// ByID is the index of Rules, built on first use.
+// ByID returns the rules of All by their id; the map is built on first use.
 var ByID = sync.OnceValue(func() map[string]*Rule {
 	all := All()
 	m := make(map[string]*Rule, len(all))

@@ -32,8 +32,8 @@ type JudgeCache interface {
 	Put(key string, v llm.Verdict)
 }
 
-// Patience decides how long a failing model or judge is asked on: a single failure
-// may be caused by the question, two in a row are not.
+// Patience decides when to stop asking a model or judge that fails. One failure may be the
+// fault of the question; two in a row are not.
 type Patience struct {
 	row  int
 	last error

@@ -32,75 +32,106 @@ func (f *Folder) Others() []Other {
 }
 
 // find opens the cassettes of a plan. If servers of several suites have the same
-// name, the recorded command decides which of the numbered files is whose, because
+// name, the recorded command decides which numbered file belongs to which server, because
 // the numbers depend on the suites of the run.
 func (f *Folder) find(p *plan.Plan) (map[string]*cassette.Cassette, error) {
-	found := map[string]*cassette.Cassette{}
-	open := func(name string) (*cassette.Cassette, error) {
-		if found[name] != nil {
-			return found[name], nil
-		}
-		c, err := cassette.Open(filepath.Join(f.dir, name))
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			return nil, nil
-		case err == nil:
-			found[name] = c
-		}
-		return c, err
-	}
+	o := opener{dir: f.dir, found: map[string]*cassette.Cassette{}}
 	for _, file := range p.Files {
 		for _, s := range file.Servers {
-			c, err := open(f.names[s.Key])
-			for n := 1; err == nil && c != nil && !sameServer(c.Server, s); n++ {
-				name := numberedName(s, n)
-				if c, err = open(name); c != nil && sameServer(c.Server, s) {
-					f.names[s.Key] = name
-				}
-			}
+			name, err := o.nameFor(s, f.names[s.Key])
 			if err != nil {
-				return found, err
+				return o.found, err
 			}
+			f.names[s.Key] = name
 		}
 	}
-	return found, nil
+	return o.found, nil
 }
 
-// claim makes the servers of a recording keep the cassettes that their suites have
-// recorded before. It returns an error if another suite would lose its requests.
+// opener opens each cassette of a folder once.
+type opener struct {
+	dir   string
+	found map[string]*cassette.Cassette
+}
+
+// open returns a cassette, or nil if there is none of this name.
+func (o *opener) open(name string) (*cassette.Cassette, error) {
+	if o.found[name] != nil {
+		return o.found[name], nil
+	}
+	c, err := cassette.Open(filepath.Join(o.dir, name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err == nil {
+		o.found[name] = c
+	}
+	return c, err
+}
+
+// nameFor returns the name of the cassette that was recorded from a server: the first one, or
+// one with a number. If there is none, it is the first one.
+func (o *opener) nameFor(s *plan.Server, first string) (string, error) {
+	name := first
+	for n := 1; ; n++ {
+		c, err := o.open(name)
+		if err != nil || c == nil {
+			return first, err
+		}
+		if sameServer(c.Server, s) {
+			return name, nil
+		}
+		name = numberedName(s, n)
+	}
+}
+
+// claim gives each server the cassette that its suite recorded before. It returns an error
+// if another suite would lose its requests.
 func (f *Folder) claim(p *plan.Plan) error {
 	run := slices.Concat(slices.Collect(maps.Values(f.users))...)
 	for _, file := range p.Files {
 		for _, s := range file.Servers {
-			name := f.names[s.Key]
-			_, losers := f.losers(name, run)
-			for n, there := 1, true; there && len(losers) > 0; n++ {
-				var others []string
-				name = numberedName(s, n)
-				there, others = f.losers(name, run)
-				if there && len(others) == 0 && !slices.Contains(slices.Collect(maps.Values(f.names)), name) {
-					f.names[s.Key], losers = name, nil
-				}
+			losers := f.losers(f.names[s.Key], run)
+			if len(losers) == 0 {
+				continue
 			}
-			if len(losers) > 0 {
-				return fmt.Errorf("%s has the requests of %s, which is not part of this run, and would lose them: record these suites together, "+
-					"record to another folder, or remove the file first", filepath.Join(f.dir, f.names[s.Key]), filepath.Join(f.dir, losers[0]))
+			own := f.ownName(s, run)
+			if own == "" {
+				return fmt.Errorf("%s has the requests of %s, which is not part of this run, and would lose them: "+
+					"record these suites together, record to another folder, or remove the file first",
+					filepath.Join(f.dir, f.names[s.Key]), filepath.Join(f.dir, losers[0]))
 			}
+			f.names[s.Key] = own
 		}
 	}
 	return nil
 }
 
-// losers returns the suites that a cassette was recorded with, other than those of the
-// run and those that do not exist any more, and whether there is such a cassette.
-func (f *Folder) losers(name string, run []string) (there bool, out []string) {
-	h, err := cassette.ReadHeader(filepath.Join(f.dir, name))
-	for _, suite := range h.Suites {
-		if _, err := os.Stat(filepath.Join(f.dir, suite)); err == nil && !slices.Contains(run, suite) {
-			out = append(out, suite)
+// ownName returns the first numbered cassette of a server that no suite outside of the run
+// and no other server uses; "" if there is none.
+func (f *Folder) ownName(s *plan.Server, run []string) string {
+	used := slices.Collect(maps.Values(f.names))
+	for n := 1; ; n++ {
+		name := numberedName(s, n)
+		if _, err := cassette.ReadHeader(filepath.Join(f.dir, name)); err != nil {
+			return ""
+		}
+		if len(f.losers(name, run)) == 0 && !slices.Contains(used, name) {
+			return name
 		}
 	}
-	return err == nil, out
+}
+
+// losers returns the suites that a cassette was recorded with, other than those of the
+// run and those that do not exist any more.
+func (f *Folder) losers(name string, run []string) (suites []string) {
+	h, _ := cassette.ReadHeader(filepath.Join(f.dir, name)) // without suites if there is no cassette
+	for _, suite := range h.Suites {
+		if _, err := os.Stat(filepath.Join(f.dir, suite)); err == nil && !slices.Contains(run, suite) {
+			suites = append(suites, suite)
+		}
+	}
+	return suites
 }
 
 // sameServer reports whether a cassette was recorded from a server with this

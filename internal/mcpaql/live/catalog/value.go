@@ -346,17 +346,26 @@ type WrongValue struct {
 	Mention     []string
 }
 
+// valueOfOtherKind returns a value that is not of a kind; absent if any value may be.
+func valueOfOtherKind(kind string) jsonv.Value {
+	switch kind {
+	case "string", "array", "object":
+		return jsonv.Int(42)
+	case "integer", "number":
+		return jsonv.String("zz_not_a_number")
+	case "boolean":
+		return jsonv.String("zz_not_a_boolean")
+	}
+	return jsonv.Value{}
+}
+
 // Wrong lists values that a parameter does not accept.
 func (cat *Catalog) Wrong(p Parameter) (out []WrongValue) {
 	add := func(rule, wants string, v jsonv.Value, mention ...string) {
 		out = append(out, WrongValue{rule, wants, v, mention})
 	}
-	other := map[string]jsonv.Value{
-		"string": jsonv.Int(42), "integer": jsonv.String("zz_not_a_number"), "number": jsonv.String("zz_not_a_number"),
-		"boolean": jsonv.String("zz_not_a_boolean"), "array": jsonv.Int(42), "object": jsonv.Int(42),
-	}
 	kind := cat.JSONKind(p)
-	if v, ok := other[kind]; ok {
+	if v := valueOfOtherKind(kind); !v.IsAbsent() {
 		add("values.type", p.Type, v, p.Name, p.Type)
 	}
 	n, err := makeNumber(p, true)

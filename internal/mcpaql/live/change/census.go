@@ -16,8 +16,8 @@ import (
 
 // Census holds the content of the adapter's lists before a run wrote anything. It is
 // read twice when the run begins, and again before its first call that is not a read.
-// Differences between the readings change by themselves, but for harm, see
-// watcher.Reads.
+// What differs between the readings changes by itself, unless it is harm, which
+// watcher.Reads decides.
 type Census struct {
 	Lists   []*Listing
 	Settled bool // the second reading is done
@@ -192,8 +192,8 @@ func (l *Listing) Changed(before, now jsonv.Value) []jsonv.Change {
 	})
 }
 
-// Balance counts how many more items each list lost than it got; got says which of the
-// items that it shows count.
+// Balance counts how many more items each list lost than it got. got reports whether an
+// item that the list now shows counts as added.
 func Balance(found []Difference, got func(Difference) bool) map[*Listing]int {
 	lost := map[*Listing]int{}
 	for _, d := range found {

@@ -18,11 +18,11 @@ import (
 	"mcptest/internal/mcpaql/live/tape"
 )
 
-// Limits on how much of the answers a run keeps.
-const (
-	maxKeptTranscript = 16 << 20
-	manyMessages      = 1000 // notifications during one call that count as a flood
-)
+// maxKeptTranscript is how many bytes of the transcript a run keeps.
+const maxKeptTranscript = 16 << 20
+
+// manyMessages is how many notifications during one call count as a flood.
+const manyMessages = 1000
 
 var errOutOfBudget = errors.New("the run's budget is exhausted")
 

@@ -160,7 +160,7 @@ func (cr *cleaner) checkOthers() {
 // of past events, which grows, or, if something was left behind, in the numbers and times
 // of any item. gone is how many more items the list lost than it got.
 func (cr *cleaner) maybeCounts(d change.Difference, gone int) bool {
-	record := cr.watcher.Record(d.List.Op)
+	record := cr.watcher.IsRecord(d.List.Op)
 	switch {
 	case d.Before.IsAbsent():
 		return record

@@ -23,7 +23,7 @@ type dateLog struct {
 
 // dateField is what was seen of the members of one name.
 type dateField struct {
-	other bool       // one of them is no date, or the name says what it holds
+	other bool       // one of them is not a date, or the name says what it holds
 	shown []dateSeen // the first date of each operation, and the first that is not ISO 8601
 	cases int
 }
@@ -53,7 +53,7 @@ const (
 	monthName = `(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?`
 )
 
-// textName matches the names of members that hold texts of people, which may look like dates.
+// textName matches the names of members that hold texts written by people, which may look like dates.
 var textName = evidence.Pattern(`(?i)(^|_)(id|key|name|title|label|text|content|body|subject|summary|description|note|notes|comment|message|value|version|query|marker|cursor|slug|path|file)$`)
 
 // watch notes the texts of a call and of its response.
@@ -140,7 +140,7 @@ var (
 	saysText = evidence.Pattern(`(?i)\bfree[ -]?(form )?text\b|\bfree[ -]?form\b|\b(any|arbitrary|plain) (text|string)\b|\bas (entered|typed|written|given)\b|\bverbatim\b|\bown words\b`)
 )
 
-// freeText reports whether the introspection describes a member as a text of people: a
+// freeText reports whether the introspection describes a member as a text that people write: a
 // text parameter of that name takes anything, unless it is described as a date.
 func (c *Run) freeText(name string) bool {
 	for _, op := range c.Catalog.Operations {

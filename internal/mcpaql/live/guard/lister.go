@@ -83,7 +83,10 @@ func (l *lister) newOnes(op *catalog.Operation) (ids []jsonv.Value, certain bool
 		id := change.ItemID(keys, item)
 		if id.IsAbsent() {
 			unnamed++
-		} else if named++; !l.Gate.Census.Knows(op.Resource, id) && !l.Ledger.hasMade(op.Resource, id) {
+			return
+		}
+		named++
+		if !l.Gate.Census.Knows(op.Resource, id) && !l.Ledger.hasMade(op.Resource, id) {
 			ids = append(ids, id)
 		}
 	})

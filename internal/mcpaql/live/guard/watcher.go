@@ -127,18 +127,25 @@ func (w *watcher) effects(before, after *change.Census) {
 	}
 }
 
-// readHarm keeps the differences that are harm after calls that only read: items that
-// are gone, more than were added, since a list of the newest entries loses one for each
-// that is added, and items whose texts changed.
+// readHarm returns the differences that are harm although only READ operations were called:
+// items whose texts changed, and items that are gone. A list of the newest entries drops one
+// for each that is added, so only further losses count.
 func (w *watcher) readHarm(now *change.Census) []change.Difference {
 	found := w.Gate.Census.Compare(now, w.Catalog.ItemKeys)
 	lost := change.Balance(found, change.Difference.Added)
-	return slices.DeleteFunc(found, func(d change.Difference) bool {
-		gone := d.Item.IsAbsent() && lost[d.List] > 0
-		seen := !d.ID.IsAbsent() || !w.Gate.Census.Settled // later it shows what the run made
-		hurt := !d.Item.IsAbsent() && seen && len(d.List.Hurt(d.Before, d.Item)) > 0
-		return w.Record(d.List.Op) || !gone && !hurt
-	})
+	var harm []change.Difference
+	for _, d := range found {
+		if w.IsRecord(d.List.Op) {
+			continue
+		}
+		isGone := d.Item.IsAbsent() && lost[d.List] > 0
+		isKnown := !d.ID.IsAbsent() || !w.Gate.Census.Settled // later it shows what the run made
+		isHurt := !d.Item.IsAbsent() && isKnown && len(d.List.Hurt(d.Before, d.Item)) > 0
+		if isGone || isHurt {
+			harm = append(harm, d)
+		}
+	}
+	return harm
 }
 
 // change compares the lists of a resource, or all after an EXECUTE, with their content
@@ -154,7 +161,7 @@ func (w *watcher) change(op *catalog.Operation) {
 	if op.Category == "EXECUTE" {
 		resource = ""
 	}
-	now, found := w.differences(resource, w.certain)
+	now, found := w.differences(resource, w.certainHarm)
 	for _, d := range found {
 		w.harm(d)
 	}
@@ -191,16 +198,23 @@ func (w *watcher) checkVanished(remove *catalog.Operation, now *change.Census) {
 	}
 }
 
-// certain keeps the differences that are harm even while items of the run exist,
-// which affect counts, positions and lists of the newest: entries of others that show
-// the run's mark, and more removed entries than the run added.
-func (w *watcher) certain(found []change.Difference) []change.Difference {
+// certainHarm returns the differences that are harm even while items of the run exist, which
+// shift counts and positions: an entry of others with the run's mark, or more lost entries
+// than the run added.
+func (w *watcher) certainHarm(found []change.Difference) []change.Difference {
 	lost := change.Balance(found, w.ours)
-	return slices.DeleteFunc(found, func(d change.Difference) bool {
-		gone := d.Item.IsAbsent() && (lost[d.List] > 0 || w.isRemoved(d))
-		hit := catalog.Carries(d.Item, w.Maker.RunIDs()) && !w.ours(d)
-		return d.ID.IsAbsent() || !gone && !hit
-	})
+	var harm []change.Difference
+	for _, d := range found {
+		if d.ID.IsAbsent() {
+			continue
+		}
+		isGone := d.Item.IsAbsent() && (lost[d.List] > 0 || w.isRemoved(d))
+		isMarked := catalog.Carries(d.Item, w.Maker.RunIDs()) && !w.ours(d)
+		if isGone || isMarked {
+			harm = append(harm, d)
+		}
+	}
+	return harm
 }
 
 // isRemoved reports whether an item that a list no longer shows does not exist any more,
@@ -291,16 +305,17 @@ func (w *watcher) addMarked(op *catalog.Operation) (found int) {
 	return found
 }
 
-// Record reports whether an operation reports past events: showing the run's own calls
-// is not an effect of those calls. What can be created is data, as the events of a calendar.
-func (w *watcher) Record(op *catalog.Operation) bool {
+// IsRecord reports whether an operation reports past events: showing the run's own calls
+// is not an effect of those calls. An operation whose resource can be created, such as the
+// events of a calendar, lists data.
+func (w *watcher) IsRecord(op *catalog.Operation) bool {
 	return keepsRecord().MatchString(op.Name) && w.Catalog.Creator(op) == nil
 }
 
 var keepsRecord = evidence.Pattern(`(?i)(^|_)(logs?|audit|trail|histor(y|ies)|events?|activit(y|ies)|metrics?|stats?|statistics|status|health|usage|time|clock|uptime|recent)(_|$)`)
 
 // settle takes another census before the first call that is not a read: numbers and
-// times that the calls until then changed are no harm.
+// times that the calls until then changed are not harm.
 func (w *watcher) settle() {
 	if w.Gate.Census.Settled || len(w.Gate.Census.Lists) == 0 {
 		return

@@ -250,7 +250,7 @@ func (p requestProbe) effects() {
 	for _, op := range p.run.Catalog.Operations {
 		before, known := p.run.Lister.First[op.Name]
 		l := p.run.Gate.Census.Of(op)
-		if !known || l != nil && l.Moving || len(p.run.Ledger.Leftovers) > 0 || p.run.Watcher.Record(op) {
+		if !known || l != nil && l.Moving || len(p.run.Ledger.Leftovers) > 0 || p.run.Watcher.IsRecord(op) {
 			continue
 		}
 		r := p.run.Caller.Send(op.Tool, before.Args)

@@ -43,7 +43,7 @@ func (pr semanticProbe) semantics() {
 		if err == nil {
 			err = p.Saw(pr.askModel(&s, tools))
 		}
-		if err != nil { // a question that was not asked is no evidence
+		if err != nil { // a question that was not asked is not evidence
 			why := display.Truncate(err.Error(), 500)
 			pr.run.Unasked = append(pr.run.Unasked, jsonv.ObjectOf("name", s.Name, "reason", why))
 			continue

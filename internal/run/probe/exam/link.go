@@ -2,7 +2,6 @@ package exam
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"mcptest/internal/base/jsonv"
@@ -120,7 +119,7 @@ func (l *link) End(sess *mcp.Session) proc.Stopped {
 	defer cancel()
 	stopped := sess.Close(ctx)
 	if stopped.How == proc.ByEOF || stopped.How == proc.ByTerm {
-		stopped.Leftovers = append(stopped.Leftovers, l.freshStrays(ctx)...)
+		stopped.Leftovers = append(stopped.Leftovers, l.awaitStrays(ctx)...)
 	}
 	l.examiner.examineEnd(sess, stopped)
 	return stopped
@@ -129,16 +128,18 @@ func (l *link) End(sess *mcp.Session) proc.Stopped {
 // straysGrace is how long a process may outlive the server that started it.
 const straysGrace = time.Second
 
-// freshStrays are the processes in sessions of their own that outlive a process of the
-// server, and that no earlier one left.
-func (l *link) freshStrays(ctx context.Context) (left []proc.Leftover) {
-	for until := time.Now().Add(straysGrace); ctx.Err() == nil; time.Sleep(straysGrace / 10) {
-		left = slices.DeleteFunc(l.Connect.Registry.Strays(l.Pinned.Name), func(s proc.Leftover) bool {
-			return l.strays[s.Pid]
-		})
-		if len(left) == 0 || time.Now().After(until) {
-			break
-		}
+// awaitStrays waits until the processes in sessions of their own have ended that outlive a
+// process of the server. It returns those that do not end in time, without those that an
+// earlier process left.
+func (l *link) awaitStrays(ctx context.Context) []proc.Leftover {
+	if ctx.Err() != nil {
+		return nil // there is no time to wait for their end
+	}
+	until := time.Now().Add(straysGrace)
+	left := l.newStrays()
+	for len(left) > 0 && ctx.Err() == nil && time.Now().Before(until) {
+		time.Sleep(straysGrace / 10)
+		left = l.newStrays()
 	}
 	for _, s := range left {
 		l.strays[s.Pid] = true
@@ -146,7 +147,17 @@ func (l *link) freshStrays(ctx context.Context) (left []proc.Leftover) {
 	return left
 }
 
-// Revive counts the ends of the process. A server that no longer responds counts as ended.
+func (l *link) newStrays() (list []proc.Leftover) {
+	for _, s := range l.Connect.Registry.Strays(l.Pinned.Name) {
+		if !l.strays[s.Pid] {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// Revive closes the session if the process has ended, and counts how often that happened in
+// a row. A server that no longer responds counts as ended.
 func (l *link) Revive(ctx context.Context) {
 	if l.Sess == nil {
 		return
