@@ -13,13 +13,13 @@ func Judge(s Server) (found []Finding, notes []string) {
 		for _, tool := range l.Tools {
 			j.judgeTool(tool)
 		}
-		j.judgeCapability(l)
 		for _, resource := range l.Resources {
 			j.judgeListed(resource)
 		}
 	}
 	widest := s.widest()
 	for i, l := range widest {
+		j.judgeCapability(l) // a client without the extension needs no resources
 		j.judgeReach(l)
 		j.judgeToolMeta(l)
 		if other, ok := s.listing(l.Revision, false); ok && l.Declared {

@@ -66,6 +66,10 @@ func (j *judge) judgeCSP(csp jsonv.Value, at place) {
 		return
 	}
 	at.pointer = "/_meta/ui/csp"
+	if isNone(csp) {
+		j.reportAs(LevelWarning, "ui-meta-shape", at, "csp is null, expected an object, or no member")
+		return
+	}
 	if csp.Kind() != jsonv.KindObject {
 		j.report("ui-meta-shape", at, "csp is %s, expected an object: nothing is allowed", csp.Short(shownLength))
 		return
@@ -81,6 +85,10 @@ func (j *judge) judgeCSP(csp jsonv.Value, at place) {
 		list := csp.Lookup(name)
 		at.pointer = "/_meta/ui/csp/" + name
 		if list.IsAbsent() {
+			continue
+		}
+		if isNone(list) {
+			j.reportAs(LevelWarning, "ui-meta-shape", at, "csp.%s is null, expected a list of texts, or no member", name)
 			continue
 		}
 		if list.Kind() != jsonv.KindArray {

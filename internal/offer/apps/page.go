@@ -91,7 +91,8 @@ func (s *scan) readElement(name string, attributes map[string]string) {
 			s.add(useBase, href)
 		}
 	case "script":
-		if isScript(attributes["type"]) {
+		_, isLegacy := attributes["nomodule"] // no host's browser loads it
+		if isScript(attributes["type"]) && !isLegacy {
 			s.add(useScript, attributes["src"])
 			s.add(useScript, attributes["href"]) // in SVG
 			s.add(useScript, attributes["xlink:href"])

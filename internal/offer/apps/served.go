@@ -17,8 +17,17 @@ func contentOf(r Read) (item jsonv.Value, fault string) {
 		return item, "contents is an empty list"
 	}
 	item = contents.At(0)
+	var own []jsonv.Value // with the URI that was read
 	for _, one := range contents.Elems() {
 		if one.Lookup("uri").Text() == r.URI {
+			own = append(own, one)
+		}
+	}
+	if len(own) > 0 {
+		item = own[0]
+	}
+	for _, one := range own { // a server may offer a view in forms for several hosts
+		if normalized(one.Lookup("mimeType").Text()) == MediaType {
 			item = one
 			break
 		}
@@ -32,7 +41,8 @@ func contentOf(r Read) (item jsonv.Value, fault string) {
 // pageOf returns the text of a view.
 func pageOf(item jsonv.Value) (page, fault string) {
 	text, blob := item.Lookup("text"), item.Lookup("blob")
-	if text.Kind() == jsonv.KindString {
+	isZero := text.Text() == "" && blob.Kind() == jsonv.KindString // of a writer that omits nothing
+	if text.Kind() == jsonv.KindString && !isZero {
 		return text.Text(), ""
 	}
 	if blob.Kind() != jsonv.KindString {

@@ -23,10 +23,11 @@ func Content(uri string, result jsonv.Value) (data []byte, mime string, err erro
 		}
 	}
 	mime = one.Lookup("mimeType").Text()
-	if text := one.Lookup("text"); text.Kind() == jsonv.KindString {
+	text, blob := one.Lookup("text"), one.Lookup("blob")
+	isZero := text.Text() == "" && blob.Kind() == jsonv.KindString // of a writer that omits nothing
+	if text.Kind() == jsonv.KindString && !isZero {
 		return []byte(text.Text()), mime, nil
 	}
-	blob := one.Lookup("blob")
 	if blob.Kind() != jsonv.KindString {
 		return nil, mime, errors.New("the contents have neither text nor blob")
 	}

@@ -64,6 +64,25 @@ func textReadsAs(n *source.Node, text string) bool {
 	return false
 }
 
+// isSpelledAs reports whether a text is how a scalar without quotes is written, to a reader
+// for which every scalar is text, as the one of the specification's own library is.
+func isSpelledAs(n *source.Node, v jsonv.Value) bool {
+	if n.Quoted || v.Kind() != jsonv.KindString {
+		return false
+	}
+	text := v.Text()
+	switch n.Kind {
+	case source.KindNull:
+		return text == "" || text == "~" || strings.EqualFold(text, "null")
+	case source.KindBool:
+		return strings.EqualFold(text, n.Text)
+	case source.KindInt, source.KindFloat:
+		value, err := strconv.ParseFloat(text, 64)
+		return err == nil && value == n.JSON().Float64()
+	}
+	return false
+}
+
 var (
 	oldTrue  = []string{"y", "yes", "on"}
 	oldFalse = []string{"n", "no", "off"}

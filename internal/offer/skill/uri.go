@@ -43,6 +43,10 @@ func parseAddress(uri string) (a address, ok bool) {
 	if uri == "" && a.authority != "" {
 		return a, true
 	}
+	isRootless := !a.hasAuthority && uri != "" && uri[0] != '/' // RFC 3986: git:acme/refunds/SKILL.md
+	if isRootless && strings.Contains(uri, "/") {
+		uri = "/" + uri
+	}
 	if !strings.HasPrefix(uri, "/") {
 		return a, false
 	}

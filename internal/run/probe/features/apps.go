@@ -117,7 +117,7 @@ func (a *appsExam) readViews(ctx context.Context) {
 		a.reads[uri] = x
 		read := apps.Read{Revision: a.Version.Name, URI: uri, Result: exam.Result(x)}
 		switch {
-		case exam.RefusesAll(exam.Status(x)) || exam.Silent(x) || exam.Another(x):
+		case exam.RefusesAll(exam.Status(x)) || exam.Silent(x) || exam.Another(x) || isLost(x):
 			read.Unknown = exam.Answer(x)
 		case x.Result == nil:
 			read.Failure = exam.Answer(x)
@@ -131,6 +131,10 @@ func (a *appsExam) read(ctx context.Context, uri string) *mcp.Exchange {
 	return a.Within(a.Reply, a.session)(ctx, call)
 }
 
+// isLost reports whether a request got a status of HTTP and no message: the response was too
+// slow, or the session has ended. That says nothing about a view.
+func isLost(x *mcp.Exchange) bool { return x.Result == nil && exam.RPCError(x) == nil }
+
 // judge enters what was found, and for the other rules that they hold.
 func (a *appsExam) judge(ctx context.Context) {
 	found, _ := apps.Judge(a.server)
@@ -138,7 +142,8 @@ func (a *appsExam) judge(ctx context.Context) {
 		a.Enter(a.otherwise(ctx, rule), rule)
 		for _, f := range found {
 			isBinding := f.Level == apps.LevelError || rule == ruleFallback && f.Level == apps.LevelWarning
-			if f.Rule == rule && isBinding {
+			isSeen := rule != ruleDeclares || a.refused == "" // as a client with the extension sees it
+			if f.Rule == rule && isBinding && isSeen {
 				a.fail(ctx, f)
 			}
 		}
@@ -150,11 +155,14 @@ func (a *appsExam) otherwise(ctx context.Context, rule string) exam.Outcome {
 	if ctx.Err() != nil {
 		return exam.Unverified(verdict.TimeReason+"%v", context.Cause(ctx))
 	}
-	if rule == ruleScheme || rule == ruleDeclares {
+	if rule == ruleScheme {
 		return exam.Held()
 	}
 	if a.refused != "" {
 		return exam.Unverified("%s", a.refused)
+	}
+	if rule == ruleDeclares {
+		return exam.Held()
 	}
 	if rule == ruleFallback {
 		if len(a.server.Listings) < 2 {
@@ -166,9 +174,15 @@ func (a *appsExam) otherwise(ctx context.Context, rule string) exam.Outcome {
 		return exam.Unverified("no view could be read")
 	}
 	for _, r := range a.server.Reads {
-		if r.Unknown != "" {
+		switch {
+		case r.Unknown != "":
 			return exam.Unverified("the view %s was not read: %s", r.URI, r.Unknown)
+		case r.Failure != "" && rule != ruleExists:
+			return exam.Unverified("the view %s could not be read", r.URI)
 		}
+	}
+	if left := len(a.server.Views(a.Version.Name)) - len(a.server.Reads); left > 0 {
+		return exam.Unverified("%d of the views were not read", left)
 	}
 	return exam.Held()
 }
@@ -189,6 +203,9 @@ func (a *appsExam) fail(ctx context.Context, f apps.Finding) {
 	a.Check(ctx, f.Rule, subject, func(ctx context.Context) exam.Outcome {
 		if f.Rule == ruleExists && seen && a.session != nil {
 			x := a.read(ctx, uri)
+			if isLost(x) {
+				return exam.Unverified("%s", exam.Answer(x))
+			}
 			return exam.BrokenIf(x.Result == nil, x, "%s", f.Message)
 		}
 		seen = true

@@ -106,6 +106,11 @@ func (e *examiner) examineDirectory(ctx context.Context, d directory) {
 	var p *pager
 	subject := skill.Shown(d.uri)
 	read := func(ctx context.Context) exam.Outcome {
+		if p != nil { // the second sighting
+			if why := e.whyGone(ctx, d); why != "" {
+				return exam.Unverified("%s", why)
+			}
+		}
 		p = e.readDirectory(ctx, d.uri)
 		x := p.first
 		switch {
@@ -140,6 +145,19 @@ func (e *examiner) examineDirectory(ctx context.Context, d directory) {
 		why := current.differ(now.items)
 		return exam.BrokenIf(why != "", now.first, "%s", why)
 	})
+}
+
+// whyGone says why a directory may be gone, "" if the manifest still has it.
+func (e *examiner) whyGone(ctx context.Context, d directory) string {
+	entry, unknown := e.refresh(ctx, source{methodGet, d.of})
+	if unknown != "" {
+		return unknown
+	}
+	isOwn := func(one directory) bool { return one.uri == d.uri }
+	if !slices.ContainsFunc(directoriesOf(entry), isOwn) {
+		return "the directory is gone from the manifest"
+	}
+	return ""
 }
 
 // current is a directory as the manifest of now has it, or why that is not known.

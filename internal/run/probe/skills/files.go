@@ -31,7 +31,8 @@ func (e *examiner) fetch(ctx context.Context, uri string) (f *file, data []byte,
 // unread reports whether a failed request says that a file is not there, and not that this
 // client must not have it.
 func unread(f *file) bool {
-	return f.err != "" && !exam.RefusesAll(exam.Status(f.x)) && (f.x.Result != nil || exam.RPCError(f.x) != nil)
+	isAnswered := f.x.Result != nil || exam.RPCError(f.x) != nil
+	return f.err != "" && isAnswered && !exam.RefusesAll(exam.Status(f.x)) && !exam.Another(f.x)
 }
 
 // examineText reads SKILL.md, and holds the frontmatter of its entries against it.
@@ -45,7 +46,11 @@ func (e *examiner) examineText(ctx context.Context, uri string, sources []source
 		return
 	}
 	read := func(ctx context.Context) exam.Outcome {
+		isSecond := f != nil
 		f, text, mime = e.fetch(ctx, uri)
+		if f.err != "" && isSecond && !e.stillListed(ctx, uri) {
+			return exam.Unverified("the skill is no longer listed")
+		}
 		if f.err != "" && !unread(f) {
 			return exam.Unverified("resources/read got %s", f.err)
 		}
@@ -246,7 +251,16 @@ func (e *examiner) examineResources(context.Context) {
 		expect("skill-mime", "mimeType", isMarkdown(def.Lookup("mimeType").Text()))
 		for _, key := range []string{"name", "description"} {
 			own := one.Frontmatter.Lookup(key)
-			expect("skill-resource-"+key, key, own.IsAbsent() || jsonv.Equal(def.Lookup(key), own))
+			expect("skill-resource-"+key, key, own.IsAbsent() || isSameText(def.Lookup(key), own))
 		}
 	}
+}
+
+// isSameText compares two values; blanks around a text do not count, which the block scalars of
+// YAML end with, and libraries remove.
+func isSameText(a, b jsonv.Value) bool {
+	if a.Kind() == jsonv.KindString && b.Kind() == jsonv.KindString {
+		return strings.TrimSpace(a.Text()) == strings.TrimSpace(b.Text())
+	}
+	return jsonv.Equal(a, b)
 }
