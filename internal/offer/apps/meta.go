@@ -88,7 +88,8 @@ func (j *judge) judgeCSP(csp jsonv.Value, at place) {
 			continue
 		}
 		if isNone(list) {
-			j.reportAs(LevelWarning, "ui-meta-shape", at, "csp.%s is null, expected a list of texts, or no member", name)
+			j.reportAs(LevelWarning, "ui-meta-shape", at,
+				"csp.%s is null, expected a list of texts, or no member", name)
 			continue
 		}
 		if list.Kind() != jsonv.KindArray {
