@@ -136,12 +136,12 @@ func TestSilentServers(t *testing.T) {
 	t.Parallel()
 	silent := func(http bool) probe.Options {
 		o := optionsFor(t, &planted{versions: strings.Fields(older), defect: "hostile/silent"}, http)
-		o.Reply, o.Server.ConnectTimeout = 200*time.Millisecond, 500*time.Millisecond
+		o.Reply, o.Server.ConnectTimeout = 200*time.Millisecond, 5*time.Second
 		return o
 	}
 	isLate := func(x verdict.Result) bool { return strings.HasPrefix(x.Reason, "time: ") }
 	for _, http := range []bool{false, true} {
-		rep := examineWithin(t, silent(http), 3*time.Second)
+		rep := examineWithin(t, silent(http), 6*time.Second)
 		if !slices.ContainsFunc(rep.Results, isLate) {
 			t.Errorf("no rule was too late; failed: %q", failed(rep, false))
 		}
