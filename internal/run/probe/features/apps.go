@@ -117,7 +117,7 @@ func (a *appsExam) readViews(ctx context.Context) {
 		a.reads[uri] = x
 		read := apps.Read{Revision: a.Version.Name, URI: uri, Result: exam.Result(x)}
 		switch {
-		case exam.RefusesAll(exam.Status(x)) || exam.Silent(x) || exam.Another(x) || isLost(x):
+		case exam.RefusesAll(exam.Status(x)) || exam.Another(x) || isLost(x):
 			read.Unknown = exam.Answer(x)
 		case x.Result == nil:
 			read.Failure = exam.Answer(x)
