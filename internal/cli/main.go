@@ -68,42 +68,55 @@ It reports what clients hide: raw messages, stray output, wrong ids, leaked proc
 	for _, g := range groups {
 		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
 	}
-	root.AddCommand(newRunCmd(s))
 	defer inGroups(root)
-	if len(s.Args) > 0 && s.Args[0] == "run" {
-		return root // adding the flags of all other commands takes longer than a test
+	commands := constructors()
+	if len(s.Args) > 0 {
+		if newCommand := commands[s.Args[0]]; newCommand != nil {
+			// Adding the flags of all other commands takes longer than a test, and a mock
+			// server is started for many.
+			root.AddCommand(newCommand(s))
+			return root
+		}
 	}
-	root.AddCommand(
-		newDownCmd(s),
-		newValidateCmd(s),
-		newInitCmd(s),
-		newExplainCmd(s),
-		newSchemaCmd(s),
-		skill.NewCmd(s),
-		newReportCmd(s),
-		newCompareCmd(s),
-		server.NewMockCmd(s),
-		tape.NewRecordCmd(s),
-		tape.NewServeCmd(s),
-		tape.NewCassetteCmd(s),
-		server.NewLoginCmd(s),
-		server.NewLogoutCmd(s),
-		server.NewToolsCmd(s),
-		server.NewResourcesCmd(s),
-		server.NewPromptsCmd(s),
-		server.NewCallCmd(s),
-		server.NewDoctorCmd(s),
-		server.NewProbeCmd(s),
-		server.NewEvidenceCmd(s),
-		server.NewCheckCmd(s),
-		server.NewLockCmd(s),
-		server.NewDiffCmd(s),
-		explore.NewCmd(s),
-		stress.NewLeakCmd(s),
-		stress.NewLoadCmd(s),
-		newVersionCmd(s),
-		newCompletionCmd(s),
-	)
+	for _, newCommand := range commands {
+		root.AddCommand(newCommand(s))
+	}
 	completeFlags(s, root)
 	return root
+}
+
+// constructors returns the functions that build the commands with their flags, by name.
+func constructors() map[string]func(cmdutil.Streams) *cobra.Command {
+	return map[string]func(cmdutil.Streams) *cobra.Command{
+		"call":       server.NewCallCmd,
+		"cassette":   tape.NewCassetteCmd,
+		"check":      server.NewCheckCmd,
+		"compare":    newCompareCmd,
+		"completion": newCompletionCmd,
+		"diff":       server.NewDiffCmd,
+		"doctor":     server.NewDoctorCmd,
+		"down":       newDownCmd,
+		"evidence":   server.NewEvidenceCmd,
+		"explain":    newExplainCmd,
+		"init":       newInitCmd,
+		"leak":       stress.NewLeakCmd,
+		"load":       stress.NewLoadCmd,
+		"lock":       server.NewLockCmd,
+		"login":      server.NewLoginCmd,
+		"logout":     server.NewLogoutCmd,
+		"mock":       server.NewMockCmd,
+		"probe":      server.NewProbeCmd,
+		"prompts":    server.NewPromptsCmd,
+		"record":     tape.NewRecordCmd,
+		"report":     newReportCmd,
+		"resources":  server.NewResourcesCmd,
+		"run":        newRunCmd,
+		"schema":     newSchemaCmd,
+		"serve":      tape.NewServeCmd,
+		"skill":      skill.NewCmd,
+		"tools":      server.NewToolsCmd,
+		"ui":         explore.NewCmd,
+		"validate":   newValidateCmd,
+		"version":    newVersionCmd,
+	}
 }

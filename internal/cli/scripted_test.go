@@ -35,7 +35,7 @@ func TestScriptedSuitesAreTheSame(t *testing.T) {
 	}
 	for name, code := range map[string]int{"suite.yaml": 0, "wrong.yaml": 1, "trials.yaml": 0} {
 		first := ""
-		for n := range testkit.Count(3, 100) {
+		for n := range testkit.Count(3, 20) {
 			out := filepath.Join(dir, "out.json")
 			cmd := exec.Cmd{Path: self, Args: []string{"mcptest", "run", name, "-r", "json=out.json"}, Dir: dir, Env: append(os.Environ(), "CI=")}
 			said, _ := cmd.CombinedOutput()
