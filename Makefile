@@ -43,9 +43,10 @@ PACKAGES = $(shell $(GO) list ./...)
 # The packages with property tests: only they have the flag of the seed.
 RANDOM = $(shell $(GO) list -f '{{.ImportPath}} {{.TestImports}} {{.XTestImports}}' ./... | grep pgregory.net/rapid | cut -d' ' -f1)
 # Left out under the race detector, for the same reason as NOT_RACED: hundreds of runs of
-# one thread, whose kinds shorter tests of the same packages have, and tests whose work is
-# done by programs of others (compilers and readers in Node.js).
-RACE_SKIPS := MaskProperty|IndependentReaders|RequestsFitTheTypesOfTheSDKs|HugeTexts|HazardsAreNotTriggered|ListsAreReadConstantly|RandomRunsHarmNothing|RemovingOnePartOfEveryFixture|FixtureFlipsExactlyItsRow|LargeBundles
+# one thread, whose kinds shorter tests of the same packages have, tests whose work is
+# done by programs of others (compilers and readers in Node.js), and tests that repeat the live
+# runs of other tests with further adapters.
+RACE_SKIPS := MaskProperty|IndependentReaders|RequestsFitTheTypesOfTheSDKs|HugeTexts|HazardsAreNotTriggered|ListsAreReadConstantly|RandomRunsHarmNothing|RemovingOnePartOfEveryFixture|FixtureFlipsExactlyItsRow|LargeBundles|VerdictsAreStable|FeaturesConform|ReplayGivesTheSameBundle|SafeModeIgnoresDeclarations|SeventyFiveOperations|ExamplesAsGoTests
 # What is compiled with other flags than the programs is compiled with -trimpath: a new clone
 # in another folder then takes from the build cache what has not changed.
 RACE = MCPTEST_REQUIRE_SERVERS=1 CGO_ENABLED=1 $(GO) test -race -vet=off -trimpath -timeout 30m -p $(shell expr 2 \* $(CORES)) \

@@ -105,7 +105,7 @@ tools:
 // and compared, with memory bounded by its size.
 func TestLargeMessages(t *testing.T) {
 	t.Parallel()
-	size := testkit.Count(2, 100)
+	size := testkit.Count(2, 40)
 	dir, server, limit := t.TempDir(), []string{"--", "big", strconv.Itoa(size)}, []string{"--timeout", "5m", "--max-message-size", "300MiB"}
 	suite := fmt.Sprintf(`servers: {big: {command: [big, "%d"]}}
 tools:

@@ -37,6 +37,9 @@ func TestLeaksOfRuntimes(t *testing.T) {
 			{"kept until DELETE, vanished", "vanish", []string{"10", "vanish"}, true},
 			{"kept until DELETE, mixed", "mixed", []string{"20", "vanish"}, true},
 		} {
+			if name == "Python" && tt.name != "10 KiB" && tt.name != "a cache of 8 MiB" {
+				continue // what depends on the allocator; how sessions end is the same server's
+			}
 			t.Run(name+"/"+tt.name, func(t *testing.T) {
 				t.Parallel()
 				args := append([]string{"leak", "-f", "json", "--sessions", "8000", "--leave", tt.leave, "--url", "http://127.0.0.1:{port}/mcp", "--"}, server...)

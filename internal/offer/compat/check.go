@@ -255,9 +255,16 @@ func (r *Rule) violations(ctx context.Context, l List, p Profile, chosen map[str
 		}
 		values = append(values, at.value)
 	}
+	if len(values) == 0 {
+		return nil, nil
+	}
+	schema, err := r.schema()
+	if err != nil {
+		return nil, err
+	}
 	fits := make([]bool, 0, len(values))
 	for some := range slices.Chunk(values, 500) {
-		more, err := r.schema.Matches(ctx, some)
+		more, err := schema.Matches(ctx, some)
 		if err != nil {
 			return nil, err
 		}

@@ -105,7 +105,7 @@ type Rule struct {
 	Fails    jsonv.Value `yaml:"fails,required" json:"-"` // breaks the rule: a tool, a list of tools, or an object; see example
 	Passes   jsonv.Value `yaml:"passes,required" json:"-"`
 
-	schema   *jsonschema.Schema
+	schema   func() (*jsonschema.Schema, error) // of Must, compiled at the first call
 	declared Level // before Only lowered it, if the rule is of a directory that was not chosen
 }
 
@@ -129,7 +129,7 @@ var builtin []byte
 // Builtin returns the built-in rules. They are compiled once: every check of a suite
 // uses them.
 var Builtin = sync.OnceValues(func() (Rules, error) {
-	r, ds := Rules{}.load(&source.File{Name: "rules.yaml", Data: builtin}, func(Rule, Rules) error { return nil })
+	r, ds := Rules{}.load(&source.File{Name: "rules.yaml", Data: builtin}, provenRules)
 	if ds.HasErrors() {
 		return Rules{}, fmt.Errorf("built-in rules: %s", ds[0].Msg)
 	}
@@ -142,9 +142,17 @@ var Builtin = sync.OnceValues(func() (Rules, error) {
 
 // Load adds the profiles and rules of a file, unless it contains a mistake. Each
 // rule is applied to its examples.
-func (r Rules) Load(f *source.File) (Rules, source.Diagnostics) { return r.load(f, Rule.verify) }
+func (r Rules) Load(f *source.File) (Rules, source.Diagnostics) { return r.load(f, newRules) }
 
-func (r Rules) load(f *source.File, verify func(Rule, Rules) error) (Rules, source.Diagnostics) {
+// A provenance says how much is known about the rules of a file.
+type provenance int
+
+const (
+	newRules    provenance = iota // their schemas and examples are checked
+	provenRules                   // tests have checked them; a schema is compiled when a rule first needs it
+)
+
+func (r Rules) load(f *source.File, from provenance) (Rules, source.Diagnostics) {
 	node, ds := source.Parse(f)
 	if ds.HasErrors() {
 		return r, ds
@@ -163,9 +171,9 @@ func (r Rules) load(f *source.File, verify func(Rule, Rules) error) (Rules, sour
 	r.Openings = append(slices.Clip(r.Openings), more.Openings...)
 	for i := range more.Rules {
 		rule := more.Rules[i]
-		err := rule.compile(r)
-		if err == nil {
-			err = verify(rule, r)
+		err := rule.compile(r, from)
+		if err == nil && from == newRules {
+			err = rule.verify(r)
 		}
 		if err != nil {
 			d.Add(source.Errorf(rule.Pos, source.PathIndex("rules", i), "rule %q: %v", rule.ID, err))
@@ -179,7 +187,7 @@ func (r Rules) load(f *source.File, verify func(Rule, Rules) error) (Rules, sour
 }
 
 // compile checks a rule and prepares its schema.
-func (r *Rule) compile(all Rules) error {
+func (r *Rule) compile(all Rules, from provenance) error {
 	if _, ok := all.profile(r.Profile); !ok {
 		return fmt.Errorf("unknown profile %q", r.Profile)
 	}
@@ -201,8 +209,14 @@ func (r *Rule) compile(all Rules) error {
 	if _, ok := selectors[r.On]; !ok {
 		return fmt.Errorf("on must be one of %s", strings.Join(slices.Sorted(maps.Keys(selectors)), ", "))
 	}
-	var err error
-	if r.schema, err = jsonschema.Compile(r.Must, jsonschema.Options{Strict: true, NoClock: true}); err != nil {
+	must := r.Must
+	r.schema = sync.OnceValues(func() (*jsonschema.Schema, error) {
+		return jsonschema.Compile(must, jsonschema.Options{Strict: true, NoClock: true})
+	})
+	if from == provenRules {
+		return nil
+	}
+	if _, err := r.schema(); err != nil {
 		return fmt.Errorf("must: %w", err)
 	}
 	return nil

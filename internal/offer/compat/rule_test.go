@@ -15,7 +15,7 @@ var today = time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)
 
 func builtinRules(t *testing.T) Rules {
 	t.Helper()
-	r, ds := Rules{}.load(&source.File{Name: "rules.yaml", Data: builtin}, func(Rule, Rules) error { return nil })
+	r, ds := Rules{}.load(&source.File{Name: "rules.yaml", Data: builtin}, provenRules)
 	if len(ds) > 0 {
 		t.Fatal(ds)
 	}
@@ -44,6 +44,11 @@ func TestExamples(t *testing.T) {
 	for _, rule := range rules.Rules {
 		if !strings.HasPrefix(rule.Source, "https://") {
 			t.Errorf("%s: source %q", rule.ID, rule.Source)
+		}
+		if rule.schema != nil {
+			if _, err := rule.schema(); err != nil {
+				t.Errorf("%s: must: %v", rule.ID, err)
+			}
 		}
 		rule.Fails, rule.Passes = expand(rule.Fails), expand(rule.Passes)
 		if err := rule.verify(rules); err != nil {

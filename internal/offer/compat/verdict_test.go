@@ -15,7 +15,7 @@ func TestVerdicts(t *testing.T) {
 	always := mustParse(t, `false`)
 	rule := func(id, profile string, level Level) Rule {
 		r := Rule{ID: id, Profile: profile, Effect: SessionLost, Level: level, On: "name", Must: always, Message: "m", Fix: "f"}
-		if err := r.compile(builtinRules(t)); err != nil {
+		if err := r.compile(builtinRules(t), newRules); err != nil {
 			t.Fatal(err)
 		}
 		return r
