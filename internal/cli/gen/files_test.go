@@ -20,7 +20,7 @@ import (
 var update = flag.Bool("update", false, "write the generated files")
 
 // programs are the command lines that the reference describes.
-func programs() []cmdutil.Program { return []cmdutil.Program{cli.Program(), aqlcli.Program()} }
+func programs() []cmdutil.Program { return []cmdutil.Program{cli.Program(), aqlcli.DescribeProgram()} }
 
 // TestGeneratedFiles fails when a committed file is not what the code says;
 // with -update it writes them.

@@ -49,11 +49,11 @@ func TestLevelOneIsAchievable(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := c.s.look(t, guard.Options{Mode: c.mode})
 			if r.ExitCode != c.exit || (r.ConformanceLevel == 1) != (c.exit == 0) {
-				t.Errorf("exit %d, level %d\n%s", r.ExitCode, r.ConformanceLevel, r.Text())
+				t.Errorf("exit %d, level %d\n%s", r.ExitCode, r.ConformanceLevel, r.FormatText())
 			}
 			for _, want := range c.notProved {
-				if !strings.Contains(r.Unproved(), want) {
-					t.Errorf("not proved: %s", r.Unproved())
+				if !strings.Contains(r.DescribeUnproved(), want) {
+					t.Errorf("not proved: %s", r.DescribeUnproved())
 				}
 			}
 		})

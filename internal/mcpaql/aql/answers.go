@@ -26,11 +26,11 @@ type answer struct {
 	operation         string
 }
 
-// otherAnswers returns the answers that do not belong to the error tests: those of
+// findOtherAnswers returns the answers that do not belong to the error tests: those of
 // the other tests, and every further one of a live run's transcript. Problems that
 // are reported elsewhere are left out: a missing answer, or a JSON-RPC error in place
 // of one.
-func (j *judgement) otherAnswers() (out []answer) {
+func (j *judgement) findOtherAnswers() (out []answer) {
 	reported := map[int]bool{}
 	for _, c := range j.e.ErrorTests {
 		reported[c.Call] = true
@@ -62,7 +62,7 @@ func (j *judgement) otherAnswers() (out []answer) {
 		add(placeOf("update_preservation_tests").elem(i).member("read_response"), c.ReadResponse, jsonv.Value{}, "", c.Call)
 	}
 	for i, c := range j.e.Constraints {
-		if evidence.Refused(c.Response) && !holds(c) {
+		if evidence.IsRefused(c.Response) && !holds(c) {
 			continue // its own row reports it
 		}
 		add(placeOf("constraint_tests").elem(i).member("response"), c.Response.Without("x_note"), c.Request, "", c.Call)
@@ -77,8 +77,8 @@ func (j *judgement) otherAnswers() (out []answer) {
 	return out
 }
 
-// whole reports whether an answer exists and was stored completely.
-func (a answer) whole() bool {
+// isWhole reports whether an answer exists and was stored completely.
+func (a answer) isWhole() bool {
 	return !slices.ContainsFunc([]string{"no_answer", "jsonrpc_error", "x_truncated"}, func(key string) bool {
 		return !a.response.Lookup(key).IsAbsent()
 	})
@@ -86,7 +86,7 @@ func (a answer) whole() bool {
 
 // isFailure reports whether an answer is a failure, or a JSON-RPC error.
 func (a answer) isFailure() bool {
-	return evidence.Refused(a.response) || !a.response.Lookup("jsonrpc_error").IsAbsent()
+	return evidence.IsRefused(a.response) || !a.response.Lookup("jsonrpc_error").IsAbsent()
 }
 
 // batch reports whether an answer is to a batch, whose form has a row of its own.
@@ -94,23 +94,23 @@ func (a answer) batch() bool {
 	return !a.request.Lookup("operations").IsAbsent() || !a.response.Lookup("results").IsAbsent()
 }
 
-// otherForms checks the other answers against the form of results, and returns their
+// checkOtherForms checks the other answers against the form of results, and returns their
 // number. A problem with many answers of one operation for one cause is one finding.
-func (x *evaluation) otherForms() int {
+func (x *evaluation) checkOtherForms() int {
 	n := 0
 	first, more := map[[3]string]int{}, map[int]int{}
-	for _, a := range x.otherAnswers() {
-		if !a.whole() || a.batch() {
+	for _, a := range x.findOtherAnswers() {
+		if !a.isWhole() || a.batch() {
 			continue
 		}
 		n++
 		var p probe
 		resultShape{}.look(&p, a.at, a.response, "")
-		if why := evidence.WrappedFailure(a.response); why != "" {
+		if why := evidence.FindWrappedFailure(a.response); why != "" {
 			p.add("result.wrapped", a.at, a.response, "success around a failure: %s", why)
 		}
 		for _, f := range p.found {
-			key := [3]string{f.Rule, verdict.Cause(f.Says), a.operation}
+			key := [3]string{f.Rule, verdict.FindCause(f.Says), a.operation}
 			if i, seen := first[key]; seen {
 				more[i]++
 				continue
@@ -150,9 +150,9 @@ var leakPatterns = sync.OnceValue(func() []leakPattern {
 	})
 })
 
-// leakIn returns the first rule that a text breaks and the offending part, or "". A
+// findLeak returns the first rule that a text breaks and the offending part, or "". A
 // part that repeats the request is not a leak.
-func leakIn(s string, request jsonv.Value) (rule, part string) {
+func findLeak(s string, request jsonv.Value) (rule, part string) {
 	best := len(s)
 	for _, p := range leakPatterns() {
 		if !p.may(s) {
@@ -173,6 +173,6 @@ func leakIn(s string, request jsonv.Value) (rule, part string) {
 // repeats reports whether a text occurs in one of the texts of the request.
 func repeats(request jsonv.Value, part string) bool {
 	found := false
-	evidence.EveryText(request, func(s string) { found = found || strings.Contains(s, strings.TrimSpace(part)) })
+	evidence.VisitTexts(request, func(s string) { found = found || strings.Contains(s, strings.TrimSpace(part)) })
 	return found
 }

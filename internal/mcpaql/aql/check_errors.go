@@ -13,110 +13,110 @@ import (
 	"mcptest/internal/mcpaql/rule"
 )
 
-func (x *evaluation) errorForm() {
+func (x *evaluation) checkErrorForm() {
 	x.incomplete = "error_tests is empty"
 	for i, c := range x.e.ErrorTests {
 		x.cases++
 		x.take(x.errors[i], nil)
-		if why := evidence.WrappedFailure(c.Response); why != "" && x.set == rule.Strict {
+		if why := evidence.FindWrappedFailure(c.Response); why != "" && x.set == rule.Strict {
 			x.fail("result.wrapped", placeOf("error_tests").elem(i).member("response"), c.Response,
 				"%s: success around a failure: %s", c.Name, why)
-		} else if evidence.Succeeded(c.Response) {
+		} else if evidence.IsSuccess(c.Response) {
 			x.fail("error.produced", placeOf("error_tests").elem(i).member("response"), c.Response,
 				"no error was produced")
 		}
 	}
 	x.observed = display.Count(x.cases, "response") + ", all of the documented form."
 	if x.set == rule.Strict {
-		n := x.otherForms()
+		n := x.checkOtherForms()
 		x.observed = fmt.Sprintf("%s to invalid calls and %s, all of the documented form.",
 			display.Count(x.cases, "response"), display.Count(n, "other"))
 	}
 }
 
-func (x *evaluation) leaks() {
+func (x *evaluation) checkLeaks() {
 	x.incomplete = "error_tests is empty"
 	for i, c := range x.e.ErrorTests {
 		x.cases++
 		at := placeOf("error_tests").elem(i).member("response").member("error")
 		if x.set == rule.Strict {
-			x.leaksStrict(c.Response, c.Request, at)
+			x.checkLeaksStrict(c.Response, c.Request, at)
 			continue
 		}
 		m := c.Response.Lookup("error", "message")
 		if len(x.errors[i]) == 0 && reference.LeaksLikeReference(m.Text()) {
-			x.fail("leaks.reference", at.member("message"), m, "%s", evidence.Excerpt(m.Text(), 120))
+			x.fail("leaks.reference", at.member("message"), m, "%s", evidence.QuoteStart(m.Text(), 120))
 		}
 	}
 	if x.set == rule.Strict {
-		x.otherLeaks()
+		x.checkOtherLeaks()
 	}
 }
 
-// otherLeaks checks the failures outside the error tests, including those of a batch.
-func (x *evaluation) otherLeaks() {
-	for _, a := range x.otherAnswers() {
+// checkOtherLeaks checks the failures outside the error tests, including those of a batch.
+func (x *evaluation) checkOtherLeaks() {
+	for _, a := range x.findOtherAnswers() {
 		if a.isFailure() {
-			x.leaksStrict(a.response, a.request, a.at.member("error"))
+			x.checkLeaksStrict(a.response, a.request, a.at.member("error"))
 		}
 	}
 	for i, r := range x.e.BatchExample.Lookup("results").Elems() {
-		if part := r.Lookup("result"); evidence.Refused(part) {
-			x.leaksStrict(part, jsonv.Value{}, placeOf("batch_example", "results").elem(i).member("result").member("error"))
+		if part := r.Lookup("result"); evidence.IsRefused(part) {
+			x.checkLeaksStrict(part, jsonv.Value{}, placeOf("batch_example", "results").elem(i).member("result").member("error"))
 		}
 	}
 }
 
-// leaksStrict checks every text of a failure, including a JSON-RPC error.
-func (x *evaluation) leaksStrict(response, request jsonv.Value, at place) {
+// checkLeaksStrict checks every text of a failure, including a JSON-RPC error.
+func (x *evaluation) checkLeaksStrict(response, request jsonv.Value, at place) {
 	failure := response.Lookup("error")
-	if failure.IsAbsent() && !evidence.Succeeded(response) {
+	if failure.IsAbsent() && !evidence.IsSuccess(response) {
 		failure = response
 	}
 	seen := map[string]bool{}
-	evidence.EveryText(failure, func(s string) {
-		if rule, part := leakIn(s, request); rule != "" && !seen[rule+part] {
+	evidence.VisitTexts(failure, func(s string) {
+		if rule, part := findLeak(s, request); rule != "" && !seen[rule+part] {
 			seen[rule+part] = true
 			x.fail(rule, at, failure,
-				"%s in %s", evidence.Excerpt(strings.TrimSpace(part), 60), evidence.Excerpt(s, 120))
+				"%s in %s", evidence.QuoteStart(strings.TrimSpace(part), 60), evidence.QuoteStart(s, 120))
 		}
 	})
 }
 
-func (x *evaluation) actionable() {
+func (x *evaluation) checkActionable() {
 	x.incomplete = "no error test says what the message must mention"
 	for i, c := range x.e.ErrorTests {
 		if slices.ContainsFunc(c.MustMention, func(s string) bool { return s != "" || x.set == rule.Reference }) {
 			x.cases++
 		}
-		if !x.sound(x.errors[i]) {
+		if !x.isSound(x.errors[i]) {
 			continue
 		}
 		m := evidence.Message(c.Response)
 		for _, part := range c.MustMention {
-			named := x.set == rule.Strict && evidence.NamesInWords(m.Text(), part)
+			named := x.set == rule.Strict && evidence.ContainsNameInWords(m.Text(), part)
 			if !named && !strings.Contains(m.Text(), part) {
 				x.fail("actionable.mention", placeOf("error_tests").elem(i).member("response"), c.Response,
-					"the message does not mention %s", evidence.Excerpt(part, 60))
+					"the message does not mention %s", evidence.QuoteStart(part, 60))
 			}
 		}
 	}
 }
 
 func (x *evaluation) createRead() {
-	x.fields("create-read", "round_trip_tests", x.e.RoundTrips)
+	x.checkFields("create-read", "round_trip_tests", x.e.RoundTrips)
 	x.noteOmitted()
-	x.without("CREATE", "creates")
+	x.explainMissing("CREATE", "creates")
 }
 
 func (x *evaluation) update() {
-	x.fields("update", "update_preservation_tests", x.e.Updates)
-	x.without("UPDATE", "updates")
+	x.checkFields("update", "update_preservation_tests", x.e.Updates)
+	x.explainMissing("UPDATE", "updates")
 }
 
-// without explains why a row of round trips has no case: no operation is of the
+// explainMissing explains why a row of round trips has no case: no operation is of the
 // category, or the run could not call it.
-func (x *evaluation) without(category, does string) {
+func (x *evaluation) explainMissing(category, does string) {
 	if x.cases > 0 || x.set == rule.Reference || !x.e.IsLive() {
 		return // a bundle may list only a part of the operations
 	}
@@ -129,25 +129,25 @@ func (x *evaluation) without(category, does string) {
 	switch {
 	case len(x.listed) > 0 && len(ops) == 0:
 		x.notApplicable = "there is no " + category + " operation"
-	case collectedSafely(x.e.Live):
+	case wasCollectedSafely(x.e.Live):
 		x.incomplete = "mode safe " + does + " nothing; --mode write does"
 	default:
-		x.incomplete = x.obstacles(ops)
+		x.incomplete = x.describeObstacles(ops)
 	}
 }
 
-// fields compares the data read back with the expected values.
-func (x *evaluation) fields(rules, key string, cases []evidence.FieldsCase) {
+// checkFields compares the data read back with the expected values.
+func (x *evaluation) checkFields(rules, key string, cases []evidence.FieldsCase) {
 	x.incomplete = key + " contains no fields to compare"
 	compared := 0
 	for i, c := range cases {
-		counts := func(f evidence.Field) bool { return f.Comparable() || x.set == rule.Reference }
+		counts := func(f evidence.Field) bool { return f.IsComparable() || x.set == rule.Reference }
 		if slices.ContainsFunc(c.Fields, counts) {
 			x.cases++
 		}
 		at := placeOf(key).elem(i).member("read_response")
 		if !x.shows(c.ReadResponse) {
-			x.fail(rules+".read", at, c.ReadResponse, "the read of %s did not succeed", evidence.Quoted(c.Name))
+			x.fail(rules+".read", at, c.ReadResponse, "the read of %s did not succeed", evidence.Quote(c.Name))
 			if x.set == rule.Strict {
 				continue // there is nothing to compare
 			}
@@ -156,8 +156,8 @@ func (x *evaluation) fields(rules, key string, cases []evidence.FieldsCase) {
 			compared++
 			got := reference.Walk(c.ReadResponse, f.Path)
 			says := func() string {
-				want, path := evidence.Brief(f.Value), evidence.Quoted(f.Path)
-				return fmt.Sprintf("%s: at %s expected %s, got %s", c.Name, path, want, evidence.Brief(got))
+				want, path := evidence.FormatBrief(f.Value), evidence.Quote(f.Path)
+				return fmt.Sprintf("%s: at %s expected %s, got %s", c.Name, path, want, evidence.FormatBrief(got))
 			}
 			if x.set == rule.Reference && (got.IsAbsent() || reference.Stringify(got) != reference.Stringify(f.Value)) {
 				x.fail(rules+".kept", at, c.ReadResponse, "%s", says())
@@ -170,7 +170,7 @@ func (x *evaluation) fields(rules, key string, cases []evidence.FieldsCase) {
 	x.observed = display.Count(compared, "field") + " compared, all kept."
 }
 
-func (x *evaluation) modes() {
+func (x *evaluation) checkModes() {
 	x.cases++
 	for _, mode := range []string{"crude", "single"} {
 		has := func(m string) bool {
@@ -184,7 +184,7 @@ func (x *evaluation) modes() {
 	x.observed = "crude and single."
 }
 
-func (x *evaluation) fieldSelection() {
+func (x *evaluation) checkFieldSelection() {
 	x.cases++
 	if !x.e.FieldSelection {
 		x.fail("fields.supported", placeOf("capabilities", "field_selection"), jsonv.Value{}, "not true")
@@ -238,7 +238,7 @@ func (x *evaluation) batchCounts(at place, answer jsonv.Value) {
 			x.fail("batch.indices", at.member("results").elem(i).member("index"), r,
 				"expected %d, got %s", i, evidence.Describe(index))
 		}
-		if evidence.Succeeded(r.Lookup("result")) {
+		if evidence.IsSuccess(r.Lookup("result")) {
 			good++
 		}
 	}
@@ -266,14 +266,14 @@ func (x *evaluation) batchCode(at place, r jsonv.Value) {
 		alone := c.Response.Lookup("error", "code")
 		if jsonv.Equal(c.Request.Lookup("operation"), op) && !alone.IsAbsent() && !jsonv.Equal(alone, code) {
 			x.fail("batch.code", at, r,
-				"%s fails with %s in a batch, and with %s alone", reference.Text(op), evidence.Describe(code), evidence.Describe(alone))
+				"%s fails with %s in a batch, and with %s alone", reference.FormatText(op), evidence.Describe(code), evidence.Describe(alone))
 		}
 	}
 }
 
 // holds reports whether a constraint was enforced with a message.
 func holds(c evidence.ConstraintCase) bool {
-	return evidence.Refused(c.Response) && c.Response.Lookup("error", "message").Kind() == jsonv.KindString
+	return evidence.IsRefused(c.Response) && c.Response.Lookup("error", "message").Kind() == jsonv.KindString
 }
 
 func (x *evaluation) checkEnforced() {
@@ -282,7 +282,7 @@ func (x *evaluation) checkEnforced() {
 		x.cases++
 		at := placeOf("constraint_tests").elem(i).member("response")
 		switch {
-		case !evidence.Refused(c.Response):
+		case !evidence.IsRefused(c.Response):
 			x.fail("enforced.refused", at, c.Response, "%s: not refused", c.Name)
 		case !holds(c):
 			message := c.Response.Lookup("error", "message")

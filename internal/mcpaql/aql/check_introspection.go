@@ -16,28 +16,28 @@ import (
 // checks holds the functions that check the evidence for one row each, by the test's
 // id. The table is read-only.
 var checks = map[string]func(*evaluation){
-	"operations":   (*evaluation).operations,
+	"operations":   (*evaluation).checkOperations,
 	"types":        func(x *evaluation) { x.list(x.e.TypesList, "types_list", shapes()["typeList"], "types") },
-	"details":      (*evaluation).detailPayloads,
-	"extensions":   (*evaluation).extensions,
-	"completeness": (*evaluation).completeness,
+	"details":      (*evaluation).checkDetailPayloads,
+	"extensions":   (*evaluation).checkExtensions,
+	"completeness": (*evaluation).checkCompleteness,
 	"required":     (*evaluation).checkRequired,
-	"unknown":      (*evaluation).unknown,
-	"defaults":     (*evaluation).defaults,
-	"snake-case":   (*evaluation).snakeCase,
-	"error-form":   (*evaluation).errorForm,
-	"leaks":        (*evaluation).leaks,
-	"actionable":   (*evaluation).actionable,
+	"unknown":      (*evaluation).checkUnknown,
+	"defaults":     (*evaluation).checkDefaults,
+	"snake-case":   (*evaluation).checkSnakeCase,
+	"error-form":   (*evaluation).checkErrorForm,
+	"leaks":        (*evaluation).checkLeaks,
+	"actionable":   (*evaluation).checkActionable,
 	"create-read":  (*evaluation).createRead,
 	"update":       (*evaluation).update,
-	"modes":        (*evaluation).modes,
-	"fields":       (*evaluation).fieldSelection,
+	"modes":        (*evaluation).checkModes,
+	"fields":       (*evaluation).checkFieldSelection,
 	"batch":        (*evaluation).batch,
 	"enforced":     (*evaluation).checkEnforced,
 	"disclosed":    (*evaluation).checkDisclosed,
 }
 
-func (x *evaluation) operations() {
+func (x *evaluation) checkOperations() {
 	x.list(x.e.OperationsList, "operations_list", shapes()["operationList"], "operations")
 	if x.cases > 0 && x.e.OperationsList.Lookup("data", "_protocol").IsAbsent() && len(x.found) == 0 {
 		x.fail("operations.protocol-missing", placeOf("introspection", "operations_list", "data", "_protocol"), x.e.OperationsList.Lookup("data"), "missing")
@@ -94,13 +94,13 @@ func listedOperations(e *evidence.Evidence) iter.Seq2[jsonv.Value, place] {
 	}
 }
 
-// extension reports whether a finding concerns a member of a detail that the
+// isExtension reports whether a finding concerns a member of a detail that the
 // specification does not define there.
-func extension(f verdict.Finding) bool {
+func isExtension(f verdict.Finding) bool {
 	return strings.HasPrefix(f.Rule, "details.") && strings.HasSuffix(f.Rule, "members")
 }
 
-func (x *evaluation) detailPayloads() {
+func (x *evaluation) checkDetailPayloads() {
 	x.incomplete = "introspection.operation_details is empty"
 	x.cases = len(x.e.OperationDetails)
 	for i, found := range x.faults {
@@ -108,20 +108,20 @@ func (x *evaluation) detailPayloads() {
 			x.fail("details.dialect", placeOf("introspection", "operation_details").elem(i), x.e.OperationDetails[i], "%s", says)
 		}
 		if why := x.read[i].Unreadable; why != "" {
-			name := evidence.Excerpt(x.read[i].Value.Lookup("name").Text(), 60)
+			name := evidence.QuoteStart(x.read[i].Value.Lookup("name").Text(), 60)
 			x.fail("details.unreadable", placeOf("introspection", "operation_details").elem(i), x.e.OperationDetails[i],
 				"the parameters of %s cannot be read: %s", name, why)
 		}
-		x.take(found, func(f verdict.Finding) bool { return x.set == rule.Reference || !extension(f) })
+		x.take(found, func(f verdict.Finding) bool { return x.set == rule.Reference || !isExtension(f) })
 	}
 	if x.set == rule.Strict {
-		x.detailNames()
+		x.checkDetailNames()
 	}
 	x.observed = display.Count(x.cases, "detail") + ", all of the documented form."
 }
 
-// detailNames compares the details with the list.
-func (x *evaluation) detailNames() {
+// checkDetailNames compares the details with the list.
+func (x *evaluation) checkDetailNames() {
 	at := placeOf("introspection", "operation_details")
 	detailed, listed := map[string]bool{}, map[string]bool{}
 	for i, d := range x.details {
@@ -130,7 +130,7 @@ func (x *evaluation) detailNames() {
 			continue
 		}
 		if detailed[name.Text()] {
-			x.fail("details.duplicate", at.elem(i), d, "a second detail of %s", evidence.Quoted(name.Text()))
+			x.fail("details.duplicate", at.elem(i), d, "a second detail of %s", evidence.Quote(name.Text()))
 		}
 		detailed[name.Text()] = true
 	}
@@ -138,35 +138,35 @@ func (x *evaluation) detailNames() {
 	for op, listing := range listedOperations(x.e) {
 		name := op.Lookup("name").Text()
 		if listed[name] {
-			x.fail("details.duplicate", listing, op, "%s is listed twice", evidence.Quoted(name))
+			x.fail("details.duplicate", listing, op, "%s is listed twice", evidence.Quote(name))
 		} else if !detailed[name] && !partial && (len(x.e.OperationDetails) > 0 || x.e.IsLive()) {
-			x.fail("details.missing", listing, op, "%s is listed but has no detail", evidence.Quoted(name))
+			x.fail("details.missing", listing, op, "%s is listed but has no detail", evidence.Quote(name))
 		}
 		listed[name] = true
 	}
 	for i, d := range x.details {
 		if name := d.Lookup("name"); name.Kind() == jsonv.KindString && !listed[name.Text()] {
 			x.fail("details.unlisted", at.elem(i), d,
-				"%s has a detail but is not listed", evidence.Quoted(name.Text()))
+				"%s has a detail but is not listed", evidence.Quote(name.Text()))
 		}
 	}
 }
 
-func (x *evaluation) extensions() {
+func (x *evaluation) checkExtensions() {
 	x.incomplete = "introspection.operation_details is empty"
 	x.cases = len(x.e.OperationDetails)
 	for _, found := range x.faults {
-		x.take(found, extension)
+		x.take(found, isExtension)
 	}
 	x.observed = "None."
 }
 
-func (x *evaluation) completeness() {
+func (x *evaluation) checkCompleteness() {
 	x.incomplete = "accepted_parameters is empty"
 	at := placeOf("introspection", "operation_details")
 	var left []string
 	for i, d := range x.details {
-		sound, suffix := x.sound(x.faults[i]), ""
+		sound, suffix := x.isSound(x.faults[i]), ""
 		if !sound {
 			suffix = "-invalid"
 		}
@@ -177,8 +177,8 @@ func (x *evaluation) completeness() {
 		if len(x.e.Accepted) == 0 && x.set == rule.Strict {
 			continue
 		}
-		if x.set == rule.Strict && (x.skips(name.Text()) || x.read[i].Unreadable != "") {
-			x.lackOf(x.test.ID, name.Text(), "", name.Text(), &left)
+		if x.set == rule.Strict && (x.hasSkipped(name.Text()) || x.read[i].Unreadable != "") {
+			x.noteLack(x.test.ID, name.Text(), "", name.Text(), &left)
 			continue
 		}
 		x.cases++
@@ -187,10 +187,10 @@ func (x *evaluation) completeness() {
 	for _, a := range x.e.Accepted {
 		if len(a.Parameters) > 0 && !x.detailed[a.Operation] {
 			x.fail("completeness.no-detail", placeOf("accepted_parameters").member(a.Operation), jsonv.Value{},
-				"%s accepts parameters and has no detail", evidence.Quoted(a.Operation))
+				"%s accepts parameters and has no detail", evidence.Quote(a.Operation))
 		}
 	}
-	x.observed = display.Count(x.cases, "operation") + " compared: accepted and documented parameters agree." + leftOut(left)
+	x.observed = display.Count(x.cases, "operation") + " compared: accepted and documented parameters agree." + describeLeftOut(left)
 }
 
 // compare compares the parameters that an operation accepted with its detail.
@@ -202,18 +202,18 @@ func (x *evaluation) compare(d jsonv.Value, at place, suffix string, left *[]str
 			documented[n.Text()] = true
 			switch {
 			case slices.Contains(accepted, n.Text()):
-			case x.passedOver("accuracy", name, n.Text()):
-				x.lackOf("accuracy", name, n.Text(), name+" "+n.Text(), left)
+			case x.hasPassedOver("accuracy", name, n.Text()):
+				x.noteLack("accuracy", name, n.Text(), name+" "+n.Text(), left)
 			default:
 				x.fail("completeness.unaccepted"+suffix, at.member("parameters").elem(k), p,
-					"%s documents %s, which was not seen to be accepted", name, evidence.Quoted(n.Text()))
+					"%s documents %s, which was not seen to be accepted", name, evidence.Quote(n.Text()))
 			}
 		}
 	}
 	for k, a := range accepted {
 		if !documented[a] {
 			x.fail("completeness.undocumented"+suffix, placeOf("accepted_parameters").member(name).elem(k), d,
-				"%s accepts %s, which its detail does not list", name, evidence.Quoted(a))
+				"%s accepts %s, which its detail does not list", name, evidence.Quote(a))
 		}
 	}
 }
@@ -237,20 +237,20 @@ func (j *judgement) readDetails() {
 	}
 }
 
-// allRead reports whether the parameters of every listed operation are known, so that
+// canReadAll reports whether the parameters of every listed operation are known, so that
 // a statement about all of them is possible.
-func (j *judgement) allRead() bool {
+func (j *judgement) canReadAll() bool {
 	for name := range j.listed {
 		if !j.detailed[name] {
 			return false
 		}
 	}
-	return len(j.read) > 0 && len(j.unreadable) == 0 && len(j.silent()) == 0
+	return len(j.read) > 0 && len(j.unreadable) == 0 && len(j.findSilent()) == 0
 }
 
-// silent returns the operations whose details do not say which parameters they take: that
+// findSilent returns the operations whose details do not say which parameters they take: that
 // there are none is not known.
-func (j *judgement) silent() []string {
+func (j *judgement) findSilent() []string {
 	var names []string
 	for _, d := range j.details {
 		if d.Lookup("parameters").IsAbsent() {
@@ -263,16 +263,16 @@ func (j *judgement) silent() []string {
 // lacksParameters says why a row without a case may still apply, "" if all details say which
 // parameters there are.
 func (j *judgement) lacksParameters() string {
-	silent := j.silent()
+	silent := j.findSilent()
 	if len(silent) == 0 {
 		return ""
 	}
-	return "the details do not say which parameters there are: of " + evidence.Several(silent)
+	return "the details do not say which parameters there are: of " + evidence.JoinFirst(silent)
 }
 
-// gapUnreadable records that a row does not cover an operation whose parameters
+// addUnreadableGap records that a row does not cover an operation whose parameters
 // cannot be read.
-func (x *evaluation) gapUnreadable(i int) {
+func (x *evaluation) addUnreadableGap(i int) {
 	if x.read[i].Unreadable != "" {
 		x.gaps = append(x.gaps, x.read[i].Value.Lookup("name").Text())
 	}
@@ -287,8 +287,10 @@ func (j *judgement) knows(op string) bool {
 	return j.detailed[op] || j.listed[op] || len(j.detailed) == 0 && len(j.listed) == 0
 }
 
-// documents returns a detail's documentation of a parameter, absent if there is none.
-func (j *judgement) documents(op, param string) jsonv.Value { return j.described[[2]string{op, param}] }
+// findDocumentation returns a detail's documentation of a parameter, absent if there is none.
+func (j *judgement) findDocumentation(op, param string) jsonv.Value {
+	return j.described[[2]string{op, param}]
+}
 
 // indexNames indexes the listed and documented names.
 func (j *judgement) indexNames() {
@@ -312,7 +314,7 @@ func (j *judgement) indexNames() {
 	}
 }
 
-// irrelevant describes how many cases did not count, for a row that lacks others.
-func irrelevant(n int, why string) string {
+// explainIrrelevant describes how many cases did not count, for a row that lacks others.
+func explainIrrelevant(n int, why string) string {
 	return ", and " + strconv.Itoa(n) + " in the bundle not counted: " + why
 }

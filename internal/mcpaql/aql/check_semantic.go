@@ -15,8 +15,8 @@ import (
 	"mcptest/internal/mcpaql/verdict"
 )
 
-// semantics returns the rows of the semantic category.
-func (j *judgement) semantics(tier Tier) []verdict.TestResult {
+// judgeSemantics returns the rows of the semantic category.
+func (j *judgement) judgeSemantics(tier Tier) []verdict.TestResult {
 	if tier == Tier1 {
 		return []verdict.TestResult{{Name: rule.SkippedSemantics, Result: verdict.Skipped, Detail: "Tier 1 leaves the semantic tests out."}}
 	}
@@ -24,12 +24,12 @@ func (j *judgement) semantics(tier Tier) []verdict.TestResult {
 	for i, c := range j.e.Semantics {
 		x := &evaluation{judgement: j, test: rule.TestByID()["semantic"]}
 		x.incomplete = "the test expects nothing"
-		x.semantic(c, placeOf("semantic_tests").elem(i))
-		r := x.result()
+		x.checkSemanticCase(c, placeOf("semantic_tests").elem(i))
+		r := x.buildResult()
 		r.Name = c.Name
-		r.Tiers = &verdict.TierResults{Structural: tierResult(r, "semantic.pattern", true), Semantic: tierResult(r, "semantic.pattern", false)}
+		r.Tiers = &verdict.TierResults{Structural: judgeTier(r, "semantic.pattern", true), Semantic: judgeTier(r, "semantic.pattern", false)}
 		if j.isUndecided(c) {
-			undecide(&r, c.Unjudged)
+			leaveUndecided(&r, c.Unjudged)
 		}
 		out = append(out, r)
 	}
@@ -53,9 +53,9 @@ func (j *judgement) isUndecided(c evidence.SemanticCase) bool {
 	return j.set == rule.Strict && c.Unjudged != ""
 }
 
-// undecide completes a row without the judge's verdict: what is known without the judge
+// leaveUndecided completes a row without the judge's verdict: what is known without the judge
 // counts, and a row with nothing against it is skipped.
-func undecide(r *verdict.TestResult, why string) {
+func leaveUndecided(r *verdict.TestResult, why string) {
 	why = display.Sentence("Not judged: " + cmp.Or(why, noReason))
 	if r.Tiers.Semantic == verdict.Pass {
 		r.Tiers.Semantic = verdict.Skipped
@@ -69,9 +69,9 @@ func undecide(r *verdict.TestResult, why string) {
 
 const noReason = "no reason is given"
 
-// semanticNote describes the basis of the semantic rows: who was asked, who judged,
+// describeSemanticBasis describes the basis of the semantic rows: who was asked, who judged,
 // what is missing, and how often the tiers disagree.
-func semanticNote(e *evidence.Evidence, rows []verdict.TestResult) string {
+func describeSemanticBasis(e *evidence.Evidence, rows []verdict.TestResult) string {
 	unasked := e.Live.Lookup("unasked").Len()
 	if len(e.Semantics)+unasked == 0 {
 		if e.IsLive() && e.Live.Lookup("model").IsAbsent() {
@@ -87,7 +87,7 @@ func semanticNote(e *evidence.Evidence, rows []verdict.TestResult) string {
 		case c.Judge == nil:
 			phrases++
 		default:
-			if by := c.Judge.By(); !slices.Contains(judges, by) {
+			if by := c.Judge.Name(); !slices.Contains(judges, by) {
 				judges = append(judges, by)
 			}
 		}
@@ -123,9 +123,9 @@ func were(n int, what string) string {
 	return display.Count(n, what) + " were"
 }
 
-// tierResult returns the verdict of one tier: that of the findings of a rule, or of
+// judgeTier returns the verdict of one tier: that of the findings of a rule, or of
 // all others.
-func tierResult(r verdict.TestResult, id string, only bool) verdict.Result {
+func judgeTier(r verdict.TestResult, id string, only bool) verdict.Result {
 	if r.Result == verdict.Skipped {
 		return verdict.Skipped
 	}
@@ -142,21 +142,21 @@ func tierResult(r verdict.TestResult, id string, only bool) verdict.Result {
 	return result
 }
 
-func (x *evaluation) semantic(c evidence.SemanticCase, at place) {
+func (x *evaluation) checkSemanticCase(c evidence.SemanticCase, at place) {
 	expected := len(c.RequiredPatterns) + len(c.PhraseGroups) + len(c.ExpectedOperations) + len(c.ExpectedParameters)
 	if expected > 0 || c.Judge != nil || c.Unjudged != "" {
 		x.cases = 1
 	}
 	answer := "" // also if the text is null
 	if !c.ResponseText.IsAbsent() && c.ResponseText.Kind() != jsonv.KindNull {
-		answer = reference.Text(c.ResponseText)
+		answer = reference.FormatText(c.ResponseText)
 	}
 	occurs := func(part string) bool { return x.occurs(part, answer) }
 	for i, p := range c.RequiredPatterns {
 		if !occurs(p) {
 			place := at.member("structural").member("required_patterns").elem(i)
 			x.fail("semantic.pattern", place, c.ResponseText,
-				"%s does not occur in the answer", evidence.Excerpt(p, 60))
+				"%s does not occur in the answer", evidence.QuoteStart(p, 60))
 		}
 	}
 	switch {
@@ -164,9 +164,9 @@ func (x *evaluation) semantic(c evidence.SemanticCase, at place) {
 	case c.Judge != nil && x.set == rule.Strict:
 		x.judgeAnswer(c.Judge, at.member("x_judge"))
 	default:
-		x.phrases(c, at.member("semantic").member("phrase_groups"), occurs)
+		x.checkPhrases(c, at.member("semantic").member("phrase_groups"), occurs)
 	}
-	x.calls(c, at.member("semantic"), occurs)
+	x.checkCalls(c, at.member("semantic"), occurs)
 	x.observed = "Both tiers agree: the answer shows understanding."
 }
 
@@ -176,8 +176,8 @@ func (x *evaluation) occurs(part, in string) bool {
 	if x.set != rule.Strict {
 		return strings.Contains(reference.Normalize(in), reference.Normalize(part))
 	}
-	w := unicodeWords(part)
-	return w == "" || strings.Contains(" "+unicodeWords(in)+" ", " "+w+" ")
+	w := normalizeWords(part)
+	return w == "" || strings.Contains(" "+normalizeWords(in)+" ", " "+w+" ")
 }
 
 func (x *evaluation) judgeAnswer(j *evidence.Judge, at place) {
@@ -189,30 +189,30 @@ func (x *evaluation) judgeAnswer(j *evidence.Judge, at place) {
 	}
 }
 
-func (x *evaluation) phrases(c evidence.SemanticCase, at place, occurs func(string) bool) {
+func (x *evaluation) checkPhrases(c evidence.SemanticCase, at place, occurs func(string) bool) {
 	for i, group := range c.PhraseGroups {
 		if !slices.ContainsFunc(group, occurs) {
 			x.fail("semantic.phrase", at.elem(i), c.ResponseText,
-				"none of %s occurs in the answer", evidence.Brief(jsonv.List(group, jsonv.String)))
+				"none of %s occurs in the answer", evidence.FormatBrief(jsonv.List(group, jsonv.String)))
 		}
 	}
 }
 
-func (x *evaluation) calls(c evidence.SemanticCase, at place, occurs func(string) bool) {
+func (x *evaluation) checkCalls(c evidence.SemanticCase, at place, occurs func(string) bool) {
 	for i, op := range c.ExpectedOperations {
 		called := func(t evidence.ToolCall) bool {
 			return t.Operation.Text() == op && !t.Operation.IsAbsent()
 		}
 		if !slices.ContainsFunc(c.ToolCalls, called) {
 			x.fail("semantic.operation", at.member("expected_operations").elem(i), c.ResponseText,
-				"%s was not called", evidence.Quoted(op))
+				"%s was not called", evidence.Quote(op))
 		}
 	}
 	for i, p := range c.ExpectedParameters {
-		inCall := func(t evidence.ToolCall) bool { return x.occurs(p, x.serializedParams(t)) }
+		inCall := func(t evidence.ToolCall) bool { return x.occurs(p, x.serializeParams(t)) }
 		if !occurs(p) && !slices.ContainsFunc(c.ToolCalls, inCall) {
 			x.fail("semantic.parameter", at.member("expected_parameters").elem(i), c.ResponseText,
-				"%s occurs neither in a call nor in the answer", evidence.Excerpt(p, 60))
+				"%s occurs neither in a call nor in the answer", evidence.QuoteStart(p, 60))
 		}
 	}
 }
@@ -220,9 +220,9 @@ func (x *evaluation) calls(c evidence.SemanticCase, at place, occurs func(string
 // escapeSequence matches an escape sequence of JSON, whose letters are not words.
 var escapeSequence = evidence.Pattern(`\\(u[0-9a-f]{4}|.)`)
 
-// serializedParams returns the JSON text of a call's parameters; under the strict
+// serializeParams returns the JSON text of a call's parameters; under the strict
 // rules without escape sequences, so that words stay whole.
-func (x *evaluation) serializedParams(t evidence.ToolCall) string {
+func (x *evaluation) serializeParams(t evidence.ToolCall) string {
 	params := t.Params
 	if params.IsAbsent() || params.Kind() == jsonv.KindNull {
 		params = jsonv.Object()
@@ -234,10 +234,10 @@ func (x *evaluation) serializedParams(t evidence.ToolCall) string {
 	return s
 }
 
-// unicodeWords makes a text comparable under the strict rules: lower case,
+// normalizeWords makes a text comparable under the strict rules: lower case,
 // letters and digits of every script and the underscore kept, everything
 // else one space.
-func unicodeWords(s string) string {
+func normalizeWords(s string) string {
 	return strings.Join(strings.FieldsFunc(strings.ToLower(s), func(r rune) bool {
 		return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r)
 	}), " ")

@@ -111,8 +111,8 @@ func TestDialectsOfDetails(t *testing.T) {
 			if got := rows["accuracy"]; got.Result != verdict.Failed || !strings.Contains(got.Detail, "query_elements has every required parameter and demands more") {
 				t.Errorf("accuracy is %s: %s", got.Result, got.Detail)
 			}
-			if strings.Contains(string(r.Text()), "undefined") {
-				t.Errorf("%s", r.Text())
+			if strings.Contains(string(r.FormatText()), "undefined") {
+				t.Errorf("%s", r.FormatText())
 			}
 		})
 	}
@@ -140,12 +140,12 @@ func TestUnreadableParameters(t *testing.T) {
 			return parsed(standard).With("parameters", parsed(parameters)).String()
 		}
 		r := s.look(t, guard.Options{})
-		first, _, _ := strings.Cut(string(r.Text()), "\n")
+		first, _, _ := strings.Cut(string(r.FormatText()), "\n")
 		if want := "The parameters of 2 of 4 operations cannot be read: evaluate_permission, query_elements."; !strings.HasPrefix(first, want) {
 			t.Errorf("%s: the first line is %s", parameters, first)
 		}
-		if !strings.Contains(string(r.JSON()), `"alerts": [`) || !strings.HasPrefix(string(r.Markdown()), "The parameters of 2 of 4") {
-			t.Errorf("%s: %s", parameters, r.Markdown())
+		if !strings.Contains(string(r.FormatJSON()), `"alerts": [`) || !strings.HasPrefix(string(r.FormatMarkdown()), "The parameters of 2 of 4") {
+			t.Errorf("%s: %s", parameters, r.FormatMarkdown())
 		}
 		rows := rowsByID(r)
 		for _, id := range []string{"completeness", "required", "unknown", "snake-case", "accuracy", "values"} {

@@ -62,7 +62,7 @@ func Evaluate(e *evidence.Evidence, o Options) *verdict.Report {
 		RequestedLevel: o.Level,
 		Rules:          o.Rules,
 		Normative:      o.Normative && o.Rules == rule.Strict,
-		Coverage:       known.coverage(),
+		Coverage:       known.countCoverage(),
 		Categories:     all,
 		Summary:        verdict.Summarize(all),
 		NotApplicable:  j.inapplicable,
@@ -70,7 +70,7 @@ func Evaluate(e *evidence.Evidence, o Options) *verdict.Report {
 	if n := len(j.unreadable); n > 0 {
 		operations := display.Count(max(len(j.listed), len(j.read)), "operation")
 		r.Alerts = append(r.Alerts, fmt.Sprintf("The parameters of %d of %s cannot be read: %s. Nothing that depends on them was judged.",
-			n, operations, evidence.Several(j.unreadable)))
+			n, operations, evidence.JoinFirst(j.unreadable)))
 	}
 	if e.File != nil {
 		r.Bundle = e.File.Name
@@ -78,10 +78,10 @@ func Evaluate(e *evidence.Evidence, o Options) *verdict.Report {
 	if e.IsLive() {
 		addLive(r, e.Live)
 	}
-	missing := missingEvidence(e, strict)
+	missing := findMissingEvidence(e, strict)
 	r.Complete = !slices.ContainsFunc(missing, func(n verdict.Inapplicable) bool { return n.Category != rule.Level2 })
 	if len(r.Changed) == 0 {
-		r.AchievedLevel = achievedLevel(strict, o.Level, r.Complete)
+		r.AchievedLevel = computeLevel(strict, o.Level, r.Complete)
 	}
 	switch {
 	case o.Rules == rule.Strict:
@@ -108,8 +108,8 @@ func Evaluate(e *evidence.Evidence, o Options) *verdict.Report {
 // addLive adds what a live run recorded about itself.
 func addLive(r *verdict.Report, live jsonv.Value) {
 	r.Ended = live.Lookup("ended").Text()
-	r.DurationMS = duration(live)
-	r.Leftovers = lists.Map(live.Lookup("leftovers").List(), Leftover)
+	r.DurationMS = readDuration(live)
+	r.Leftovers = lists.Map(live.Lookup("leftovers").List(), DescribeLeftover)
 	r.Changed = lists.Map(live.Lookup("changed").List(), func(d jsonv.Value) string {
 		return d.Lookup("says").Text()
 	})
@@ -117,14 +117,14 @@ func addLive(r *verdict.Report, live jsonv.Value) {
 	lists := live.Lookup("lists")
 	if lists.Kind() == jsonv.KindObject {
 		n, _ := lists.Lookup("compared").Int64()
-		r.Basis = verdict.BasisOf(int(n), lists.Lookup("uncalled").Texts())
+		r.Basis = verdict.DescribeBasis(int(n), lists.Lookup("uncalled").Texts())
 	}
 }
 
-// missingEvidence returns the requirements of the strict rules that have no evidence:
+// findMissingEvidence returns the requirements of the strict rules that have no evidence:
 // rows of MUST categories and of the features of level 2 without any case, rows that
 // require a case of each operation or parameter and lack one, and incomplete runs.
-func missingEvidence(e *evidence.Evidence, strict []verdict.CategoryResult) (out []verdict.Inapplicable) {
+func findMissingEvidence(e *evidence.Evidence, strict []verdict.CategoryResult) (out []verdict.Inapplicable) {
 	for _, c := range strict {
 		if !c.Required && c.Name != rule.Level2 {
 			continue
@@ -134,7 +134,7 @@ func missingEvidence(e *evidence.Evidence, strict []verdict.CategoryResult) (out
 			case t.Unproven:
 				out = append(out, verdict.Inapplicable{Category: c.Name, Test: t.Name, Reason: t.Incomplete})
 			case len(t.Missing) > 0:
-				out = append(out, verdict.Inapplicable{Category: c.Name, Test: t.Name, Reason: "no case: " + evidence.Several(t.Missing)})
+				out = append(out, verdict.Inapplicable{Category: c.Name, Test: t.Name, Reason: "no case: " + evidence.JoinFirst(t.Missing)})
 			}
 		}
 	}
@@ -147,8 +147,8 @@ func missingEvidence(e *evidence.Evidence, strict []verdict.CategoryResult) (out
 	return out
 }
 
-// achievedLevel returns the level that the strict rules grant.
-func achievedLevel(strict []verdict.CategoryResult, level int, complete bool) int {
+// computeLevel returns the level that the strict rules grant.
+func computeLevel(strict []verdict.CategoryResult, level int, complete bool) int {
 	if !complete {
 		return 0
 	}
@@ -166,8 +166,8 @@ func achievedLevel(strict []verdict.CategoryResult, level int, complete bool) in
 	return got
 }
 
-// duration returns how long a live run took, in milliseconds; 0 if it is not known.
-func duration(live jsonv.Value) int {
+// readDuration returns how long a live run took, in milliseconds; 0 if it is not known.
+func readDuration(live jsonv.Value) int {
 	start, err := time.Parse(time.RFC3339, live.Lookup("started").Text())
 	end, err2 := time.Parse(time.RFC3339, live.Lookup("finished").Text())
 	if err != nil || err2 != nil {
@@ -176,9 +176,9 @@ func duration(live jsonv.Value) int {
 	return int(max(end.Sub(start), 0).Milliseconds())
 }
 
-// coverage counts the listed operations that the evidence covers, or the documented
+// countCoverage counts the listed operations that the evidence covers, or the documented
 // ones if the list is in no known form.
-func (j *judgement) coverage() (c verdict.Coverage) {
+func (j *judgement) countCoverage() (c verdict.Coverage) {
 	probed := map[string]bool{}
 	for _, c := range slices.Concat(j.e.MissingRequired, j.e.UnknownParameter) {
 		probed[c.Operation] = true
@@ -222,11 +222,11 @@ type judgement struct {
 	// proportion to their size.
 	missing  map[[2]string][]int // cases of MissingRequired by operation and parameter
 	accepted map[string][]string
-	detailed map[string]bool // operations that have a detail
+	detailed map[string]bool // checkOperations that have a detail
 	listed   map[string]bool
 	// described holds the documentation in the details, by operation and parameter.
 	described    map[[2]string]jsonv.Value
-	skipped      map[string]string  // operations that a live run left out, with the reason
+	skipped      map[string]string  // checkOperations that a live run left out, with the reason
 	untested     map[[3]string]bool // test, operation and parameter that it left out; whether its mode or rules forbade the call
 	inapplicable []verdict.Inapplicable
 }
@@ -263,20 +263,20 @@ func judge(e *evidence.Evidence, o Options) ([]verdict.CategoryResult, *judgemen
 		}
 		r := verdict.CategoryResult{Name: c.Name, Required: c.Requirement == rule.Must}
 		if c.Name == rule.Semantic {
-			r.Tests = j.semantics(o.Tier)
+			r.Tests = j.judgeSemantics(o.Tier)
 		} else {
-			r.Tests = j.rows(c.Name)
+			r.Tests = j.judgeCategory(c.Name)
 		}
 		j.rollUp(&r)
 		if c.Name == rule.Semantic && o.Rules == rule.Strict && o.Tier != Tier1 {
-			r.Note = semanticNote(e, r.Tests)
+			r.Note = describeSemanticBasis(e, r.Tests)
 		}
 		out = append(out, r)
 	}
 	return out, j
 }
 
-func (j *judgement) rows(category string) (out []verdict.TestResult) {
+func (j *judgement) judgeCategory(category string) (out []verdict.TestResult) {
 	for _, t := range rule.Tests() {
 		if t.Category != category {
 			continue
@@ -289,11 +289,11 @@ func (j *judgement) rows(category string) (out []verdict.TestResult) {
 		}
 		x := &evaluation{judgement: j, test: t}
 		if t.Live {
-			x.observedLive()
+			x.readLiveFindings()
 		} else {
 			checks[t.ID](x)
 		}
-		row := x.result()
+		row := x.buildResult()
 		if t.Live && x.notApplicable != "" && row.Result == verdict.Skipped {
 			j.inapplicable = append(j.inapplicable, verdict.Inapplicable{Category: category, Test: t.Name, Reason: x.notApplicable})
 			continue

@@ -28,7 +28,7 @@ type evaluation struct {
 
 // fail adds a finding, unless the rule set lacks the rule.
 func (x *evaluation) fail(id string, at place, v jsonv.Value, format string, args ...any) {
-	if w := x.weight(id); w != rule.Off {
+	if w := x.findWeight(id); w != rule.Off {
 		x.found = append(x.found, verdict.Finding{
 			Rule:   id,
 			Weight: w,
@@ -42,22 +42,22 @@ func (x *evaluation) fail(id string, at place, v jsonv.Value, format string, arg
 // take adds the findings of a shape that keep accepts.
 func (x *evaluation) take(found []verdict.Finding, keep func(verdict.Finding) bool) {
 	for _, f := range found {
-		if f.Weight = x.weight(f.Rule); f.Weight != rule.Off && (keep == nil || keep(f)) {
+		if f.Weight = x.findWeight(f.Rule); f.Weight != rule.Off && (keep == nil || keep(f)) {
 			x.found = append(x.found, f)
 		}
 	}
 }
 
-// sound reports whether a payload with these findings is still valid.
-func (j *judgement) sound(found []verdict.Finding) bool {
-	return !slices.ContainsFunc(found, func(f verdict.Finding) bool { return j.weight(f.Rule) == rule.Fail })
+// isSound reports whether a payload with these findings is still valid.
+func (j *judgement) isSound(found []verdict.Finding) bool {
+	return !slices.ContainsFunc(found, func(f verdict.Finding) bool { return j.findWeight(f.Rule) == rule.Fail })
 }
 
-// weight returns the effect of breaking a rule in this judgement.
-func (j *judgement) weight(id string) rule.Weight {
+// findWeight returns the effect of breaking a rule in this judgement.
+func (j *judgement) findWeight(id string) rule.Weight {
 	r := rule.ByID()[id]
-	w := r.Weight(j.set)
-	if j.normative && j.set == rule.Strict && w == rule.Warn && r.Requirement == rule.Must && r.Normative() {
+	w := r.FindWeight(j.set)
+	if j.normative && j.set == rule.Strict && w == rule.Warn && r.Requirement == rule.Must && r.IsNormative() {
 		return rule.Fail
 	}
 	return w
@@ -74,7 +74,7 @@ func resultOf(w rule.Weight) verdict.Result {
 	return verdict.Pass
 }
 
-func (x *evaluation) result() verdict.TestResult {
+func (x *evaluation) buildResult() verdict.TestResult {
 	x.excuse()
 	t := verdict.TestResult{Name: x.test.Name, Findings: x.found}
 	x.locate(t.Findings)
@@ -89,7 +89,7 @@ func (x *evaluation) result() verdict.TestResult {
 	if x.set == rule.Strict && x.cases > 0 {
 		t.Missing = x.gaps
 	}
-	t.Result = resultOf(heaviest(x.found))
+	t.Result = resultOf(findHeaviest(x.found))
 	switch {
 	case len(x.found) > 0:
 		t.Detail = verdict.Narrate(x.found)
@@ -106,7 +106,7 @@ func (x *evaluation) result() verdict.TestResult {
 		t.Detail = fmt.Sprintf("%s: no problem found.", display.Count(x.cases, "case"))
 	}
 	if len(t.Missing) > 0 {
-		t.Detail += " No case: " + evidence.Several(t.Missing) + "."
+		t.Detail += " No case: " + evidence.JoinFirst(t.Missing) + "."
 	}
 	return t
 }
@@ -130,15 +130,15 @@ func (x *evaluation) locate(found []verdict.Finding) {
 	}
 }
 
-func heaviest(found []verdict.Finding) (w rule.Weight) {
+func findHeaviest(found []verdict.Finding) (w rule.Weight) {
 	for _, f := range found {
 		w = max(w, f.Weight)
 	}
 	return w
 }
 
-// observedLive reads a live row's findings from the bundle.
-func (x *evaluation) observedLive() {
+// readLiveFindings reads a live row's findings from the bundle.
+func (x *evaluation) readLiveFindings() {
 	x.incomplete = "the live run did not check it"
 	if x.test.ID == "accuracy" || x.test.ID == "values" {
 		x.gaps = slices.Clone(x.unreadable)
@@ -182,35 +182,35 @@ func (j *judgement) readSkipped() {
 	}
 }
 
-// skips reports whether a live run left an operation out.
-func (j *judgement) skips(op string) bool { _, left := j.skipped[op]; return left }
+// hasSkipped reports whether a live run left an operation out.
+func (j *judgement) hasSkipped(op string) bool { _, left := j.skipped[op]; return left }
 
-// callable reports whether the run could have called an operation: it called it, or
+// canCall reports whether the run could have called an operation: it called it, or
 // left it out only because the run ended before.
-func (j *judgement) callable(op string) bool {
+func (j *judgement) canCall(op string) bool {
 	reason, left := j.skipped[op]
 	return !left || reason != "" && reason == j.e.Live.Lookup("ended").Text()
 }
 
-// passedOver reports whether a live run left out an operation, or one parameter for
+// hasPassedOver reports whether a live run left out an operation, or one parameter for
 // one test; the report then mentions the omission instead of blaming the adapter.
-func (j *judgement) passedOver(test, op, param string) bool {
+func (j *judgement) hasPassedOver(test, op, param string) bool {
 	_, left := j.untested[[3]string{test, op, param}]
-	return j.set == rule.Strict && (j.skips(op) || left)
+	return j.set == rule.Strict && (j.hasSkipped(op) || left)
 }
 
-// lackOf notes that a row has no case of what the run passed over, as a gap or,
+// noteLack notes that a row has no case of what the run passed over, as a gap or,
 // where the policy forbade it, among the left.
-func (x *evaluation) lackOf(test, op, param, name string, left *[]string) {
+func (x *evaluation) noteLack(test, op, param, name string, left *[]string) {
 	if slices.Contains(x.unreadable, op) {
 		x.gaps = append(x.gaps, op)
 		return
 	}
-	if x.callable(op) && !x.untested[[3]string{test, op, param}] {
+	if x.canCall(op) && !x.untested[[3]string{test, op, param}] {
 		x.gaps = append(x.gaps, name)
 		return
 	}
-	if !x.callable(op) {
+	if !x.canCall(op) {
 		name = op
 	}
 	if !slices.Contains(*left, name) {
@@ -231,9 +231,9 @@ func (x *evaluation) noteOmitted() {
 	}
 }
 
-// obstacles describes what kept a live run from a row's cases, of the operations
+// describeObstacles describes what kept a live run from a row's cases, of the operations
 // named and of what the row's test passed over.
-func (x *evaluation) obstacles(ops []string) string {
+func (x *evaluation) describeObstacles(ops []string) string {
 	var why []string
 	for _, u := range x.e.Live.Lookup("untested").List() {
 		what := strings.TrimSpace(u.Lookup("operation").Text() + " " + u.Lookup("parameter").Text())
@@ -249,45 +249,45 @@ func (x *evaluation) obstacles(ops []string) string {
 		}
 	}
 	if len(why) == 0 {
-		if collectedSafely(x.e.Live) {
-			return "the run found none; --mode write checks more, and " + x.valuesHint()
+		if wasCollectedSafely(x.e.Live) {
+			return "the run found none; --mode write checks more, and " + x.hintAtValues()
 		}
-		return "the run found none; " + x.valuesHint()
+		return "the run found none; " + x.hintAtValues()
 	}
 	if !slices.ContainsFunc(why, func(reason string) bool { return !strings.HasSuffix(reason, evidence.NotShown) }) {
-		return evidence.Several(why)
+		return evidence.JoinFirst(why)
 	}
-	return evidence.Several(why) + "; " + x.valuesHint()
+	return evidence.JoinFirst(why) + "; " + x.hintAtValues()
 }
 
-// valuesHint says what --values can do, also for a run that had it.
-func (x *evaluation) valuesHint() string {
+// hintAtValues says what --values can do, also for a run that had it.
+func (x *evaluation) hintAtValues() string {
 	if x.e.Live.Lookup("policy", "values").Bool() {
 		return "other values of --values may show one"
 	}
 	return "--values provides values"
 }
 
-// leftOut names what a live run may not, or could not, call.
-func leftOut(left []string) string {
+// describeLeftOut names what a live run may not, or could not, call.
+func describeLeftOut(left []string) string {
 	if len(left) == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" Left out because of the mode, a missing value, or the risk to data that the run did not create: %s.", evidence.Several(left))
+	return fmt.Sprintf(" Left out because of the mode, a missing value, or the risk to data that the run did not create: %s.", evidence.JoinFirst(left))
 }
 
 // Parts that a live run did not test, or left behind, through no fault of the
 // adapter.
 
-// Leftover describes one entry of x_live.leftovers.
-func Leftover(l jsonv.Value) string {
+// DescribeLeftover describes one entry of x_live.leftovers.
+func DescribeLeftover(l jsonv.Value) string {
 	s := l.Lookup("operation").Text()
 	id, call := l.Lookup("id"), l.Lookup("call")
 	switch {
 	case !id.IsAbsent():
-		s += " " + reference.Text(id)
+		s += " " + reference.FormatText(id)
 	case !call.IsAbsent():
-		s += ", call " + reference.Text(call)
+		s += ", call " + reference.FormatText(call)
 	}
 	return s + ": " + l.Lookup("reason").Text()
 }
@@ -312,8 +312,8 @@ func (x *evaluation) excuse() {
 	}
 }
 
-// collectedSafely reads the policy of a live run.
-func collectedSafely(live jsonv.Value) bool {
+// wasCollectedSafely reads the policy of a live run.
+func wasCollectedSafely(live jsonv.Value) bool {
 	policy := live.Lookup("policy")
 	return policy.Text() == "safe" || policy.Lookup("mode").Text() == "safe"
 }

@@ -54,7 +54,7 @@ func TestNothingPassesWithoutEvidence(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := c.s.look(t, guard.Options{})
 			if r.ExitCode != c.exit || r.ConformanceLevel != 0 || r.AchievedLevel != 0 {
-				t.Errorf("exit %d, level %d, achieved %d\n%s", r.ExitCode, r.ConformanceLevel, r.AchievedLevel, r.Text())
+				t.Errorf("exit %d, level %d, achieved %d\n%s", r.ExitCode, r.ConformanceLevel, r.AchievedLevel, r.FormatText())
 			}
 		})
 	}
@@ -72,8 +72,8 @@ func TestSafeModeProvesNoRoundTrip(t *testing.T) {
 		says := func(n verdict.Inapplicable) bool {
 			return n.Category == rule.RoundTrip && n.Test != "" && n.Reason != ""
 		}
-		if !slices.ContainsFunc(r.NotProved, says) || !strings.Contains(string(r.Text()), "Not proved: ") {
-			t.Errorf("not proved: %v\n%s", r.NotProved, r.Text())
+		if !slices.ContainsFunc(r.NotProved, says) || !strings.Contains(string(r.FormatText()), "Not proved: ") {
+			t.Errorf("not proved: %v\n%s", r.NotProved, r.FormatText())
 		}
 	}
 	if r := aql.Evaluate(e, aql.Options{Rules: rule.Reference}); len(r.NotProved) > 0 || r.ExitCode == 2 {
@@ -81,6 +81,6 @@ func TestSafeModeProvesNoRoundTrip(t *testing.T) {
 	}
 	r := aql.Evaluate(collect(t, guard.Options{Dial: library(t, demo.Options{Defects: []string{"unknown-warned"}}), Mode: guard.ModeWrite}), aql.Options{Rules: rule.Strict})
 	if r.ExitCode != 0 || r.ConformanceLevel != 1 {
-		t.Errorf("a warning: exit %d, level %d\n%s", r.ExitCode, r.ConformanceLevel, r.Text())
+		t.Errorf("a warning: exit %d, level %d\n%s", r.ExitCode, r.ConformanceLevel, r.FormatText())
 	}
 }

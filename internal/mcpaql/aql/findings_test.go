@@ -109,7 +109,7 @@ func TestIncompleteCallsAreNotRepeated(t *testing.T) {
 		"leaks-sql":      {Mode: guard.ModeWrite},
 	} {
 		o.Dial, o.Repeat = library(t, demo.Options{Defects: []string{defect}}), "repeat-with"
-		text := string(aql.Evaluate(collect(t, o), aql.Options{Level: 2, Rules: rule.Strict}).Text())
+		text := string(aql.Evaluate(collect(t, o), aql.Options{Level: 2, Rules: rule.Strict}).FormatText())
 		if !strings.Contains(text, " [") || strings.Contains(text, "x_bytes") || strings.Contains(text, "redacted") {
 			t.Errorf("%s:\n%s", defect, text)
 		}

@@ -14,7 +14,7 @@ import (
 	"mcptest/internal/mcpaql/verdict"
 )
 
-var fixturesOnce = sync.OnceValue(fixtures.All)
+var fixturesOnce = sync.OnceValue(fixtures.LoadAll)
 
 func allFixtures(t testing.TB) []fixtures.Fixture {
 	t.Helper()
@@ -52,7 +52,7 @@ func TestPassingFixturesPassBothRuleSets(t *testing.T) {
 		for _, set := range []rule.Set{rule.Reference, rule.Strict} {
 			r := aql.Evaluate(readBundle(t, f.Name, f.Data), aql.Options{Level: i + 1, Rules: set})
 			if r.ExitCode != 0 || r.Summary.Passed != r.Summary.Total || r.AchievedLevel != i+1 || !r.Complete || r.ConformanceLevel != i+1 {
-				t.Errorf("%s under %s:\n%s", f.Name, set, r.Text())
+				t.Errorf("%s under %s:\n%s", f.Name, set, r.FormatText())
 			}
 		}
 	}
@@ -97,7 +97,7 @@ func TestFixtureFlipsExactlyItsRow(t *testing.T) {
 			before := aql.Evaluate(readBundle(t, "base", base(t, e.ExpectedLevel)), o)
 			after := aql.Evaluate(e, o)
 			want := verdict.Failed
-			if broken.Weight(f.Rules) == rule.Warn {
+			if broken.FindWeight(f.Rules) == rule.Warn {
 				want = verdict.Warned
 			}
 			changed := 0
@@ -115,7 +115,7 @@ func TestFixtureFlipsExactlyItsRow(t *testing.T) {
 				}
 			}
 			if changed != 1 {
-				t.Errorf("%d rows changed:\n%s", changed, after.Text())
+				t.Errorf("%d rows changed:\n%s", changed, after.FormatText())
 			}
 			for _, c := range after.Categories {
 				for _, row := range c.Tests {

@@ -280,7 +280,7 @@ func TestEndedAnywhereFailsNothing(t *testing.T) {
 		}
 		e = readBundle(t, "live.json", e.JSON().Indent("", " "))
 		if r := aql.Evaluate(e, aql.Options{Rules: rule.Strict}); r.ExitCode == verdict.ExitFailed || len(b.notes) != 2 {
-			t.Errorf("ended at call %d: %d notes\n%s", n, len(b.notes), r.Text())
+			t.Errorf("ended at call %d: %d notes\n%s", n, len(b.notes), r.FormatText())
 		}
 	}
 }

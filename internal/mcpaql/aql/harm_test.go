@@ -228,12 +228,12 @@ func TestForeignChangesAreReported(t *testing.T) {
 				}
 			})
 			r := judgeLive(collect(t, guard.Options{Dial: dial, Mode: guard.ModeWrite}))
-			for _, text := range []string{string(r.Text()), string(r.Markdown())} {
+			for _, text := range []string{string(r.FormatText()), string(r.FormatMarkdown())} {
 				if first, _, _ := strings.Cut(text, "\n"); !strings.Contains(first, "DATA CHANGED that this run did not create: ") || !strings.Contains(strings.ReplaceAll(first, `\`, ""), c.says) {
 					t.Errorf("the report begins with %q", first)
 				}
 			}
-			if r.ExitCode != verdict.ExitFailed || r.AchievedLevel != 0 || !strings.Contains(string(r.JSON()), c.says) || r.Claim() != "" {
+			if r.ExitCode != verdict.ExitFailed || r.AchievedLevel != 0 || !strings.Contains(string(r.FormatJSON()), c.says) || r.Claim() != "" {
 				t.Errorf("exit %d, achieved %d", r.ExitCode, r.AchievedLevel)
 			}
 		})
@@ -254,8 +254,8 @@ func TestValuesThatChangeByThemselves(t *testing.T) {
 	if row := rowsByID(r)["consistency"]; row.Result != verdict.Pass {
 		t.Errorf("consistency is %s: %s", row.Result, row.Detail)
 	}
-	if len(r.Changed) > 0 || !strings.Contains(string(r.Text()), "Not compared with the state before the run: list_shelves changes by itself") {
-		t.Errorf("%s", r.Text())
+	if len(r.Changed) > 0 || !strings.Contains(string(r.FormatText()), "Not compared with the state before the run: list_shelves changes by itself") {
+		t.Errorf("%s", r.FormatText())
 	}
 	clock := dialer(t, func(string) mcpserver.Handler {
 		return spoiled(t, demo.Options{}, func(_ int, req *mcpserver.Request, answer func() *mcpserver.Reply) *mcpserver.Reply {
@@ -269,11 +269,11 @@ func TestValuesThatChangeByThemselves(t *testing.T) {
 	})
 	e = collect(t, guard.Options{Dial: clock, Mode: guard.ModeWrite, Rate: 200}) // so that it takes more than a second
 	if r := judgeLive(e); rowsByID(r)["consistency"].Result != verdict.Pass || len(r.Changed) > 0 {
-		t.Errorf("a clock: %s", r.Text())
+		t.Errorf("a clock: %s", r.FormatText())
 	}
 	e = collect(t, guard.Options{Dial: library(t, demo.Options{Defects: []string{"reading-writes"}}), Mode: guard.ModeWrite})
 	if r := judgeLive(e); len(r.Changed) > 0 || len(r.Unchecked) > 0 {
-		t.Errorf("%s", r.Text())
+		t.Errorf("%s", r.FormatText())
 	}
 }
 

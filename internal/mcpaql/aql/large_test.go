@@ -40,7 +40,7 @@ func TestLargeBundles(t *testing.T) {
 		e, ds := read(bundle)
 		if !ds.HasErrors() {
 			for _, set := range []rule.Set{rule.Reference, rule.Strict} {
-				aql.Evaluate(e, aql.Options{Level: 2, Rules: set}).JSON()
+				aql.Evaluate(e, aql.Options{Level: 2, Rules: set}).FormatJSON()
 			}
 		}
 		if took := time.Since(start); took > 60*time.Second && !raceEnabled {

@@ -68,17 +68,17 @@ func TestLayouts(t *testing.T) {
 		"strict": aql.Evaluate(odd(t), aql.Options{Level: 2, Rules: rule.Strict}),
 		"empty":  aql.Evaluate(&evidence.Evidence{}, aql.Options{Level: 1, Rules: rule.Strict}),
 	} {
-		golden(t, "testdata/"+name+".json", r.JSON())
-		golden(t, "testdata/"+name+".txt", r.Text())
-		golden(t, "testdata/"+name+".md", r.Markdown())
-		golden(t, "testdata/"+name+".svg", r.BadgeSVG())
+		golden(t, "testdata/"+name+".json", r.FormatJSON())
+		golden(t, "testdata/"+name+".txt", r.FormatText())
+		golden(t, "testdata/"+name+".md", r.FormatMarkdown())
+		golden(t, "testdata/"+name+".svg", r.DrawBadge())
 	}
 }
 
 // The keys that the specification's report has come first, in its order.
 func TestKeyOrder(t *testing.T) {
 	t.Parallel()
-	v, err := jsonv.Parse(aql.Evaluate(level2(t), aql.Options{}).JSON())
+	v, err := jsonv.Parse(aql.Evaluate(level2(t), aql.Options{}).FormatJSON())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,11 +99,11 @@ func TestKeyOrder(t *testing.T) {
 func TestForeignTextIsEscaped(t *testing.T) {
 	t.Parallel()
 	r := aql.Evaluate(odd(t), aql.Options{Level: 2})
-	if bad := regexp.MustCompile(`[\x00-\x09\x0b-\x1f\x7f]`).Find(append(r.Text(), r.Markdown()...)); bad != nil {
+	if bad := regexp.MustCompile(`[\x00-\x09\x0b-\x1f\x7f]`).Find(append(r.FormatText(), r.FormatMarkdown()...)); bad != nil {
 		t.Errorf("control character %q", bad)
 	}
 	for _, bad := range []string{"<script", "<b>", " *now*", " [x](", "~~z~~"} {
-		if strings.Contains(string(r.Markdown()), bad) {
+		if strings.Contains(string(r.FormatMarkdown()), bad) {
 			t.Errorf("markdown holds %q", bad)
 		}
 	}
@@ -119,11 +119,11 @@ func TestOtherToolsReports(t *testing.T) {
 		t.Fatal(ds)
 	}
 	for _, part := range []string{"Parameter Accuracy", "WARN: Completeness", "1 passed, 1 warned"} {
-		if !strings.Contains(string(r.Text()), part) || !strings.Contains(string(r.Markdown()), part) {
-			t.Errorf("no %q in\n%s", part, r.Text())
+		if !strings.Contains(string(r.FormatText()), part) || !strings.Contains(string(r.FormatMarkdown()), part) {
+			t.Errorf("no %q in\n%s", part, r.FormatText())
 		}
 	}
-	if strings.Contains(string(r.Text()), "Achieved") {
+	if strings.Contains(string(r.FormatText()), "Achieved") {
 		t.Error("an achieved level is made up")
 	}
 	_, ds = verdict.ReadReport(&source.File{Name: "r.json", Data: []byte(`{"summary":{"total":"x"},"categories":[{"tests":[{"result":"MAYBE"}]},5]}`)})
@@ -138,7 +138,7 @@ func TestOtherToolsReports(t *testing.T) {
 func TestBadges(t *testing.T) {
 	t.Parallel()
 	at := func(e *evidence.Evidence, level int) string {
-		return aql.Evaluate(e, aql.Options{Level: level}).BadgeMarkdown()
+		return aql.Evaluate(e, aql.Options{Level: level}).FormatBadgeMarkdown()
 	}
 	e := level2(t)
 	if got, want := at(e, 2), "![MCP-AQL Level 2](https://img.shields.io/badge/MCP--AQL-Level%202-blue)\n\nMCP-AQL Level 2 Conformant (specification 1.0.0-draft)\n"; got != want {
@@ -165,15 +165,15 @@ func TestDiff(t *testing.T) {
 	e.Semantics = append(e.Semantics, evidence.SemanticCase{Name: "another"})
 	bad := aql.Evaluate(e, aql.Options{Level: 2})
 	d := verdict.Compare(good, bad)
-	golden(t, "testdata/worse.diff", []byte(d.Text()))
-	if !d.Regressed() {
+	golden(t, "testdata/worse.diff", []byte(d.FormatText()))
+	if !d.HasRegressed() {
 		t.Error("a new FAIL is no regression")
 	}
 	d = verdict.Compare(bad, good)
-	golden(t, "testdata/better.diff", []byte(d.Text()))
+	golden(t, "testdata/better.diff", []byte(d.FormatText()))
 	e.Semantics = e.Semantics[:1]
-	if d = verdict.Compare(aql.Evaluate(e, aql.Options{Level: 2}), good); d.Regressed() {
-		t.Errorf("a repaired row is a regression:\n%s", d.Text())
+	if d = verdict.Compare(aql.Evaluate(e, aql.Options{Level: 2}), good); d.HasRegressed() {
+		t.Errorf("a repaired row is a regression:\n%s", d.FormatText())
 	}
 }
 
@@ -223,7 +223,7 @@ func TestTableOfRules(t *testing.T) {
 // The printed reference has every rule and every row exactly once.
 func TestRulesMarkdownIsComplete(t *testing.T) {
 	t.Parallel()
-	page := rule.Markdown()
+	page := rule.WriteMarkdown()
 	for _, r := range rule.All() {
 		if row := "| `" + r.ID + "` |"; strings.Count(page, row) != 1 {
 			t.Errorf("%s: %d rows", r.ID, strings.Count(page, row))

@@ -41,7 +41,7 @@ func TestStrictLeaks(t *testing.T) {
 		"Cannot read properties of undefined": "leaks.runtime", "connect ECONNREFUSED": "leaks.runtime", "SQLITE_CONSTRAINT: x": "leaks.runtime",
 		"that bed is at the wall": "", "the error type is not known": "", "look at beds/7": "", "use https://example.invalid/src": "", "no panic": "",
 	} {
-		if got, part := leakIn(in, jsonv.Value{}); got != want {
+		if got, part := findLeak(in, jsonv.Value{}); got != want {
 			t.Errorf("%q: %q (%q), want %q", in, got, part, want)
 		}
 	}
@@ -66,7 +66,7 @@ func TestDateTime(t *testing.T) {
 
 func TestUnicodeWords(t *testing.T) {
 	t.Parallel()
-	if got := unicodeWords("Größe: ΑΒΓ_1, naïve!"); got != "größe αβγ_1 naïve" {
+	if got := normalizeWords("Größe: ΑΒΓ_1, naïve!"); got != "größe αβγ_1 naïve" {
 		t.Errorf("unicode words: %q", got)
 	}
 }

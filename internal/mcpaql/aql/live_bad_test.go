@@ -144,7 +144,7 @@ func TestBadAdapters(t *testing.T) {
 				}
 			}
 			if c.exit >= 0 && (r.ExitCode == 1) != (c.exit == 1) {
-				t.Errorf("exit %d\n%s", r.ExitCode, r.Text())
+				t.Errorf("exit %d\n%s", r.ExitCode, r.FormatText())
 			}
 			if len(e.JSON().Append(nil)) > 64<<20 {
 				t.Error("the bundle is huge")

@@ -48,7 +48,7 @@ func itemsIn(t *testing.T, state string) (items map[string][]map[string]any, mar
 	for name, list := range file.Items {
 		file.Items[name] = slices.DeleteFunc(list, func(item map[string]any) bool {
 			text, _ := json.Marshal(item)
-			ours := bytes.Contains(text, []byte(catalog.Marker("")))
+			ours := bytes.Contains(text, []byte(catalog.MakeMarker("")))
 			if ours {
 				marked++
 			}

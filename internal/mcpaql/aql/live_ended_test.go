@@ -84,7 +84,7 @@ func noneFails(t *testing.T, what string, e *evidence.Evidence) {
 		if r.ExitCode == verdict.ExitFailed {
 			t.Errorf("%s: level %d: exit %d", what, level, r.ExitCode)
 		}
-		if out := string(r.Text()); !r.Complete && strings.Contains(out, fmt.Sprintf("Conformance level: %d\n", level)) {
+		if out := string(r.FormatText()); !r.Complete && strings.Contains(out, fmt.Sprintf("Conformance level: %d\n", level)) {
 			t.Errorf("%s: the report claims level %d on incomplete evidence", what, level)
 		}
 	}

@@ -111,7 +111,7 @@ func TestLeftoversInTheReport(t *testing.T) {
 		t.Fatal("nothing is left")
 	}
 	said := false
-	for k, err := range r.AsRun(result.Tool{}).Cases.All() {
+	for k, err := range r.ConvertToRun(result.Tool{}).Cases.All() {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -120,12 +120,12 @@ func TestLeftoversInTheReport(t *testing.T) {
 	if !said {
 		t.Error("the record does not say so")
 	}
-	for name, out := range map[string][]byte{"text": r.Text(), "markdown": r.Markdown()} {
+	for name, out := range map[string][]byte{"text": r.FormatText(), "markdown": r.FormatMarkdown()} {
 		if !bytes.Contains(out, []byte("Left behind: create")) {
 			t.Errorf("%s does not say so", name)
 		}
 	}
-	if !bytes.Contains(r.JSON(), []byte(`"leftovers"`)) {
+	if !bytes.Contains(r.FormatJSON(), []byte(`"leftovers"`)) {
 		t.Error("the JSON does not say so")
 	}
 }

@@ -68,7 +68,7 @@ func TestSemanticEvaluation(t *testing.T) {
 	r := judgeLive(e)
 	for _, c := range r.Categories {
 		if c.Name == rule.Semantic && (c.Result != verdict.Pass || !strings.Contains(c.Note, "phrase rules")) {
-			t.Errorf("%s (%s)\n%s", c.Result, c.Note, r.Text())
+			t.Errorf("%s (%s)\n%s", c.Result, c.Note, r.FormatText())
 		}
 	}
 	e = collect(t, guard.Options{Dial: library(t, demo.Options{}), Asking: semantic.Asking{Model: model(t, func(jsonv.Value) string { return saying("No idea.") })}})

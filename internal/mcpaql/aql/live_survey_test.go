@@ -55,7 +55,7 @@ func TestOlderThingsOnLaterPages(t *testing.T) {
 				touched.Add(1)
 			}
 			title := args.Lookup("params", "title").Text()
-			if op != "create_book" || !strings.HasPrefix(title, catalog.Marker("")) {
+			if op != "create_book" || !strings.HasPrefix(title, catalog.MakeMarker("")) {
 				return a.Handle(ctx, req)
 			}
 			overwritten.Add(1)

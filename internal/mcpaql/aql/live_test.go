@@ -153,7 +153,7 @@ func TestConformantAdapter(t *testing.T) {
 		if r.Summary.Skipped != 1 || r.Summary.Failed+r.Summary.Warned > 0 || len(r.NotApplicable) == 0 {
 			t.Errorf("level %d: %s, and %v does not apply", level, r.Summary, r.NotApplicable)
 		}
-		for _, text := range []string{string(r.Text()), string(r.Markdown()), string(r.JSON())} {
+		for _, text := range []string{string(r.FormatText()), string(r.FormatMarkdown()), string(r.FormatJSON())} {
 			for _, n := range r.NotApplicable {
 				if !strings.Contains(text, n.Test) || !strings.Contains(text, n.Reason) {
 					t.Errorf("level %d: %s is not reported:\n%s", level, n.Test, text)
@@ -372,7 +372,7 @@ func TestSeventyFiveOperations(t *testing.T) {
 	begin := time.Now()
 	e := collect(t, guard.Options{Dial: library(t, demo.Options{Operations: 75}), Mode: guard.ModeWrite, MaxCalls: 20000})
 	if r := judgeLive(e); r.AchievedLevel != 2 || r.Coverage.OperationsTotal != 75 {
-		t.Errorf("achieved %d, coverage %+v\n%s", r.AchievedLevel, r.Coverage, r.Text())
+		t.Errorf("achieved %d, coverage %+v\n%s", r.AchievedLevel, r.Coverage, r.FormatText())
 	}
 	took := time.Since(begin)
 	calls, _ := e.Live.Lookup("calls").Int64()
@@ -391,7 +391,7 @@ func TestNormative(t *testing.T) {
 		hard := aql.Evaluate(e, aql.Options{Level: 2, Rules: rule.Strict, Normative: true})
 		if id == "" { // a run that shows nothing
 			if hard.ExitCode != 0 {
-				t.Errorf("%s: exit %d\n%s", defect, hard.ExitCode, hard.Text())
+				t.Errorf("%s: exit %d\n%s", defect, hard.ExitCode, hard.FormatText())
 			}
 			continue
 		}
@@ -413,7 +413,7 @@ func TestProbedBundle(t *testing.T) {
 			e := collect(t, guard.Options{Dial: library(t, demo.Options{}), Mode: guard.ModeWrite, Probed: true})
 			for _, rules := range []rule.Set{rule.Reference, rule.Strict} {
 				if r := aql.Evaluate(e, aql.Options{Level: 1, Rules: rules}); r.ExitCode == 1 {
-					t.Errorf("mode write: exit 1\n%s", r.Text())
+					t.Errorf("mode write: exit 1\n%s", r.FormatText())
 				}
 			}
 		}
@@ -423,7 +423,7 @@ func TestProbedBundle(t *testing.T) {
 			t.Errorf("whole bundle: required is %s", rowsByID(r)["required"].Result)
 		}
 		if probed && r.ExitCode == 1 {
-			t.Errorf("exit %d\n%s", r.ExitCode, r.Text())
+			t.Errorf("exit %d\n%s", r.ExitCode, r.FormatText())
 		}
 		strict := aql.Evaluate(e, aql.Options{Level: 1, Rules: rule.Strict})
 		if strict.ExitCode == 1 || strict.Complete || strict.AchievedLevel != 0 {
@@ -446,7 +446,7 @@ func TestExecutionsAreAborted(t *testing.T) {
 			t.Errorf("%q: left behind: %s", defect, left)
 		}
 		if r := judgeLive(e); want == "" && (r.AchievedLevel == 0 || !r.Complete) {
-			t.Errorf("%q: achieved %d, complete %v\n%s", defect, r.AchievedLevel, r.Complete, r.Text())
+			t.Errorf("%q: achieved %d, complete %v\n%s", defect, r.AchievedLevel, r.Complete, r.FormatText())
 		}
 	}
 }

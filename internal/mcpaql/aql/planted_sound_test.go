@@ -35,7 +35,7 @@ type judged struct {
 func (b *store) check(t *testing.T, want judged, r *verdict.Report, e *evidence.Evidence) {
 	t.Helper()
 	if got := troubles(r); got != want.rows || r.ExitCode != want.exit {
-		t.Errorf("exit code %d, %q; expected %d, %q\n%s", r.ExitCode, got, want.exit, want.rows, r.Text())
+		t.Errorf("exit code %d, %q; expected %d, %q\n%s", r.ExitCode, got, want.exit, want.rows, r.FormatText())
 	}
 	if whole, own := b.whole(); whole != len(b.mine) || own > 0 || len(r.Leftovers) > 0 || len(r.Changed) > 0 {
 		t.Errorf("%d of %d notes are whole, %d are left; reported: %q, %q", whole, len(b.mine), own, r.Leftovers, r.Changed)

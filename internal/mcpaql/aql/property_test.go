@@ -192,15 +192,15 @@ func TestReportsReadBack(t *testing.T) {
 			Rules: rapid.SampledFrom([]rule.Set{rule.Reference, rule.Strict}).Draw(t, "rules"),
 			Tier:  rapid.SampledFrom([]aql.Tier{aql.Tier1, aql.Tier2, aql.TierBoth}).Draw(t, "tier"),
 		})
-		again, ds := verdict.ReadReport(&source.File{Name: "r.json", Data: r.JSON()})
+		again, ds := verdict.ReadReport(&source.File{Name: "r.json", Data: r.FormatJSON()})
 		if len(ds) > 0 {
 			t.Fatalf("%s", ds.Error())
 		}
-		if string(again.JSON()) != string(r.JSON()) || string(again.Text()) != string(r.Text()) || string(again.Markdown()) != string(r.Markdown()) {
-			t.Fatalf("differs:\n%s", cmp.Diff(string(r.JSON()), string(again.JSON())))
+		if string(again.FormatJSON()) != string(r.FormatJSON()) || string(again.FormatText()) != string(r.FormatText()) || string(again.FormatMarkdown()) != string(r.FormatMarkdown()) {
+			t.Fatalf("differs:\n%s", cmp.Diff(string(r.FormatJSON()), string(again.FormatJSON())))
 		}
-		if d := verdict.Compare(r, again); d.Regressed() || slices.ContainsFunc(d.Rows, func(c verdict.RowChange) bool { return c.Change != verdict.Same }) {
-			t.Fatalf("differs from itself:\n%s", d.Text())
+		if d := verdict.Compare(r, again); d.HasRegressed() || slices.ContainsFunc(d.Rows, func(c verdict.RowChange) bool { return c.Change != verdict.Same }) {
+			t.Fatalf("differs from itself:\n%s", d.FormatText())
 		}
 		sum := r.Summary
 		if sum.Total != sum.Passed+sum.Failed+sum.Warned+sum.Skipped || len(rows(r)) > sum.Total {
@@ -228,9 +228,9 @@ func FuzzBundle(f *testing.F) {
 		}
 		for _, set := range []rule.Set{rule.Reference, rule.Strict} {
 			r := aql.Evaluate(e, aql.Options{Level: 2, Rules: set})
-			r.Text()
-			r.Markdown()
-			if _, ds := verdict.ReadReport(&source.File{Name: "r.json", Data: r.JSON()}); ds.HasErrors() {
+			r.FormatText()
+			r.FormatMarkdown()
+			if _, ds := verdict.ReadReport(&source.File{Name: "r.json", Data: r.FormatJSON()}); ds.HasErrors() {
 				t.Errorf("the report cannot be read back: %s", ds.Error())
 			}
 		}
@@ -242,7 +242,7 @@ func FuzzBundle(f *testing.F) {
 
 // FuzzReport: no bytes make the reader of reports panic.
 func FuzzReport(f *testing.F) {
-	f.Add(aql.Evaluate(&evidence.Evidence{}, aql.Options{}).JSON())
+	f.Add(aql.Evaluate(&evidence.Evidence{}, aql.Options{}).FormatJSON())
 	f.Add([]byte(`{"summary":{},"categories":[{}]}`))
 	// Each reaches code that no other seed does.
 	for _, seed := range []string{
@@ -256,10 +256,10 @@ func FuzzReport(f *testing.F) {
 		if ds.HasErrors() {
 			return
 		}
-		r.Text()
-		r.Markdown()
-		r.BadgeSVG()
-		_ = verdict.Compare(r, r).Text()
+		r.FormatText()
+		r.FormatMarkdown()
+		r.DrawBadge()
+		_ = verdict.Compare(r, r).FormatText()
 	})
 }
 

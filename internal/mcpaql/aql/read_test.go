@@ -185,7 +185,7 @@ func TestOddTextsSurvive(t *testing.T) {
 	if rows(r)["Round-Trip Integrity / Create-read cycles preserve submitted fields"] != verdict.Failed {
 		t.Error("two different halves of surrogate pairs count as equal")
 	}
-	if _, err := jsonv.Parse(r.JSON()); err != nil {
+	if _, err := jsonv.Parse(r.FormatJSON()); err != nil {
 		t.Error(err)
 	}
 }

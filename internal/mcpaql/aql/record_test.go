@@ -21,7 +21,7 @@ func TestReportAsRun(t *testing.T) {
 		"strict": aql.Evaluate(odd(t), aql.Options{Level: 2, Rules: rule.Strict}),
 		"pass":   aql.Evaluate(level2(t), aql.Options{Level: 2}),
 	} {
-		run := r.AsRun(result.Tool{Name: "mcpaql-conformance", Version: "dev"})
+		run := r.ConvertToRun(result.Tool{Name: "mcpaql-conformance", Version: "dev"})
 		if run.Summary.Failed != r.Summary.Failed || run.Summary.Passed != r.Summary.Passed+r.Summary.Warned {
 			t.Errorf("%s counts %+v, the record %+v", name, r.Summary, run.Summary)
 		}

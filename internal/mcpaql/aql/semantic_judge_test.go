@@ -193,7 +193,7 @@ func TestRejudge(t *testing.T) {
 	// hide behind it either.
 	e = reread(t, e)
 	semantic.JudgeAnswers(context.Background(), e, semantic.Asking{Again: true, Judge: &scripted{name: "p", say: func(int, llm.Case) (string, error) { return "", errors.New("gone") }}})
-	bundle, err := semantic.WithVerdicts(jsonvParse(t, e.File.Data), e)
+	bundle, err := semantic.AddVerdicts(jsonvParse(t, e.File.Data), e)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -144,9 +144,9 @@ func (s words) look(p *probe, at place, v jsonv.Value, rule string) {
 		p.add(rule, at, v, "expected a string that is not empty")
 	case s.oneOf != nil && !slices.Contains(s.oneOf, t):
 		rule = cmp.Or(s.except[t], rule)
-		p.add(rule, at, v, "expected one of %s, got %s", strings.Join(s.oneOf, ", "), evidence.Excerpt(t, 40))
+		p.add(rule, at, v, "expected one of %s, got %s", strings.Join(s.oneOf, ", "), evidence.QuoteStart(t, 40))
 	case s.like != nil && !s.like().MatchString(t), s.is != nil && !s.is(t):
-		p.add(rule, at, v, "expected %s, got %s", s.want, evidence.Excerpt(t, 40))
+		p.add(rule, at, v, "expected %s, got %s", s.want, evidence.QuoteStart(t, 40))
 	}
 }
 
@@ -248,17 +248,17 @@ func (s *objectShape) define(key string, v jsonv.Value, all map[string]*objectSh
 	default:
 		says := append(strings.Fields(v.Text()), "")
 		name, required := strings.CutSuffix(key, "!")
-		like := shapeOf(says[1], says[2], all)
+		like := findShape(says[1], says[2], all)
 		s.fields = append(s.fields, fieldShape{name, required, strings.Trim(says[0], "-"), like})
 	}
 }
 
-// shapeOf returns the shape for a kind of values.
-func shapeOf(kind, elemRule string, all map[string]*objectShape) shape {
+// findShape returns the shape for a kind of values.
+func findShape(kind, elemRule string, all map[string]*objectShape) shape {
 	if elem, list := strings.CutPrefix(kind, "["); list && elem == "]" {
 		return sequence{}
 	} else if list {
-		return sequence{shapeOf(strings.Trim(elem, "]"), "", all), elemRule}
+		return sequence{findShape(strings.Trim(elem, "]"), "", all), elemRule}
 	}
 	if leaf, ok := leaves[kind]; ok {
 		return leaf
@@ -306,9 +306,9 @@ func isDateTime(s string) bool {
 	if _, err := time.Parse(time.DateOnly, m[1]); err != nil {
 		return false
 	}
-	hour, minute, sign := digits(m[2]), digits(m[3]), 1
+	hour, minute, sign := countDigits(m[2]), countDigits(m[3]), 1
 	second, _ := strconv.ParseFloat(m[4], 64)
-	offHour, offMinute := digits(m[7]), digits(m[8])
+	offHour, offMinute := countDigits(m[7]), countDigits(m[8])
 	if m[6] == "-" {
 		sign = -1
 	}
@@ -326,7 +326,7 @@ func isDateTime(s string) bool {
 	return (utcHour == 23 || utcHour == -1) && (utcMinute == 59 || utcMinute == -1) && second < 61
 }
 
-func digits(s string) int {
+func countDigits(s string) int {
 	n, _ := strconv.Atoi(s)
 	return n
 }

@@ -60,7 +60,7 @@ func TestVerdictsAreStable(t *testing.T) {
 					first = rows(report)
 				}
 				if report.ExitCode != 0 {
-					t.Errorf("offset %d: exit %d\n%s", offset, report.ExitCode, report.Text())
+					t.Errorf("offset %d: exit %d\n%s", offset, report.ExitCode, report.FormatText())
 				}
 				for row, result := range rows(report) {
 					if first[row] != result {

@@ -130,7 +130,7 @@ func TestEveryOperationNeedsItsCase(t *testing.T) {
 	if r.Complete || r.AchievedLevel != 0 || r.ExitCode != 2 || categories(r)[rule.Parameters] != verdict.Warned {
 		t.Errorf("complete %v, achieved %d, exit %d, %s", r.Complete, r.AchievedLevel, r.ExitCode, categories(r)[rule.Parameters])
 	}
-	again, ds := verdict.ReadReport(&source.File{Name: "r.json", Data: r.JSON()})
+	again, ds := verdict.ReadReport(&source.File{Name: "r.json", Data: r.FormatJSON()})
 	if len(ds) > 0 || !slices.Equal(rowsByID(again)["unknown"].Missing, row.Missing) {
 		t.Errorf("read back: %v %q", ds, rowsByID(again)["unknown"].Missing)
 	}

@@ -44,45 +44,45 @@ Exit codes: 0 passed, 1 failed, 2 warned, 3 an invalid command line or file.`,
 			return fmt.Errorf("no command: expected one of %s", strings.Join(lists.Map(cmd.Commands(), (*cobra.Command).Name), ", "))
 		},
 	}
-	root.Version = versionLine()
+	root.Version = formatVersion()
 	root.SetFlagErrorFunc(flagError)
 	root.CompletionOptions.DisableDefaultCmd = true
 	help := newHelpCmd()
 	root.SetHelpCommand(help)
-	root.AddCommand(c.commands()...)
+	root.AddCommand(c.newCommands()...)
 	root.AddCommand(help)
 	return root
 }
 
-// commands returns all commands but help.
-func (c *call) commands() []*cobra.Command {
+// newCommands returns all commands but help.
+func (c *call) newCommands() []*cobra.Command {
 	return []*cobra.Command{
-		c.command("live", "test a running adapter", liveHelp, (*call).live, optionsOfLive()...),
-		c.command("test <bundle-file>", "judge an evidence bundle", testHelp, (*call).test, slices.Concat([]option{
-			levelOption, outputOption, formatOption(),
-			choice("tier", "", "tier", "tiers of the semantic evaluation (default both)", aql.Tiers()),
-			choice("category", "c", "name", "report this category only", categoryNames()),
-			rulesOption(), normativeOption, failOnOption(), judgeBundleOption,
+		c.newCommand("live", "test a running adapter", liveHelp, (*call).runLive, newLiveOptions()...),
+		c.newCommand("test <bundle-file>", "judge an evidence bundle", testHelp, (*call).test, slices.Concat([]option{
+			levelOption, outputOption, newFormatOption(),
+			newChoice("tier", "", "tier", "tiers of the semantic evaluation (default both)", aql.Tiers()),
+			newChoice("category", "c", "name", "report this category only", listCategories()),
+			newRulesOption(), normativeOption, failOnOption(), judgeBundleOption,
 		}, judgeOptions())...),
-		c.command("report <results-file>", "convert a JSON report to another format",
-			"Converts a JSON report (made by test or live with --format json) to another format.", (*call).report, formatOption(), outputOption),
-		c.command("verify-fixtures [folder]", "check bundles against their expected exit codes", fixturesHelp, (*call).verifyFixtures, rulesOption(),
+		c.newCommand("report <results-file>", "convert a JSON report to another format",
+			"Converts a JSON report (made by test or live with --format json) to another format.", (*call).report, newFormatOption(), outputOption),
+		c.newCommand("verify-fixtures [folder]", "check bundles against their expected exit codes", fixturesHelp, (*call).verifyFixtures, newRulesOption(),
 			option{long: "write", value: "folder", doc: "also write the program's own fixtures there, a folder per rule set"}),
-		c.command("badge <results-file>", "make a badge from a JSON report",
-			"Prints the Markdown lines of the badge that a JSON report earns under the strict rules.", (*call).badge,
+		c.newCommand("badge <results-file>", "make a badge from a JSON report",
+			"Prints the Markdown lines of the badge that a JSON report earns under the strict rules.", (*call).runBadge,
 			option{long: "svg", value: "file", doc: "write the badge as an SVG file (- is the standard output)"}),
-		c.command("diff <old-results> <new-results>", "compare two JSON reports",
-			"Lists what got worse, what was fixed and what is new between two JSON reports.\nExit code 1 when something got worse.", (*call).diff, outputOption),
-		c.command("explain <test…>", "explain a test, a category or a rule",
+		c.newCommand("diff <old-results> <new-results>", "compare two JSON reports",
+			"Lists what got worse, what was fixed and what is new between two JSON reports.\nExit code 1 when something got worse.", (*call).runDiff, outputOption),
+		c.newCommand("explain <test…>", "explain a test, a category or a rule",
 			"Explains what a test, a category or a rule requires, where the specification says so, and how to fix a failure.", (*call).explain),
-		c.command("rules", "print the list of rules",
+		c.newCommand("rules", "print the list of rules",
 			"Prints all rules as a Markdown document: for each row of the report its rules, with section, weights and hint.",
-			func(c *call) int { return c.emit("-", []byte(rule.Markdown())) }),
-		c.command("call <tool> [arguments-json]", "call one tool of an adapter",
-			"Calls one tool with arguments, a JSON object, and prints the response, to reproduce a finding of live.\nNo mode restricts it.", (*call).callTool, targetOptions()...),
-		c.command("demo-adapter", "serve an MCP-AQL adapter to experiment with", demoHelp, (*call).demoAdapter, demoOptions()...),
-		c.command("version", "print the version", "Prints the version of the program and of the specification it knows.",
-			func(c *call) int { return c.emit("-", []byte(versionLine()+"\n")) }),
+			func(c *call) int { return c.emit("-", []byte(rule.WriteMarkdown())) }),
+		c.newCommand("call <tool> [arguments-json]", "call one tool of an adapter",
+			"Calls one tool with arguments, a JSON object, and prints the response, to reproduce a finding of live.\nNo mode restricts it.", (*call).callTool, newTargetOptions()...),
+		c.newCommand("demo-adapter", "serve an MCP-AQL adapter to experiment with", demoHelp, (*call).runDemoAdapter, newDemoOptions()...),
+		c.newCommand("version", "print the version", "Prints the version of the program and of the specification it knows.",
+			func(c *call) int { return c.emit("-", []byte(formatVersion()+"\n")) }),
 	}
 }
 
@@ -108,12 +108,12 @@ strict rules something was not proved,
 defects can be switched on one by one. It is a server: give it to live --stdio, or its URL to live --url.`
 )
 
-// command returns a command with its options and its action; run returns the exit
+// newCommand returns a command with its options and its action; run returns the exit
 // code.
-func (c *call) command(use, short, long string, run func(*call) int, options ...option) *cobra.Command {
+func (c *call) newCommand(use, short, long string, run func(*call) int, options ...option) *cobra.Command {
 	cmd := &cobra.Command{Use: use, Short: short, Long: long}
 	c.add(cmd, options)
-	cmd.Args = positional
+	cmd.Args = checkPositional
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		cmd.Flags().Visit(func(f *pflag.Flag) {
 			if f.Value.Type() == "bool" && f.Value.String() == "true" {
@@ -152,27 +152,27 @@ func (c *call) test() int {
 		return verdict.ExitConfig
 	}
 	e, ds := evidence.Read(f)
-	if !c.diagnostics(ds) {
+	if !c.addDiagnostics(ds) {
 		return verdict.ExitConfig
 	}
-	o := judgement(c.flags)
+	o := readJudgement(c.flags)
 	if o.Rules == "" && !e.Live.IsAbsent() {
 		o.Rules = rule.Strict
 	}
 	if o.Normative && o.Rules != rule.Strict {
-		return c.problem("--normative belongs to the strict rules: add --rules strict")
+		return c.addProblem("--normative belongs to the strict rules: add --rules strict")
 	}
 	if code := c.judgeBundle(f, e, o); code != 0 {
 		return code
 	}
 	r := aql.Evaluate(e, o)
-	c.rowless(r, o)
+	c.explainNoRows(r, o)
 	c.printUnproved(r)
 	return max(c.print(r), r.ExitCode, c.reportJudged(e))
 }
 
-// judgement reads the options of the judgement.
-func judgement(flags map[string]string) aql.Options {
+// readJudgement reads the options of the judgement.
+func readJudgement(flags map[string]string) aql.Options {
 	level, _ := strconv.Atoi(flags["level"])
 	return aql.Options{
 		Level:     max(level, 1),
@@ -187,15 +187,15 @@ func judgement(flags map[string]string) aql.Options {
 // printUnproved lists the requirements of the requested level that have no evidence.
 func (c *call) printUnproved(r *verdict.Report) {
 	for _, s := range r.Alerts {
-		c.problem("%s", s)
+		c.addProblem("%s", s)
 	}
 	if r.ExitCode == verdict.ExitWarned && len(r.NotProved) > 0 {
-		c.problem("not proved: %s", r.Unproved())
+		c.addProblem("not proved: %s", r.DescribeUnproved())
 	}
 }
 
-// rowless explains why a report on one category has no row.
-func (c *call) rowless(r *verdict.Report, o aql.Options) {
+// explainNoRows explains why a report on one category has no row.
+func (c *call) explainNoRows(r *verdict.Report, o aql.Options) {
 	if o.Category == "" || slices.ContainsFunc(r.Categories, func(k verdict.CategoryResult) bool { return len(k.Tests) > 0 }) {
 		return
 	}
@@ -205,14 +205,14 @@ func (c *call) rowless(r *verdict.Report, o aql.Options) {
 			why = fmt.Sprintf("it belongs to level %d: add --level %d", k.Level, k.Level)
 		}
 	}
-	c.problem("--category: the report has no row: %s: %s", o.Category, why)
+	c.addProblem("--category: the report has no row: %s: %s", o.Category, why)
 }
 
 // print writes a report in the requested format to the requested place.
 func (c *call) print(r *verdict.Report) int {
 	data, err := layOut(r, c.flags["format"])
 	if err != nil {
-		return c.problem("cannot make the %s report: %s", c.flags["format"], err)
+		return c.addProblem("cannot make the %s report: %s", c.flags["format"], err)
 	}
 	return c.emit(c.flags["output"], data)
 }
@@ -220,67 +220,67 @@ func (c *call) print(r *verdict.Report) int {
 func layOut(r *verdict.Report, format string) ([]byte, error) {
 	switch format {
 	case "", "text":
-		return r.Text(), nil
+		return r.FormatText(), nil
 	case "json":
-		return r.JSON(), nil
+		return r.FormatJSON(), nil
 	case "markdown":
-		return r.Markdown(), nil
+		return r.FormatMarkdown(), nil
 	}
 	f, err := report.Find(format)
 	if err != nil {
 		return nil, err
 	}
 	var b bytes.Buffer
-	run := r.AsRun(result.Tool{Name: aqlName, Version: cmdutil.Version()})
+	run := r.ConvertToRun(result.Tool{Name: aqlName, Version: cmdutil.Version()})
 	defer run.Close()
 	err = f.Write(&b, run, render.Options{})
 	return b.Bytes(), err
 }
 
-// results reads the JSON report that a positional argument names; it returns nil
+// readResults reads the JSON report that a positional argument names; it returns nil
 // after a mistake.
-func (c *call) results(name string) *verdict.Report {
+func (c *call) readResults(name string) *verdict.Report {
 	f := c.read(name)
 	if f == nil {
 		return nil
 	}
-	if r, ds := verdict.ReadReport(f); c.diagnostics(ds) {
+	if r, ds := verdict.ReadReport(f); c.addDiagnostics(ds) {
 		return r
 	}
 	return nil
 }
 
 func (c *call) report() int {
-	if r := c.results(c.args[0]); r != nil {
+	if r := c.readResults(c.args[0]); r != nil {
 		return c.print(r)
 	}
 	return verdict.ExitConfig
 }
 
-func (c *call) badge() int {
-	r := c.results(c.args[0])
+func (c *call) runBadge() int {
+	r := c.readResults(c.args[0])
 	if r == nil {
 		return verdict.ExitConfig
 	}
 	if r.AchievedLevel < 0 {
-		return c.problem("%s has no achievedLevel, which a badge is made from: make the report with %s test --format json", c.args[0], aqlName)
+		return c.addProblem("%s has no achievedLevel, which a badge is made from: make the report with %s test --format json", c.args[0], aqlName)
 	}
 	if svg, wanted := c.flags["svg"]; wanted {
-		if code := c.emitTo("svg", svg, r.BadgeSVG()); code != 0 || svg == "-" {
+		if code := c.emitTo("svg", svg, r.DrawBadge()); code != 0 || svg == "-" {
 			return code
 		}
 	}
-	return c.emit("-", []byte(r.BadgeMarkdown()))
+	return c.emit("-", []byte(r.FormatBadgeMarkdown()))
 }
 
-func (c *call) diff() int {
-	before, after := c.results(c.args[0]), c.results(c.args[1])
+func (c *call) runDiff() int {
+	before, after := c.readResults(c.args[0]), c.readResults(c.args[1])
 	if before == nil || after == nil {
 		return verdict.ExitConfig
 	}
 	d := verdict.Compare(before, after)
-	code := c.emit(c.flags["output"], []byte(d.Text()))
-	if code == 0 && d.Regressed() {
+	code := c.emit(c.flags["output"], []byte(d.FormatText()))
+	if code == 0 && d.HasRegressed() {
 		return verdict.ExitFailed
 	}
 	return code
@@ -293,40 +293,40 @@ func (c *call) explain() int {
 		near := text
 		if near == "" {
 			tests := lists.Map(rule.Tests(), func(t rule.Test) string { return t.Name })
-			near = similar(topic, append(categoryNames(), tests...))
+			near = findSimilar(topic, append(listCategories(), tests...))
 		}
 		hint := source.Parenthesis(source.Suggest(near))
-		return c.problem("unknown name %q%s: expected a test, a category or a rule", topic, hint)
+		return c.addProblem("unknown name %q%s: expected a test, a category or a rule", topic, hint)
 	}
 	return c.emit("-", []byte(text))
 }
 
-func versionLine() string {
+func formatVersion() string {
 	return fmt.Sprintf("%s %s (MCP-AQL specification 1.0.0-draft)", aqlName, cmdutil.Version())
 }
 
 // maxDemoOperations limits the number of operations of the demo adapter.
 const maxDemoOperations = 1000
 
-func demoOptions() []option {
+func newDemoOptions() []option {
 	defects := lists.Map(demo.Defects(), func(d demo.Defect) string { return d.Name })
 	features := lists.Map(demo.Features(), func(f demo.Feature) string { return f.Name })
 	return []option{
-		many(choice("defect", "", "name", "switch on a defect (may be repeated)", defects)),
-		many(choice("with", "", "name", "switch on an optional feature (may be repeated)", features)),
-		choice("mode", "", "mode", "endpoint modes (default all, or what MCP_AQL_ENDPOINT_MODE says)", demo.Modes()),
-		{long: "operations", value: "number", doc: fmt.Sprintf("widen the adapter to this many operations, up to %d", maxDemoOperations), check: number(maxDemoOperations)},
+		makeRepeatable(newChoice("defect", "", "name", "switch on a defect (may be repeated)", defects)),
+		makeRepeatable(newChoice("with", "", "name", "switch on an optional feature (may be repeated)", features)),
+		newChoice("mode", "", "mode", "endpoint modes (default all, or what MCP_AQL_ENDPOINT_MODE says)", demo.Modes()),
+		{long: "operations", value: "number", doc: fmt.Sprintf("widen the adapter to this many operations, up to %d", maxDemoOperations), check: newNumberCheck(maxDemoOperations)},
 		{long: "log", value: "file", doc: "append every call of an operation to this file, a JSON object a line"},
 		{long: "http", value: "address", doc: "serve over Streamable HTTP at an address such as 127.0.0.1:8080, port 0 for a free one; the URL is printed on standard error"},
 		{long: "state", value: "file", doc: "keep the library in this file (default in memory)"},
 	}
 }
 
-func (c *call) demoAdapter() int {
+func (c *call) runDemoAdapter() int {
 	o := demo.Options{
 		Mode:     cmp.Or(cmdutil.LookupEnv(c.Env, "MCP_AQL_ENDPOINT_MODE"), c.flags["mode"]),
-		Defects:  c.all("defect"),
-		Features: c.all("with"),
+		Defects:  c.getAll("defect"),
+		Features: c.getAll("with"),
 		State:    c.flags["state"],
 		Launch:   time.Now().Format(time.RFC3339Nano),
 	}
@@ -337,34 +337,34 @@ func (c *call) demoAdapter() int {
 	if name, ok := c.flags["log"]; ok {
 		f, err := os.OpenFile(name, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o666)
 		if err != nil {
-			return c.problem("--log: cannot write %s: %s", name, cmdutil.Reason(err))
+			return c.addProblem("--log: cannot write %s: %s", name, cmdutil.Reason(err))
 		}
 		defer f.Close()
 		o.Log = f
 	}
 	a, err := demo.New(o)
 	if err != nil {
-		return c.problem("demo-adapter: %s", err)
+		return c.addProblem("demo-adapter: %s", err)
 	}
 	if addr, ok := c.flags["http"]; ok {
-		return c.demoHTTP(a, addr)
+		return c.serveDemoHTTP(a, addr)
 	}
 	err = mcpserver.ServeStdio(context.Background(), c.Client(), c.Out, a)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return c.problem("demo-adapter: %s", err)
+		return c.addProblem("demo-adapter: %s", err)
 	}
 	return verdict.ExitPassed
 }
 
-// demoHTTP serves one library to every session until a signal ends it.
-func (c *call) demoHTTP(a *demo.Adapter, addr string) int {
+// serveDemoHTTP serves one library to every session until a signal ends it.
+func (c *call) serveDemoHTTP(a *demo.Adapter, addr string) int {
 	ctx, stop := cmdutil.WatchSignals(context.Background(), c.Err, c.Exit)
 	defer stop()
 	srv := mcpserver.NewHTTPServer(a.NewSession)
 	defer srv.Close()
 	err := srv.ListenHTTP(ctx, addr, func(url string) { fmt.Fprintln(c.Err, url) })
 	if err != nil && ctx.Err() == nil {
-		return c.problem("demo-adapter: --http: %s", err)
+		return c.addProblem("demo-adapter: --http: %s", err)
 	}
 	return verdict.ExitPassed
 }

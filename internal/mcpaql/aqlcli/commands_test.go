@@ -51,7 +51,7 @@ func (r aqlRun) wants(t *testing.T, code int, parts ...string) {
 // aqlFixture writes the program's own fixture of a name to a file.
 func aqlFixture(t *testing.T, name string) string {
 	t.Helper()
-	for _, f := range fixtures.All() {
+	for _, f := range fixtures.LoadAll() {
 		if f.Name == name {
 			return aqlFile(t, name, string(f.Data))
 		}
@@ -357,6 +357,6 @@ func TestAQLGuideBundle(t *testing.T) {
 		t.Fatal(ds)
 	}
 	if r := aql.Evaluate(e, aql.Options{Rules: rule.Strict}); r.Summary.Failed > 0 || r.Summary.Warned > 0 {
-		t.Errorf("%s", r.Text())
+		t.Errorf("%s", r.FormatText())
 	}
 }

@@ -19,7 +19,7 @@ import (
 )
 
 func (c *call) verifyFixtures() int {
-	rows, ok := c.fixtures()
+	rows, ok := c.judgeFixtures()
 	if !ok {
 		return verdict.ExitConfig
 	}
@@ -29,22 +29,22 @@ func (c *call) verifyFixtures() int {
 		word := "PASS"
 		if !v.OK() {
 			word, code = "FAIL", verdict.ExitFailed
-			c.diagnostics(v.Problems)
+			c.addDiagnostics(v.Problems)
 		}
 		fmt.Fprintf(&b, "%s %s -> expected %d, got %d\n", word, v.Name, v.Expected, v.Got)
 	}
 	return max(code, c.emit("-", []byte(b.String())))
 }
 
-// fixtures judges the requested bundles.
-func (c *call) fixtures() ([]fixtures.Verified, bool) {
+// judgeFixtures judges the requested bundles.
+func (c *call) judgeFixtures() ([]fixtures.Verified, bool) {
 	if dir, ok := c.flags["write"]; ok && !c.writeFixtures(dir) {
 		return nil, false
 	}
 	if len(c.args) > 0 {
-		return c.folder(c.args[0])
+		return c.judgeFolder(c.args[0])
 	}
-	return lists.Map(fixtures.All(), func(f fixtures.Fixture) fixtures.Verified {
+	return lists.Map(fixtures.LoadAll(), func(f fixtures.Fixture) fixtures.Verified {
 		return fixtures.Verify(&source.File{
 			Name: f.Name,
 			Data: f.Data,
@@ -52,8 +52,8 @@ func (c *call) fixtures() ([]fixtures.Verified, bool) {
 	}), true
 }
 
-// folder judges the bundles of a folder and its subfolders.
-func (c *call) folder(dir string) ([]fixtures.Verified, bool) {
+// judgeFolder judges the bundles of a folder and its subfolders.
+func (c *call) judgeFolder(dir string) ([]fixtures.Verified, bool) {
 	var rows []fixtures.Verified
 	err := filepath.WalkDir(dir, func(name string, entry fs.DirEntry, err error) error {
 		switch {
@@ -77,9 +77,9 @@ func (c *call) folder(dir string) ([]fixtures.Verified, bool) {
 	})
 	switch {
 	case err != nil:
-		return nil, c.wrong("cannot read the folder %s: %s", dir, cmdutil.Reason(err))
+		return nil, c.refuse("cannot read the folder %s: %s", dir, cmdutil.Reason(err))
 	case len(rows) == 0 && len(c.problems) == 0:
-		c.problem("there is no *.json bundle in %s", dir)
+		c.addProblem("there is no *.json bundle in %s", dir)
 	}
 	return rows, len(c.problems) == 0
 }
@@ -91,13 +91,13 @@ func (c *call) writeFixtures(dir string) bool {
 	for _, rules := range rule.Sets() {
 		err = errors.Join(err, os.MkdirAll(filepath.Join(dir, rules), 0o777))
 	}
-	for _, f := range fixtures.All() {
+	for _, f := range fixtures.LoadAll() {
 		if err == nil {
 			err = osfile.Replace(filepath.Join(dir, string(f.Rules), f.Name), f.Data, 0o644)
 		}
 	}
 	if err != nil {
-		c.problem("--write: cannot write to %s: %s", dir, cmdutil.Reason(err))
+		c.addProblem("--write: cannot write to %s: %s", dir, cmdutil.Reason(err))
 	}
 	return err == nil
 }

@@ -50,7 +50,7 @@ func (v *flagValue) Set(s string) error {
 	}
 	s, err := v.checkValue(s)
 	if err != nil {
-		v.c.problem("--%s: %s", v.long, err)
+		v.c.addProblem("--%s: %s", v.long, err)
 	}
 	if before, ok := v.c.flags[v.long]; ok && v.many {
 		s = before + "\x00" + s
@@ -68,7 +68,7 @@ func (v *flagValue) isFlag(s string) bool {
 
 func (o option) checkValue(s string) (string, error) {
 	if o.check == nil {
-		return anyValue(s)
+		return acceptAny(s)
 	}
 	return o.check(s)
 }
@@ -98,33 +98,33 @@ func flagError(cmd *cobra.Command, err error) error {
 	return cmdutil.FlagError(cmd, err, nil)
 }
 
-// many makes an option repeatable.
-func many(o option) option {
+// makeRepeatable makes an option repeatable.
+func makeRepeatable(o option) option {
 	o.many = true
 	return o
 }
 
-// all returns the values of a repeatable option.
-func (c *call) all(long string) []string {
+// getAll returns the values of a repeatable option.
+func (c *call) getAll(long string) []string {
 	if v, ok := c.flags[long]; ok {
 		return strings.Split(v, "\x00")
 	}
 	return nil
 }
 
-// oneOf returns a check that accepts one of the given words in any case.
-func oneOf(words ...string) func(string) (string, error) {
+// newChoiceCheck returns a check that accepts one of the given words in any case.
+func newChoiceCheck(words ...string) func(string) (string, error) {
 	return func(s string) (string, error) {
 		if w := lists.First(words, func(w string) bool { return strings.EqualFold(w, s) }); w != "" {
 			return w, nil
 		}
-		return "", fmt.Errorf("expected one of %s; got %q%s", strings.Join(words, ", "), s, source.Parenthesis(source.Suggest(similar(s, words))))
+		return "", fmt.Errorf("expected one of %s; got %q%s", strings.Join(words, ", "), s, source.Parenthesis(source.Suggest(findSimilar(s, words))))
 	}
 }
 
-// similar returns the name that a word is a misspelling or a part of, "" if there is
+// findSimilar returns the name that a word is a misspelling or a part of, "" if there is
 // none. Letter case, spaces and punctuation do not count in a part.
-func similar(word string, names []string) string {
+func findSimilar(word string, names []string) string {
 	if near := source.Nearest(word, names); near != "" {
 		return near
 	}
@@ -140,25 +140,25 @@ func similar(word string, names []string) string {
 	return lists.First(names, func(name string) bool { return len(part) >= 3 && strings.Contains(letters(name), part) })
 }
 
-// choice returns an option with a fixed set of values, which help lists.
-func choice(long, short, value, doc string, words []string) option {
-	return option{long: long, short: short, value: value, doc: doc + "; one of " + strings.Join(words, ", "), check: oneOf(words...)}
+// newChoice returns an option with a fixed set of values, which help lists.
+func newChoice(long, short, value, doc string, words []string) option {
+	return option{long: long, short: short, value: value, doc: doc + "; one of " + strings.Join(words, ", "), check: newChoiceCheck(words...)}
 }
 
-func anyValue(s string) (string, error) {
+func acceptAny(s string) (string, error) {
 	if s == "" {
 		return "", errors.New("needs a value")
 	}
 	return s, nil
 }
 
-func categoryNames() []string {
+func listCategories() []string {
 	return lists.Map(rule.Categories(), func(c rule.Category) string { return c.Name })
 }
 
-// positional checks the number of arguments against the synopsis of a command: "[x]"
+// checkPositional checks the number of arguments against the synopsis of a command: "[x]"
 // is optional, "<x…>" may be repeated.
-func positional(cmd *cobra.Command, args []string) error {
+func checkPositional(cmd *cobra.Command, args []string) error {
 	names := strings.Fields(cmd.Use)[1:]
 	most := len(names)
 	for i, name := range names {
@@ -178,7 +178,7 @@ func positional(cmd *cobra.Command, args []string) error {
 // The options that several commands share, and those of live.
 
 var (
-	levelOption  = option{long: "level", short: "l", value: "level", doc: "conformance level to test, 1 or 2 (default 1)", check: oneOf("1", "2")}
+	levelOption  = option{long: "level", short: "l", value: "level", doc: "conformance level to test, 1 or 2 (default 1)", check: newChoiceCheck("1", "2")}
 	outputOption = option{long: "output", short: "o", value: "file", doc: "where the report goes (default -, the standard output)"}
 	// normativeOption is an option of all commands that judge by the strict rules.
 	normativeOption   = option{long: "normative", doc: "strict rules: fail what the normative document calls a MUST, even where documents disagree"}
@@ -189,17 +189,17 @@ var (
 // and those shared with the test runner that make sense for a finished run.
 var formats = []string{"json", "text", "markdown", "junit", "tap", "html", "sarif", "github"}
 
-func formatOption() option {
-	return choice("format", "f", "format", "format of the report (default text)", formats)
+func newFormatOption() option {
+	return newChoice("format", "f", "format", "format of the report (default text)", formats)
 }
 
-func rulesOption() option {
-	return choice("rules", "", "rules", "rule set (default reference, and strict for a bundle of a live run)", rule.Sets())
+func newRulesOption() option {
+	return newChoice("rules", "", "rules", "rule set (default reference, and strict for a bundle of a live run)", rule.Sets())
 }
 
 // failOnOption returns the option that selects what makes the exit code 2.
 func failOnOption() option {
-	return choice("fail-on", "", "policy", "what makes the exit code 2: incomplete, what was not proved and warnings of SHOULD categories"+
+	return newChoice("fail-on", "", "policy", "what makes the exit code 2: incomplete, what was not proved and warnings of SHOULD categories"+
 		" (default under the strict rules); warn, every warning and nothing else; fail, nothing", verdict.FailOns())
 }
 
@@ -216,38 +216,38 @@ func expect(s string, valid bool, what string) (string, error) {
 	return s, nil
 }
 
-func positive(s string) (string, error) {
+func parsePositive(s string) (string, error) {
 	f, err := strconv.ParseFloat(s, 64)
 	return expect(s, err == nil && f > 0 && f <= 1e6, "a number greater than zero")
 }
 
-// number returns a check that accepts whole numbers from 1.
-func number(most int) func(string) (string, error) {
+// newNumberCheck returns a check that accepts whole numbers from 1.
+func newNumberCheck(most int) func(string) (string, error) {
 	return func(s string) (string, error) {
 		n, err := strconv.Atoi(s)
 		return expect(s, err == nil && n >= 1 && n <= most, fmt.Sprintf("a whole number from 1 to %d", most))
 	}
 }
 
-// optionsOfLive returns the options of live, which recordings store by name.
-func optionsOfLive() []option {
-	return slices.Concat(targetOptions(), []option{
-		choice("mode", "", "mode", "what may be called (default safe: only operations that read)", guard.Modes()),
+// newLiveOptions returns the options of live, which recordings store by name.
+func newLiveOptions() []option {
+	return slices.Concat(newTargetOptions(), []option{
+		newChoice("mode", "", "mode", "what may be called (default safe: only operations that read)", guard.Modes()),
 		levelOption,
 		outputOption,
-		formatOption(),
+		newFormatOption(),
 		{long: "bundle", value: "file", doc: "write an evidence bundle with everything that was seen, for test"},
 		{long: "values", value: "file", doc: "JSON file with values for parameters: {operation: {parameter: value}}, * for every operation"},
 		{long: "values-template", value: "file", doc: "with --mode plan: write a template for --values with the values that are missing (- is the standard output)"},
 		{long: "allow-op", value: "pattern", doc: "call operations that the mode would leave out: a name with * and ? (may be repeated)", many: true},
 		{long: "deny-op", value: "pattern", doc: "never call these operations: a name with * and ? (may be repeated)", many: true},
 		{long: "append-only", value: "operation:field", doc: "a field that updates by this operation must not change (may be repeated)", check: updateField, many: true},
-		{long: "max-calls", value: "number", doc: "maximum number of calls, not counting the clean-up (default 2000)", check: number(1_000_000)},
-		{long: "rate", value: "number", doc: "maximum number of calls per second", check: positive},
-		{long: "budget", value: "duration", doc: "time for the whole run, such as 5m (default 10m)", check: duration},
+		{long: "max-calls", value: "number", doc: "maximum number of calls, not counting the clean-up (default 2000)", check: newNumberCheck(1_000_000)},
+		{long: "rate", value: "number", doc: "maximum number of calls per second", check: parsePositive},
+		{long: "budget", value: "duration", doc: "time for the whole run, such as 5m (default 10m)", check: parseDuration},
 		{long: "confirm", doc: "in modes write and full: confirm operations that ask for it"},
 		{long: "stress", doc: "also send requests over the size limits"},
-		choice("bundle-scope", "", "scope", "probed: leave operations that were not called out of the bundle, for the reference rules (default all)", []string{"all", "probed"}),
+		newChoice("bundle-scope", "", "scope", "probed: leave operations that were not called out of the bundle, for the reference rules (default all)", []string{"all", "probed"}),
 		normativeOption,
 		{long: "prefix", value: "name", doc: "the prefix of the tools, if a server has several adapters"},
 		{long: "tool", value: "name", doc: "the tool that accepts introspect"},
@@ -259,5 +259,5 @@ func optionsOfLive() []option {
 		{long: "record", value: "path", doc: "record every request and response in a cassette: a file, or a folder"},
 		{long: "allow-update-in-ci", doc: "with --record: record even if CI is set"},
 		{long: "replay", value: "path", doc: "replay a recording without the adapter, with the recorded options"},
-	}, modelOptions())
+	}, newModelOptions())
 }

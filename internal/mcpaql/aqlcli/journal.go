@@ -95,9 +95,9 @@ func (j *foundJournals) close() {
 	}
 }
 
-// journals reads the journals of a folder and locks those that belong to a target.
+// readJournals reads the journals of a folder and locks those that belong to a target.
 // Lines that were truncated by a kill are skipped.
-func journals(dir, target string) (*foundJournals, error) {
+func readJournals(dir, target string) (*foundJournals, error) {
 	names, err := filepath.Glob(filepath.Join(dir, "*.jsonl"))
 	if err != nil {
 		return nil, fmt.Errorf("look for journals: %w", err)

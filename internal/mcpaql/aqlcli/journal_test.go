@@ -113,7 +113,7 @@ func TestEndedRunsCleanUp(t *testing.T) {
 			}
 			created := func() bool {
 				data, _ := os.ReadFile(state)
-				return bytes.Contains(data, []byte(catalog.Marker("")))
+				return bytes.Contains(data, []byte(catalog.MakeMarker("")))
 			}
 			if name == "signal" && !testkit.Poll(30*time.Second, created) {
 				_ = cmd.Process.Kill()
@@ -125,7 +125,7 @@ func TestEndedRunsCleanUp(t *testing.T) {
 				}
 			}
 			_ = cmd.Wait()
-			if data, err := os.ReadFile(state); err != nil || bytes.Contains(data, []byte(catalog.Marker(""))) {
+			if data, err := os.ReadFile(state); err != nil || bytes.Contains(data, []byte(catalog.MakeMarker(""))) {
 				t.Errorf("left behind (%v): %s", err, data)
 			}
 			for _, word := range []string{"FAIL", "Left behind", "ended when"} {

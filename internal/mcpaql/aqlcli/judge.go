@@ -39,12 +39,12 @@ const (
 	judgeExec    = "exec:"
 )
 
-// modelOptions returns the options of the model that a live run asks.
-func modelOptions() []option {
+// newModelOptions returns the options of the model that a live run asks.
+func newModelOptions() []option {
 	return append([]option{
 		{long: "model", value: "name", doc: "test at level 2 whether this model understands the adapter; without it the semantic rows are SKIP"},
-		{long: "model-url", value: "url", doc: "the model's endpoint (default " + localModels + ", or Anthropic's with --model-api anthropic)", check: modelAddress},
-		{long: "model-api", value: "api", doc: "the wire form, openai for every compatible endpoint, or anthropic (default openai)", check: oneOf(model.OpenAI, model.Anthropic)},
+		{long: "model-url", value: "url", doc: "the model's endpoint (default " + localModels + ", or Anthropic's with --model-api anthropic)", check: parseModelAddress},
+		{long: "model-api", value: "api", doc: "the wire form, openai for every compatible endpoint, or anthropic (default openai)", check: newChoiceCheck(model.OpenAI, model.Anthropic)},
 		{long: "model-key-env", value: "name", doc: "send the value of this variable as the key"},
 	}, judgeOptions()...)
 }
@@ -58,50 +58,50 @@ func judgeOptions() []option {
 				" (default phrases; test: the verdicts in the bundle)",
 		},
 		{long: "judge-model", value: "name", doc: "the model that judges (live: default that of --model)"},
-		{long: "judge-url", value: "url", doc: "the judge's endpoint (default as for --model)", check: modelAddress},
-		{long: "judge-api", value: "api", doc: "its wire form, openai or anthropic (default as for --model)", check: oneOf(model.OpenAI, model.Anthropic)},
+		{long: "judge-url", value: "url", doc: "the judge's endpoint (default as for --model)", check: parseModelAddress},
+		{long: "judge-api", value: "api", doc: "its wire form, openai or anthropic (default as for --model)", check: newChoiceCheck(model.OpenAI, model.Anthropic)},
 		{
 			long: "judge-key-env", value: "name",
 			doc: "send it the value of this variable as the key (default that of --model-key-env, unless --judge-url or --judge-api is given)",
 		},
-		{long: "judge-votes", value: "number", doc: "how often the judge is asked, up to 9; the majority decides (default 1)", check: number(9)},
+		{long: "judge-votes", value: "number", doc: "how often the judge is asked, up to 9; the majority decides (default 1)", check: newNumberCheck(9)},
 		{long: "rejudge", doc: "ask the judge about what it has judged before, too"},
 		{long: "require-judge", doc: "exit with 3 when a question was not asked or an answer not judged"},
-		{long: "max-model-calls", value: "number", doc: "maximum number of requests to each model (default 200)", check: number(100_000)},
-		{long: "max-tokens", value: "number", doc: "maximum number of tokens per model, as the endpoint counts them (default 200000)", check: number(100_000_000)},
+		{long: "max-model-calls", value: "number", doc: "maximum number of requests to each model (default 200)", check: newNumberCheck(100_000)},
+		{long: "max-tokens", value: "number", doc: "maximum number of tokens per model, as the endpoint counts them (default 200000)", check: newNumberCheck(100_000_000)},
 	}
 }
 
-func modelAddress(s string) (string, error) { return s, model.CheckURL(s) }
+func parseModelAddress(s string) (string, error) { return s, model.CheckURL(s) }
 
 // judgeKind accepts phrases, model and exec:COMMAND.
 func judgeKind(s string) (string, error) {
 	if line, program := strings.CutPrefix(s, judgeExec); program {
 		words, err := shellwords.Split(line)
 		if err == nil && len(words) == 0 {
-			_, err = anyValue("")
+			_, err = acceptAny("")
 		}
 		return s, err
 	}
-	return oneOf(judgePhrases, judgeModel, judgeExec+"COMMAND")(s)
+	return newChoiceCheck(judgePhrases, judgeModel, judgeExec+"COMMAND")(s)
 }
 
-// asking reads the options of a live run; it returns false after a mistake.
-func (c *call) asking(cacheDir string, registry *proc.Registry) (a semantic.Asking, keys []string, ok bool) {
+// readAsking reads the options of a live run; it returns false after a mistake.
+func (c *call) readAsking(cacheDir string, registry *proc.Registry) (a semantic.Asking, keys []string, ok bool) {
 	name, given := c.flags["model"]
 	if !given {
-		for _, f := range modelOptions()[1:] {
+		for _, f := range newModelOptions()[1:] {
 			if _, set := c.flags[f.long]; set {
-				return a, nil, c.wrong("--%s needs --model", f.long)
+				return a, nil, c.refuse("--%s needs --model", f.long)
 			}
 		}
 		return a, nil, true
 	}
 	_, kept := c.flags["bundle"]
 	if !kept && c.flags["level"] != "2" && c.flags["clean"] == "" && c.flags["mode"] != guard.ModePlan {
-		return a, nil, c.wrong("--model: level 1 has no semantic rows: add --level 2, or --bundle to keep the answers")
+		return a, nil, c.refuse("--model: level 1 has no semantic rows: add --level 2, or --bundle to keep the answers")
 	}
-	o, ok := c.endpoint("model", model.Options{})
+	o, ok := c.readEndpoint("model", model.Options{})
 	if !ok {
 		return a, nil, false
 	}
@@ -110,13 +110,13 @@ func (c *call) asking(cacheDir string, registry *proc.Registry) (a semantic.Aski
 	if c.flags["judge"] == "" {
 		c.flags["judge"] = judgePhrases
 	}
-	ok = c.judging(&a, o, cacheDir, registry, &keys)
+	ok = c.readJudging(&a, o, cacheDir, registry, &keys)
 	return a, append(keys, o.Key), ok
 }
 
-// endpoint reads the address of a model from the options --PREFIX-url and so on; o
+// readEndpoint reads the address of a model from the options --PREFIX-url and so on; o
 // holds the options of another model as defaults.
-func (c *call) endpoint(prefix string, o model.Options) (model.Options, bool) {
+func (c *call) readEndpoint(prefix string, o model.Options) (model.Options, bool) {
 	address, moved := c.flags[prefix+"-url"]
 	api, other := c.flags[prefix+"-api"]
 	if moved || other {
@@ -127,11 +127,11 @@ func (c *call) endpoint(prefix string, o model.Options) (model.Options, bool) {
 	}
 	o.URL = cmp.Or(address, o.URL)
 	if o.URL == "" {
-		o.URL = usualAddress(o.API)
+		o.URL = guessAddress(o.API)
 	}
 	if name, given := c.flags[prefix+"-key-env"]; given {
 		if o.Key = strings.TrimSpace(cmdutil.LookupEnv(c.Env, name)); o.Key == "" {
-			return o, c.wrong("--%s-key-env: the variable %s is not set", prefix, name)
+			return o, c.refuse("--%s-key-env: the variable %s is not set", prefix, name)
 		}
 	}
 	o.MaxCalls, _ = strconv.Atoi(c.flags["max-model-calls"])
@@ -139,17 +139,17 @@ func (c *call) endpoint(prefix string, o model.Options) (model.Options, bool) {
 	return o, true
 }
 
-// usualAddress returns where the models of an API usually are.
-func usualAddress(api string) string {
+// guessAddress returns where the models of an API usually are.
+func guessAddress(api string) string {
 	if api == model.Anthropic {
 		return "https://api.anthropic.com"
 	}
 	return localModels
 }
 
-// judging reads the options of the judge; it returns false after a mistake. o
+// readJudging reads the options of the judge; it returns false after a mistake. o
 // describes the model that was asked, if there is one.
-func (c *call) judging(a *semantic.Asking, o model.Options, cacheDir string, registry *proc.Registry, keys *[]string) bool {
+func (c *call) readJudging(a *semantic.Asking, o model.Options, cacheDir string, registry *proc.Registry, keys *[]string) bool {
 	who := c.flags["judge"]
 	if !c.judgeFits(who) {
 		return false
@@ -169,12 +169,12 @@ func (c *call) judging(a *semantic.Asking, o model.Options, cacheDir string, reg
 			Run:   c.judgeProgram(registry),
 		}
 	case who == judgeModel:
-		o, ok := c.endpoint("judge", o)
+		o, ok := c.readEndpoint("judge", o)
 		if name, given := c.flags["judge-model"]; given {
 			o.Model = name
 		}
 		if ok && o.Model == "" {
-			ok = c.wrong("--judge model needs --judge-model")
+			ok = c.refuse("--judge model needs --judge-model")
 		}
 		if !ok {
 			return false
@@ -187,9 +187,9 @@ func (c *call) judging(a *semantic.Asking, o model.Options, cacheDir string, reg
 
 // judgeFits reports whether the options given with --judge apply to it.
 func (c *call) judgeFits(who string) bool {
-	ok := who == judgeModel || c.none("--%s needs --judge model", "judge-model", "judge-url", "judge-api", "judge-key-env")
+	ok := who == judgeModel || c.refuseFlags("--%s needs --judge model", "judge-model", "judge-url", "judge-api", "judge-key-env")
 	if who == judgePhrases || who == "" {
-		ok = c.none("--%s needs --judge model or --judge exec:COMMAND", "judge-votes", "rejudge") && ok
+		ok = c.refuseFlags("--%s needs --judge model or --judge exec:COMMAND", "judge-votes", "rejudge") && ok
 	}
 	return ok
 }
@@ -222,18 +222,18 @@ func (c *call) judgeBundle(f *source.File, e *evidence.Evidence, o aql.Options) 
 	if !given {
 		for _, flag := range append(judgeOptions()[1:], judgeBundleOption) {
 			if _, set := c.flags[flag.long]; set && flag.long != "require-judge" {
-				return c.problem("--%s needs --judge", flag.long)
+				return c.addProblem("--%s needs --judge", flag.long)
 			}
 		}
 		return 0
 	}
 	switch {
 	case o.Rules != rule.Strict:
-		c.problem("--judge belongs to the strict rules: add --rules strict")
+		c.addProblem("--judge belongs to the strict rules: add --rules strict")
 	case o.Level != 2:
-		c.problem("--judge: level 1 has no semantic rows: add --level 2")
+		c.addProblem("--judge: level 1 has no semantic rows: add --level 2")
 	case o.Tier == aql.Tier1:
-		c.problem("--judge: --tier 1 leaves the semantic tests out")
+		c.addProblem("--judge: --tier 1 leaves the semantic tests out")
 	case who == judgePhrases:
 		if !c.judgeFits(who) {
 			return verdict.ExitConfig
@@ -250,11 +250,11 @@ func (c *call) judgeBundle(f *source.File, e *evidence.Evidence, o aql.Options) 
 
 // askJudge asks the judge, and stops the processes that it started.
 func (c *call) askJudge(f *source.File, e *evidence.Evidence) int {
-	return withProcesses(c.Streams, func(ctx context.Context, registry *proc.Registry) int {
-		dir, _ := stateDir() // without one, nothing is stored next to the bundle
+	return runWithProcesses(c.Streams, func(ctx context.Context, registry *proc.Registry) int {
+		dir, _ := findStateDir() // without one, nothing is stored next to the bundle
 		var a semantic.Asking
 		var keys []string
-		if !c.judging(&a, model.Options{}, dir, registry, &keys) {
+		if !c.readJudging(&a, model.Options{}, dir, registry, &keys) {
 			return verdict.ExitConfig
 		}
 		status := term.NewStatus(c.Err, c.Env)
@@ -262,7 +262,7 @@ func (c *call) askJudge(f *source.File, e *evidence.Evidence) int {
 		semantic.JudgeAnswers(ctx, e, a)
 		status.Clear()
 		if ctx.Err() != nil {
-			return 0 // withProcesses returns the code of the signal
+			return 0 // runWithProcesses returns the code of the signal
 		}
 		return c.writeJudged(f, e)
 	})
@@ -274,15 +274,15 @@ func (c *call) writeJudged(f *source.File, e *evidence.Evidence) int {
 	if !given {
 		return 0
 	}
-	if !c.oneStdout() {
+	if !c.hasOneStdout() {
 		return verdict.ExitConfig
 	}
 	bundle, err := jsonv.Parse(f.Data)
 	if err == nil {
-		bundle, err = semantic.WithVerdicts(bundle, e)
+		bundle, err = semantic.AddVerdicts(bundle, e)
 	}
 	if err != nil {
-		return c.problem("--bundle: %s", err)
+		return c.addProblem("--bundle: %s", err)
 	}
 	return c.emitTo("bundle", name, append(bundle.Indent("", "  "), '\n'))
 }
@@ -306,11 +306,11 @@ func (c *call) reportJudged(e *evidence.Evidence) int {
 	switch {
 	case n == 0:
 	case c.flags["require-judge"] != "":
-		return c.problem("--require-judge: %d of the semantic rows were not decided: %s", n, why)
+		return c.addProblem("--require-judge: %d of the semantic rows were not decided: %s", n, why)
 	case c.flags["model"] != "" && len(e.Semantics) == 0:
-		c.problem("--model: none of the %s was answered: %s"+tolerated, display.Count(n, "question"), why)
+		c.addProblem("--model: none of the %s was answered: %s"+tolerated, display.Count(n, "question"), why)
 	case who != "" && who != judgePhrases && unjudged == len(e.Semantics) && unjudged > 0:
-		c.problem("--judge: none of the %s was judged: %s"+tolerated, display.Count(unjudged, "answer"), why)
+		c.addProblem("--judge: none of the %s was judged: %s"+tolerated, display.Count(unjudged, "answer"), why)
 	}
 	return verdict.ExitPassed
 }
@@ -319,18 +319,18 @@ func (c *call) reportJudged(e *evidence.Evidence) int {
 // or written is judged again.
 type verdictCache string
 
-func (d verdictCache) file(key string) string { return filepath.Join(string(d), key+".json") }
+func (d verdictCache) locate(key string) string { return filepath.Join(string(d), key+".json") }
 
 // Get reads a verdict.
 func (d verdictCache) Get(key string) (model.Verdict, bool) {
 	var v model.Verdict
-	data, err := os.ReadFile(d.file(key))
+	data, err := os.ReadFile(d.locate(key))
 	return v, err == nil && json.Unmarshal(data, &v) == nil && v.Valid()
 }
 
 // Put writes a verdict.
 func (d verdictCache) Put(key string, v model.Verdict) {
 	if data, err := json.Marshal(v); err == nil && os.MkdirAll(string(d), 0o700) == nil {
-		_ = osfile.Replace(d.file(key), data, 0o644)
+		_ = osfile.Replace(d.locate(key), data, 0o644)
 	}
 }

@@ -31,22 +31,22 @@ import (
 	"mcptest/internal/process/proc"
 )
 
-// withAdapter runs fn with the adapter that the command line names.
-func (c *call) withAdapter(fn func(ctx context.Context, t *target) int) int {
-	t, ok := c.target()
+// runWithAdapter runs fn with the adapter that the command line names.
+func (c *call) runWithAdapter(fn func(ctx context.Context, t *target) int) int {
+	t, ok := c.readTarget()
 	if !ok {
 		return verdict.ExitConfig
 	}
 	defer os.RemoveAll(t.home) // nothing if there is none
-	return withProcesses(c.Streams, func(ctx context.Context, registry *proc.Registry) int {
+	return runWithProcesses(c.Streams, func(ctx context.Context, registry *proc.Registry) int {
 		t.registry = registry
 		return fn(ctx, t)
 	})
 }
 
-// withProcesses runs fn with a context that a signal ends, and stops the processes in
+// runWithProcesses runs fn with a context that a signal ends, and stops the processes in
 // the registry afterwards.
-func withProcesses(s cmdutil.Streams, fn func(ctx context.Context, registry *proc.Registry) int) int {
+func runWithProcesses(s cmdutil.Streams, fn func(ctx context.Context, registry *proc.Registry) int) int {
 	w := cmdutil.NewWorld(s, slog.New(slog.DiscardHandler))
 	ctx, stop := cmdutil.WatchSignals(context.Background(), s.Err, w.Kill)
 	defer stop()
@@ -58,17 +58,17 @@ func withProcesses(s cmdutil.Streams, fn func(ctx context.Context, registry *pro
 	return code
 }
 
-// liveOptions reads the options of a live run; it returns false after a mistake.
-func (c *call) liveOptions(t *target) (guard.Options, bool) {
+// readLiveOptions reads the options of a live run; it returns false after a mistake.
+func (c *call) readLiveOptions(t *target) (guard.Options, bool) {
 	o := guard.Options{
 		Dial:       t.dial,
 		Mode:       c.flags["mode"],
 		Prefix:     c.flags["prefix"],
 		Tool:       c.flags["tool"],
-		Allow:      c.all("allow-op"),
-		Deny:       c.all("deny-op"),
-		AppendOnly: c.all("append-only"),
-		Target:     t.shown(),
+		Allow:      c.getAll("allow-op"),
+		Deny:       c.getAll("deny-op"),
+		AppendOnly: c.getAll("append-only"),
+		Target:     t.describe(),
 		Repeat:     c.repeat(t),
 		Program:    aqlName + " " + cmdutil.Version(),
 		RunID:      fmt.Sprintf("%06x", rand.N(1<<24)), // six hexadecimal digits
@@ -81,51 +81,51 @@ func (c *call) liveOptions(t *target) (guard.Options, bool) {
 	o.Budget, _ = time.ParseDuration(c.flags["budget"])
 	for _, glob := range append(o.Allow, o.Deny...) {
 		if _, err := filepath.Match(glob, "x"); err != nil {
-			return o, c.wrong("--allow-op, --deny-op: %q is not a valid pattern", glob)
+			return o, c.refuse("--allow-op, --deny-op: %q is not a valid pattern", glob)
 		}
 	}
 	return o, c.openValues(&o)
 }
 
-func (c *call) live() int {
+func (c *call) runLive() int {
 	if _, given := c.flags["replay"]; given {
 		return c.replay()
 	}
-	if !c.recordFits() || !c.writable() {
+	if !c.recordFits() || !c.canWriteFiles() {
 		return verdict.ExitConfig
 	}
 	if c.flags["record"] != "" && c.flags["allow-update-in-ci"] == "" && cmdutil.InCI(c.Env) {
-		c.problem("--record: nothing is recorded because CI is set: record the run on your machine, or pass --allow-update-in-ci")
+		c.addProblem("--record: nothing is recorded because CI is set: record the run on your machine, or pass --allow-update-in-ci")
 		return verdict.ExitRefused
 	}
-	return c.withAdapter(func(ctx context.Context, t *target) int {
-		o, ok := c.liveOptions(t)
+	return c.runWithAdapter(func(ctx context.Context, t *target) int {
+		o, ok := c.readLiveOptions(t)
 		if !ok {
 			return verdict.ExitConfig
 		}
 		dir := c.flags["journal"]
 		if dir == "" {
 			var err error
-			if dir, err = stateDir(); err != nil {
-				return c.problem("%s; --journal names one", err)
+			if dir, err = findStateDir(); err != nil {
+				return c.addProblem("%s; --journal names one", err)
 			}
 		}
 		var keys []string
-		if o.Asking, keys, ok = c.asking(dir, t.registry); !ok {
+		if o.Asking, keys, ok = c.readAsking(dir, t.registry); !ok {
 			return verdict.ExitConfig
 		}
 		o.Secrets = append(o.Secrets, keys...)
 		switch {
 		case c.flags["clean"] != "":
-			return c.liveClean(ctx, o, dir)
+			return c.cleanLive(ctx, o, dir)
 		case o.Mode == guard.ModePlan:
-			return c.livePlan(ctx, o)
+			return c.planLive(ctx, o)
 		}
-		return c.liveRun(ctx, o, t, dir)
+		return c.collectLive(ctx, o, t, dir)
 	})
 }
 
-func (c *call) liveRun(ctx context.Context, o guard.Options, t *target, dir string) int {
+func (c *call) collectLive(ctx context.Context, o guard.Options, t *target, dir string) int {
 	var ok bool
 	if o.Record, ok = c.startRecording(t, o); !ok {
 		return verdict.ExitConfig
@@ -135,7 +135,7 @@ func (c *call) liveRun(ctx context.Context, o guard.Options, t *target, dir stri
 	if o.Mode == guard.ModeWrite || o.Mode == guard.ModeFull {
 		if err := j.open(); err != nil {
 			c.wasRecorded(o.Record)
-			return c.problem("--journal: %s; without it nothing is created, so nothing was tested. --journal names another folder", err)
+			return c.addProblem("--journal: %s; without it nothing is created, so nothing was tested. --journal names another folder", err)
 		}
 	}
 	var odd source.Diagnostics
@@ -143,9 +143,9 @@ func (c *call) liveRun(ctx context.Context, o guard.Options, t *target, dir stri
 	status := term.NewStatus(c.Err, c.Env)
 	show := status.Set
 	if !status.Live() {
-		show = slowLines(c.Err, time.Now)
+		show = newSlowPrinter(c.Err, time.Now)
 	}
-	o.Progress = func(p guard.Progress) { show(progressLine(p)) }
+	o.Progress = func(p guard.Progress) { show(formatProgress(p)) }
 	e, err := live.Collect(ctx, o)
 	status.Clear()
 	j.end(e == nil || e.Live.Lookup("leftovers").Len() == 0)
@@ -153,19 +153,19 @@ func (c *call) liveRun(ctx context.Context, o guard.Options, t *target, dir stri
 		o.Record.Interrupt()
 	}
 	code := c.wasRecorded(o.Record)
-	return max(code, c.liveReport(o, e, err, odd))
+	return max(code, c.reportLive(o, e, err, odd))
 }
 
-// liveReport makes the report of the collected evidence. Err is the reason why there
+// reportLive makes the report of the collected evidence. Err is the reason why there
 // is not evidence, or an error that occurred in addition to it.
-func (c *call) liveReport(o guard.Options, e *evidence.Evidence, err error, odd source.Diagnostics) int {
+func (c *call) reportLive(o guard.Options, e *evidence.Evidence, err error, odd source.Diagnostics) int {
 	if e == nil {
-		return c.noAdapter(err)
+		return c.reportNoAdapter(err)
 	}
 	least := 0
 	if broken, ok := errors.AsType[*live.BrokenRunError](err); ok {
-		c.problem("%s", broken)
-		c.problem("%s", broken.Stack)
+		c.addProblem("%s", broken)
+		c.addProblem("%s", broken.Stack)
 		least = verdict.ExitConfig
 	}
 	bundle := evidence.Mask(e.JSON(), o.Secrets)
@@ -181,42 +181,42 @@ func (c *call) liveReport(o guard.Options, e *evidence.Evidence, err error, odd 
 	// The report is made from the bundle's bytes, so that the bundle yields the same
 	// report later.
 	read, ds := evidence.Read(&source.File{Name: name, Path: name, Data: data})
-	if !c.diagnostics(ds) {
+	if !c.addDiagnostics(ds) {
 		return verdict.ExitConfig
 	}
 	if c.flags["bundle"] == "" {
 		read.File = nil // the report names no line of a file that was not written
 	}
-	opts := judgement(c.flags)
+	opts := readJudgement(c.flags)
 	opts.Rules = rule.Strict
 	r := aql.Evaluate(read, opts)
 	c.printUnproved(r)
-	c.aside(bundle.Lookup("x_live"), odd)
+	c.printAside(bundle.Lookup("x_live"), odd)
 	return max(least, c.print(r), r.ExitCode, c.reportJudged(read))
 }
 
-// aside prints notes that are not part of the report to the standard error.
-func (c *call) aside(live jsonv.Value, odd source.Diagnostics) {
+// printAside prints notes that are not part of the report to the standard error.
+func (c *call) printAside(live jsonv.Value, odd source.Diagnostics) {
 	for _, d := range live.Lookup("changed").Elems() {
-		c.problem("data changed that this run did not create: %s", d.Lookup("says").Text())
+		c.addProblem("data changed that this run did not create: %s", d.Lookup("says").Text())
 	}
 	for _, l := range live.Lookup("leftovers").Elems() {
-		c.problem("left behind: %s", aql.Leftover(l))
+		c.addProblem("left behind: %s", aql.DescribeLeftover(l))
 	}
 	c.printExplained(odd)
 	for _, n := range live.Lookup("notices").Elems() {
 		if !slices.ContainsFunc(odd, func(d source.Diagnostic) bool { return d.Msg == n.Text() }) {
-			c.problem("%s", n.Text())
+			c.addProblem("%s", n.Text())
 		}
 	}
 	if why := live.Lookup("ended").Text(); why != "" {
-		c.problem("the run is not complete: %s", why)
+		c.addProblem("the run is not complete: %s", why)
 	}
 }
 
-// slowLines returns a function that writes at most one line in ten seconds, and none
+// newSlowPrinter returns a function that writes at most one line in ten seconds, and none
 // in the first ten: the progress of a long run in a log.
-func slowLines(w io.Writer, now func() time.Time) func(line string) {
+func newSlowPrinter(w io.Writer, now func() time.Time) func(line string) {
 	last := now()
 	return func(line string) {
 		if t := now(); t.Sub(last) >= 10*time.Second {
@@ -226,7 +226,7 @@ func slowLines(w io.Writer, now func() time.Time) func(line string) {
 	}
 }
 
-func progressLine(p guard.Progress) string {
+func formatProgress(p guard.Progress) string {
 	s := p.Phase
 	if p.Total > 0 {
 		s += fmt.Sprintf(" · operation %d of %d", min(p.Done+1, p.Total), p.Total)
@@ -234,19 +234,19 @@ func progressLine(p guard.Progress) string {
 	return fmt.Sprintf("%s · %d calls · %s", s, p.Calls, p.Elapsed.Round(time.Second))
 }
 
-// noAdapter reports why there was no adapter to test.
-func (c *call) noAdapter(err error) int {
-	c.problem("%s", strings.ReplaceAll(err.Error(), "connect_timeout", "--call-timeout"))
+// reportNoAdapter reports why there was no adapter to test.
+func (c *call) reportNoAdapter(err error) int {
+	c.addProblem("%s", strings.ReplaceAll(err.Error(), "connect_timeout", "--call-timeout"))
 	if open, ok := errors.AsType[*wire.OpenError](err); ok {
 		for line := range strings.Lines(open.Detail()) {
-			c.problem("  %s", strings.TrimRight(line, "\n"))
+			c.addProblem("  %s", strings.TrimRight(line, "\n"))
 		}
 	}
 	if refused, ok := errors.AsType[*wire.HTTPError](err); ok && c.flags["url"] != "" {
-		c.otherPaths(refused.Info.Status)
+		c.suggestPaths(refused.Info.Status)
 	}
 	if _, ok := errors.AsType[*proc.StartError](err); ok {
-		c.problem("  the command is not passed to a shell: write its words, or %s", shellwords.ThroughShell())
+		c.addProblem("  the command is not passed to a shell: write its words, or %s", shellwords.ThroughShell())
 	}
 	return verdict.ExitConfig
 }
@@ -254,14 +254,14 @@ func (c *call) noAdapter(err error) int {
 // usualPaths are where servers of MCP answer.
 var usualPaths = []string{"/mcp", "/sse", "/"}
 
-// otherPaths names the address that refused the first request, and where servers usually are,
+// suggestPaths names the address that refused the first request, and where servers usually are,
 // unless the status says that the path is right.
-func (c *call) otherPaths(status int) {
+func (c *call) suggestPaths(status int) {
 	if status == http.StatusUnauthorized || status == http.StatusForbidden || status >= http.StatusInternalServerError {
 		return
 	}
-	address := (&target{url: c.flags["url"]}).shown()
-	c.problem("  the address is %s", address)
+	address := (&target{url: c.flags["url"]}).describe()
+	c.addProblem("  the address is %s", address)
 	u, err := url.Parse(address)
 	if err != nil {
 		return
@@ -269,16 +269,16 @@ func (c *call) otherPaths(status int) {
 	others := slices.DeleteFunc(slices.Clone(usualPaths), func(path string) bool {
 		return path == u.Path || path == "/" && u.Path == ""
 	})
-	c.problem("  a wrong path? The usual ones are %s", strings.Join(others, " and "))
+	c.addProblem("  a wrong path? The usual ones are %s", strings.Join(others, " and "))
 }
 
-func (c *call) livePlan(ctx context.Context, o guard.Options) int {
+func (c *call) planLive(ctx context.Context, o guard.Options) int {
 	o.Mode = guard.ModeFull
 	var odd source.Diagnostics
 	o.Warn = func(d source.Diagnostic) { odd.Add(d) }
 	plan, template, err := live.Plan(ctx, o)
 	if err != nil {
-		return c.noAdapter(err)
+		return c.reportNoAdapter(err)
 	}
 	c.printExplained(odd)
 	var b strings.Builder
@@ -303,20 +303,20 @@ func (c *call) livePlan(ctx context.Context, o guard.Options) int {
 	return c.emit(c.flags["output"], []byte(b.String()))
 }
 
-func (c *call) liveClean(ctx context.Context, o guard.Options, dir string) int {
+func (c *call) cleanLive(ctx context.Context, o guard.Options, dir string) int {
 	if info, err := os.Stat(dir); c.flags["journal"] != "" && (err != nil || !info.IsDir()) {
-		return c.problem("--journal: %s is not a folder: name the one that the run used", dir)
+		return c.addProblem("--journal: %s is not a folder: name the one that the run used", dir)
 	}
-	found, err := journals(dir, o.Target)
+	found, err := readJournals(dir, o.Target)
 	if err != nil {
-		return c.problem("%s", err)
+		return c.addProblem("%s", err)
 	}
 	defer found.close()
 	for _, run := range found.going {
-		c.problem("run %s is still running: what it created is kept", run)
+		c.addProblem("run %s is still running: what it created is kept", run)
 	}
 	for _, name := range found.foreign {
-		c.problem("%s is not a journal of a live run and is ignored", name)
+		c.addProblem("%s is not a journal of a live run and is ignored", name)
 	}
 	left := found.left
 	if len(left) == 0 {
@@ -328,7 +328,7 @@ func (c *call) liveClean(ctx context.Context, o guard.Options, dir string) int {
 	}
 	done, err := live.Clean(ctx, o, left)
 	if err != nil {
-		return c.noAdapter(err)
+		return c.reportNoAdapter(err)
 	}
 	var b strings.Builder
 	for _, s := range done.Removed {
@@ -337,7 +337,7 @@ func (c *call) liveClean(ctx context.Context, o guard.Options, dir string) int {
 	fmt.Fprintf(&b, "%d removed, %d left; journals of runs that ended: %d\n", len(done.Removed), len(done.Failed), len(left))
 	if len(done.Failed) > 0 {
 		for _, s := range done.Failed {
-			c.problem("left behind: %s", s)
+			c.addProblem("left behind: %s", s)
 		}
 		return max(verdict.ExitFailed, c.emit("-", []byte(b.String())))
 	}
@@ -353,20 +353,20 @@ func (c *call) callTool() int {
 	if len(c.args) > 1 {
 		var err error
 		if args, err = jsonv.Parse([]byte(c.args[1])); err != nil {
-			return c.problem("the arguments are not JSON: %s", err)
+			return c.addProblem("the arguments are not JSON: %s", err)
 		}
 	}
-	return c.withAdapter(func(ctx context.Context, t *target) int {
+	return c.runWithAdapter(func(ctx context.Context, t *target) int {
 		o := guard.Options{Dial: t.dial}
 		o.CallTimeout, _ = time.ParseDuration(c.flags["call-timeout"])
 		answer, took, err := live.CallOnce(ctx, o, c.args[0], args)
 		if err != nil {
-			return c.noAdapter(err)
+			return c.reportNoAdapter(err)
 		}
 		fmt.Fprintf(c.Err, "answered after %s\n", took.Round(time.Millisecond))
 		code := c.emit("-", append(answer.Indent("", "  "), '\n'))
 		if code == 0 && answer.Lookup("success").IsAbsent() {
-			c.problem("%s did not answer as an MCP-AQL tool: is it one of the adapter's tools?", c.args[0])
+			c.addProblem("%s did not answer as an MCP-AQL tool: is it one of the adapter's tools?", c.args[0])
 			return verdict.ExitFailed
 		}
 		return code

@@ -52,33 +52,33 @@ type call struct {
 	code     int
 }
 
-// problem records a mistake, which finish prints, and returns the exit code for it.
-func (c *call) problem(format string, args ...any) int {
+// addProblem records a mistake, which finish prints, and returns the exit code for it.
+func (c *call) addProblem(format string, args ...any) int {
 	c.problems = append(c.problems, aqlName+": "+fmt.Sprintf(format, args...))
 	return verdict.ExitConfig
 }
 
-// wrong records a mistake and returns false.
-func (c *call) wrong(format string, args ...any) bool {
-	c.problem(format, args...)
+// refuse records a mistake and returns false.
+func (c *call) refuse(format string, args ...any) bool {
+	c.addProblem(format, args...)
 	return false
 }
 
-// none reports whether none of some options is given; each one that is given is a
+// refuseFlags reports whether none of some options is given; each one that is given is a
 // mistake, which the format describes.
-func (c *call) none(format string, flags ...string) bool {
+func (c *call) refuseFlags(format string, flags ...string) bool {
 	ok := true
 	for _, flag := range flags {
 		if _, given := c.flags[flag]; given {
-			ok = c.wrong(format, flag)
+			ok = c.refuse(format, flag)
 		}
 	}
 	return ok
 }
 
-// diagnostics records the mistakes of a file, and its warnings only if there is no
+// addDiagnostics records the mistakes of a file, and its warnings only if there is no
 // mistake, so that warnings do not distract from errors.
-func (c *call) diagnostics(ds source.Diagnostics) bool {
+func (c *call) addDiagnostics(ds source.Diagnostics) bool {
 	for _, d := range ds {
 		if d.Severity == source.Error || !ds.HasErrors() {
 			line := d.String()
@@ -120,7 +120,7 @@ func (c *call) read(name string) *source.File {
 		data, err = readFile(name)
 	}
 	if err != nil {
-		c.problem("cannot read %s: %s", name, cmdutil.Reason(err))
+		c.addProblem("cannot read %s: %s", name, cmdutil.Reason(err))
 		return nil
 	}
 	return &source.File{Name: name, Path: name, Data: data}
@@ -161,8 +161,8 @@ var exitCodes = []cmdutil.ExitCode{
 	{Code: verdict.ExitRefused, Doc: "live --record is refused because CI is set"},
 }
 
-// Program describes the command line, for the reference and the manual page.
-func Program() cmdutil.Program {
+// DescribeProgram describes the command line, for the reference and the manual page.
+func DescribeProgram() cmdutil.Program {
 	p := cmdutil.Describe(newRoot(&call{}))
 	p.ExitCodes = exitCodes
 	return p
@@ -174,8 +174,8 @@ func Program() cmdutil.Program {
 // outputFlags lists the options of live that name a file to write, except --record.
 var outputFlags = []string{"output", "bundle", "values-template"}
 
-// writable reports whether the files that the options of live name can be written.
-func (c *call) writable() bool {
+// canWriteFiles reports whether the files that the options of live name can be written.
+func (c *call) canWriteFiles() bool {
 	ok := true
 	for _, flag := range outputFlags {
 		name, given := c.flags[flag]
@@ -183,23 +183,23 @@ func (c *call) writable() bool {
 			continue
 		}
 		if err := tryWrite(name); err != nil {
-			ok = c.wrong("--%s: cannot write %s: %s", flag, name, cmdutil.Reason(err))
+			ok = c.refuse("--%s: cannot write %s: %s", flag, name, cmdutil.Reason(err))
 		}
 	}
-	return c.oneStdout() && c.apart() && ok
+	return c.hasOneStdout() && c.hasDistinctFiles() && ok
 }
 
-// oneStdout reports whether at most one result goes to the standard output.
-func (c *call) oneStdout() bool {
+// hasOneStdout reports whether at most one result goes to the standard output.
+func (c *call) hasOneStdout() bool {
 	out := c.flags["output"]
 	if c.flags["bundle"] == "-" && (out == "" || out == "-") {
-		return c.wrong("--bundle and the report cannot both go to the standard output: add --output FILE")
+		return c.refuse("--bundle and the report cannot both go to the standard output: add --output FILE")
 	}
 	return true
 }
 
-// apart reports whether the files are all different.
-func (c *call) apart() bool {
+// hasDistinctFiles reports whether the files are all different.
+func (c *call) hasDistinctFiles() bool {
 	names := map[string]string{}
 	ok := true
 	for _, flag := range append(outputFlags[:len(outputFlags):len(outputFlags)], "record", "replay") {
@@ -208,7 +208,7 @@ func (c *call) apart() bool {
 			continue
 		}
 		if flag == "replay" {
-			name = recordingFile(name)
+			name = findRecording(name)
 		}
 		name = filepath.Clean(name)
 		place := osfile.Place(name)
@@ -216,7 +216,7 @@ func (c *call) apart() bool {
 			if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
 				continue // /dev/null accepts anything
 			}
-			ok = c.wrong("--%s and --%s name the same file: %s", other, flag, name)
+			ok = c.refuse("--%s and --%s name the same file: %s", other, flag, name)
 		}
 		names[place] = flag
 	}
@@ -241,7 +241,7 @@ func tryWrite(name string) error {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
-	if err := parentThere(name); err != nil {
+	if err := checkParent(name); err != nil {
 		return err
 	}
 	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
@@ -251,8 +251,8 @@ func tryWrite(name string) error {
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
-// parentThere returns an error if the folder of a file is missing.
-func parentThere(name string) error {
+// checkParent returns an error if the folder of a file is missing.
+func checkParent(name string) error {
 	dir := filepath.Dir(name)
 	if info, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) || err == nil && !info.IsDir() {
 		return fmt.Errorf("folder %s does not exist", dir)
@@ -265,12 +265,12 @@ func parentThere(name string) error {
 func (c *call) emitTo(flag, name string, data []byte) int {
 	if name == "" || name == "-" {
 		if _, err := c.Out.Write(data); err != nil {
-			return c.problem("cannot write to the standard output: %s", cmdutil.Reason(err))
+			return c.addProblem("cannot write to the standard output: %s", cmdutil.Reason(err))
 		}
 		return 0
 	}
 	if err := osfile.Replace(name, data, 0o644); err != nil {
-		return c.problem("--%s: cannot write %s: %s", flag, name, cmdutil.Reason(err))
+		return c.addProblem("--%s: cannot write %s: %s", flag, name, cmdutil.Reason(err))
 	}
 	return 0
 }

@@ -12,7 +12,7 @@ func TestProgressInALog(t *testing.T) {
 	t.Parallel()
 	var b bytes.Buffer
 	now := time.Unix(0, 0)
-	lines := slowLines(&b, func() time.Time { return now })
+	lines := newSlowPrinter(&b, func() time.Time { return now })
 	for i := range 25 {
 		now = time.Unix(int64(i), 0)
 		lines(fmt.Sprintf("%d calls", i))

@@ -35,19 +35,19 @@ var reportFlags = []string{"level", "normative", "fail-on"}
 // shapingFlags and reportFlags.
 var replayFlags = []string{"replay", "output", "format", "bundle"}
 
-// recordedOptions returns the options of a run in the format of its recording.
-func (c *call) recordedOptions() map[string][]string {
+// recordOptions returns the options of a run in the format of its recording.
+func (c *call) recordOptions() map[string][]string {
 	out := map[string][]string{}
 	for _, flag := range slices.Concat(shapingFlags, reportFlags) {
 		if _, given := c.flags[flag]; given {
-			out[flag] = c.all(flag)
+			out[flag] = c.getAll(flag)
 		}
 	}
 	return out
 }
 
-// recordingFile returns the file that --record or --replay names.
-func recordingFile(name string) string {
+// findRecording returns the file that --record or --replay names.
+func findRecording(name string) string {
 	info, err := os.Stat(name)
 	if err == nil && info.IsDir() || strings.HasSuffix(name, "/") || strings.HasSuffix(name, string(os.PathSeparator)) {
 		return filepath.Join(name, recordingName)
@@ -62,17 +62,17 @@ func (c *call) startRecording(t *target, o guard.Options) (*cassette.Writer, boo
 	if !given {
 		return nil, true
 	}
-	file := recordingFile(name)
+	file := findRecording(name)
 	var err error
 	if file != name {
 		err = os.MkdirAll(filepath.Dir(file), 0o777)
 	}
 	if err == nil {
-		err = parentThere(file)
+		err = checkParent(file)
 	}
 	h := cassette.Header{Program: o.Program, Transport: cassette.Stdio, Server: cassette.Server{Command: t.argv}}
 	if t.url != "" {
-		h.Transport, h.Server.URL = cassette.StreamableHTTP, t.shown()
+		h.Transport, h.Server.URL = cassette.StreamableHTTP, t.describe()
 	}
 	var w *cassette.Writer
 	if err == nil {
@@ -80,7 +80,7 @@ func (c *call) startRecording(t *target, o guard.Options) (*cassette.Writer, boo
 			Target:  o.Target,
 			Repeat:  o.Repeat,
 			RunID:   o.RunID,
-			Options: c.recordedOptions(),
+			Options: c.recordOptions(),
 		}, o.Secrets)
 	}
 	var wrong *cassette.Error
@@ -88,7 +88,7 @@ func (c *call) startRecording(t *target, o guard.Options) (*cassette.Writer, boo
 		err = errors.New(wrong.Says)
 	}
 	if err != nil {
-		return nil, c.wrong("--record: cannot write %s: %s", file, cmdutil.Reason(err))
+		return nil, c.refuse("--record: cannot write %s: %s", file, cmdutil.Reason(err))
 	}
 	return w, true
 }
@@ -97,41 +97,41 @@ func (c *call) startRecording(t *target, o guard.Options) (*cassette.Writer, boo
 func (c *call) recordFits() bool {
 	name, given := c.flags["record"]
 	if !given {
-		return c.none("--%s has an effect only with --record", "allow-update-in-ci")
+		return c.refuseFlags("--%s has an effect only with --record", "allow-update-in-ci")
 	}
 	_, model := c.flags["model"]
 	switch {
 	case name == "-":
-		return c.wrong("--record: expected a file: the standard output is the report's")
+		return c.refuse("--record: expected a file: the standard output is the report's")
 	case model:
-		return c.wrong("--record does not keep the answers of a model: remove --model, or use --bundle, which test judges again")
+		return c.refuse("--record does not keep the answers of a model: remove --model, or use --bundle, which test judges again")
 	case c.flags["mode"] == guard.ModePlan:
-		return c.wrong("--record: --mode plan tests nothing that could be recorded")
+		return c.refuse("--record: --mode plan tests nothing that could be recorded")
 	case c.flags["clean"] != "":
-		return c.wrong("--record: --clean tests nothing that could be recorded")
+		return c.refuse("--record: --clean tests nothing that could be recorded")
 	}
 	return true
 }
 
 // replay replays a recording and makes its report.
 func (c *call) replay() int {
-	if !c.replayFits() || !c.writable() {
+	if !c.replayFits() || !c.canWriteFiles() {
 		return verdict.ExitConfig
 	}
-	file := recordingFile(c.flags["replay"])
+	file := findRecording(c.flags["replay"])
 	rec, err := tape.Open(file)
 	var wrong *cassette.Error
 	switch {
 	case errors.As(err, &wrong):
-		return c.problem("--replay: %s", err)
+		return c.addProblem("--replay: %s", err)
 	case err != nil:
-		return c.problem("cannot read %s: %s", file, cmdutil.Reason(err))
+		return c.addProblem("cannot read %s: %s", file, cmdutil.Reason(err))
 	}
 	defer rec.Close()
 	if !c.takeOptions(rec) {
 		return verdict.ExitConfig
 	}
-	o, ok := c.liveOptions(&target{})
+	o, ok := c.readLiveOptions(&target{})
 	if !ok {
 		return verdict.ExitConfig
 	}
@@ -143,9 +143,9 @@ func (c *call) replay() int {
 	o.Values = rec.Values
 	e, err := live.Collect(context.Background(), o)
 	if errors.As(err, &wrong) {
-		return c.problem("--replay: %s", wrong)
+		return c.addProblem("--replay: %s", wrong)
 	}
-	return c.liveReport(o, e, err, nil)
+	return c.reportLive(o, e, err, nil)
 }
 
 // replayFits reports whether the options given with --replay apply to it.
@@ -156,11 +156,11 @@ func (c *call) replayFits() bool {
 		switch {
 		case slices.Contains(allowed, flag):
 		case flag == "values":
-			ok = c.wrong("--values: the recording has its own")
+			ok = c.refuse("--values: the recording has its own")
 		case flag == "stdio" || flag == "url":
-			ok = c.wrong("--replay replaces the adapter: remove --%s", flag)
+			ok = c.refuse("--replay replaces the adapter: remove --%s", flag)
 		default:
-			ok = c.wrong("--%s has no effect with --replay", flag)
+			ok = c.refuse("--%s has no effect with --replay", flag)
 		}
 	}
 	return ok
@@ -174,8 +174,8 @@ func (c *call) takeOptions(rec *tape.Recording) bool {
 		var had []string
 		var err error
 		for _, v := range rec.Options[flag] {
-			if v, err = checkedOption(flag, v); err != nil {
-				return c.wrong("--replay: %s:1: the option %s cannot be used: %s", rec.File, flag, err)
+			if v, err = checkOption(flag, v); err != nil {
+				return c.refuse("--replay: %s:1: the option %s cannot be used: %s", rec.File, flag, err)
 			}
 			had = append(had, v)
 		}
@@ -187,9 +187,9 @@ func (c *call) takeOptions(rec *tape.Recording) bool {
 		case given && (!recorded || c.flags[flag] != before):
 			with := "its default"
 			if recorded {
-				with = "--" + flag + " " + shownOption(before)
+				with = "--" + flag + " " + showOption(before)
 			}
-			ok = c.wrong("--%s %s: the recording was made with %s; remove the option, or record the run again", flag, shownOption(c.flags[flag]), with)
+			ok = c.refuse("--%s %s: the recording was made with %s; remove the option, or record the run again", flag, showOption(c.flags[flag]), with)
 		case recorded:
 			c.flags[flag] = before
 		}
@@ -200,9 +200,9 @@ func (c *call) takeOptions(rec *tape.Recording) bool {
 // shapingDefaults holds the values of options that are not given.
 var shapingDefaults = map[string]string{"mode": guard.ModeSafe, "bundle-scope": "all", "max-calls": "2000", "budget": "10m", "call-timeout": "30s"}
 
-// checkedOption checks a value from a file against its option.
-func checkedOption(name, value string) (string, error) {
-	options := optionsOfLive()
+// checkOption checks a value from a file against its option.
+func checkOption(name, value string) (string, error) {
+	options := newLiveOptions()
 	i := slices.IndexFunc(options, func(o option) bool { return o.long == name })
 	switch {
 	case i < 0:
@@ -214,7 +214,7 @@ func checkedOption(name, value string) (string, error) {
 	}
 }
 
-func shownOption(v string) string { return strings.ReplaceAll(v, "\x00", " ") }
+func showOption(v string) string { return strings.ReplaceAll(v, "\x00", " ") }
 
 // wasRecorded ends a recording and reports an error of writing it; it returns the
 // exit code.
@@ -223,10 +223,10 @@ func (c *call) wasRecorded(w *cassette.Writer) int {
 		return 0
 	}
 	if err := w.Close(); err != nil {
-		return c.problem("--record: cannot write %s: %s", recordingFile(c.flags["record"]), cmdutil.Reason(err))
+		return c.addProblem("--record: cannot write %s: %s", findRecording(c.flags["record"]), cmdutil.Reason(err))
 	}
 	if why := w.Unsaved(); why != "" {
-		c.problem("--record: %s", why)
+		c.addProblem("--record: %s", why)
 	}
 	return 0
 }
@@ -253,6 +253,6 @@ func (c *call) openValues(o *guard.Options) bool {
 // printExplained prints diagnostics with their source lines.
 func (c *call) printExplained(ds source.Diagnostics) {
 	if err := ds.Print(c.Err, source.Style{}); err != nil {
-		c.problem("cannot write to the standard error: %s", cmdutil.Reason(err))
+		c.addProblem("cannot write to the standard error: %s", cmdutil.Reason(err))
 	}
 }

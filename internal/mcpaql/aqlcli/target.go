@@ -20,33 +20,33 @@ import (
 	"mcptest/internal/process/proc"
 )
 
-// targetOptions returns the options that select the adapter.
-func targetOptions() []option {
+// newTargetOptions returns the options that select the adapter.
+func newTargetOptions() []option {
 	return []option{
 		{long: "stdio", value: "command", doc: "start the adapter with this command, words as in a shell, and connect over stdio"},
 		{long: "url", value: "url", doc: "connect to an adapter at this http or https address"},
-		{long: "env", value: "NAME=value", doc: "add a variable to the environment of --stdio (may be repeated)", check: assignment, many: true},
+		{long: "env", value: "NAME=value", doc: "add a variable to the environment of --stdio (may be repeated)", check: parseAssignment, many: true},
 		{long: "pass-env", value: "name", doc: "pass a variable of this environment on to --stdio (may be repeated)", many: true},
-		{long: "header", value: "header", doc: "send a header, such as \"Name: value\", with every request to --url (may be repeated)", check: headerLine, many: true},
+		{long: "header", value: "header", doc: "send a header, such as \"Name: value\", with every request to --url (may be repeated)", check: parseHeaderLine, many: true},
 		{long: "bearer-env", value: "name", doc: "send the value of this variable as bearer token to --url"},
 		{long: "isolate-home", doc: "start --stdio in an empty folder that is also its home, and remove it afterwards"},
-		{long: "call-timeout", value: "duration", doc: "time for one call, such as 30s (default 30s), and for the handshake (default 60s)", check: duration},
+		{long: "call-timeout", value: "duration", doc: "time for one call, such as 30s (default 30s), and for the handshake (default 60s)", check: parseDuration},
 	}
 }
 
-func assignment(s string) (string, error) {
+func parseAssignment(s string) (string, error) {
 	name, _, ok := strings.Cut(s, "=")
 	return expect(s, ok && name != "", "NAME=value")
 }
 
-func headerLine(s string) (string, error) {
+func parseHeaderLine(s string) (string, error) {
 	if name, _, ok := strings.Cut(s, ":"); !ok || strings.TrimSpace(name) == "" {
 		return "", errors.New("expected \"Name: value\"")
 	}
 	return s, nil
 }
 
-func duration(s string) (string, error) {
+func parseDuration(s string) (string, error) {
 	d, err := time.ParseDuration(s)
 	return expect(s, err == nil && d > 0, "a duration such as 30s or 5m")
 }
@@ -70,20 +70,20 @@ type target struct {
 	home         string   // a folder of its own, "" for none
 }
 
-// target reads the options; it returns false after a mistake.
-func (c *call) target() (*target, bool) {
+// readTarget reads the options; it returns false after a mistake.
+func (c *call) readTarget() (*target, bool) {
 	t := &target{url: c.flags["url"], urlOne: c.flags["single-url"], header: http.Header{}}
 	line, started := c.flags["stdio"]
 	if started == (t.url != "") {
-		return nil, c.wrong("expected either --stdio or --url")
+		return nil, c.refuse("expected either --stdio or --url")
 	}
 	// A header that is not sent looks like an adapter that rejects it.
 	ok := true
 	switch {
 	case started && t.urlOne == "":
-		ok = c.none("--%s has no effect without --url", "header", "bearer-env")
+		ok = c.refuseFlags("--%s has no effect without --url", "header", "bearer-env")
 	case !started && c.flags["single-command"] == "":
-		ok = c.none("--%s has no effect without --stdio", "env", "pass-env")
+		ok = c.refuseFlags("--%s has no effect without --stdio", "env", "pass-env")
 	}
 	t.handshake, _ = time.ParseDuration(c.flags["call-timeout"])
 	split := func(flag, line string) []string {
@@ -92,7 +92,7 @@ func (c *call) target() (*target, bool) {
 			err = errors.New("the command is empty")
 		}
 		if err != nil {
-			ok = c.wrong("--%s: %s", flag, err)
+			ok = c.refuse("--%s: %s", flag, err)
 		}
 		return argv
 	}
@@ -102,25 +102,25 @@ func (c *call) target() (*target, bool) {
 	if line, given := c.flags["single-command"]; given {
 		t.single = split("single-command", line)
 	}
-	pass := append(slices.Clone(passedEnv), c.all("pass-env")...)
+	pass := append(slices.Clone(passedEnv), c.getAll("pass-env")...)
 	t.env = slices.DeleteFunc(slices.Clone(c.Env), func(e string) bool {
 		name, _, _ := strings.Cut(e, "=")
 		return !slices.ContainsFunc(pass, func(p string) bool { return strings.EqualFold(p, name) })
 	})
 	if c.flags["isolate-home"] != "" {
 		if err := t.isolate(); err != nil {
-			return nil, c.wrong("--isolate-home: %s", err)
+			return nil, c.refuse("--isolate-home: %s", err)
 		}
 	}
-	t.env = append(t.env, c.all("env")...)
-	t.secrets = c.secretValues()
-	for _, h := range c.all("header") {
+	t.env = append(t.env, c.getAll("env")...)
+	t.secrets = c.listSecretValues()
+	for _, h := range c.getAll("header") {
 		t.addHeader(h)
 	}
 	if name, given := c.flags["bearer-env"]; given {
 		value := cmdutil.LookupEnv(c.Env, name)
 		if value == "" {
-			ok = c.wrong("--bearer-env: the variable %s is not set", name)
+			ok = c.refuse("--bearer-env: the variable %s is not set", name)
 		}
 		t.header.Set("Authorization", "Bearer "+value)
 		t.secrets = append(t.secrets, value)
@@ -170,17 +170,17 @@ func (t *target) isolate() error {
 	return nil
 }
 
-// secretValues returns the values of --env whose names suggest secrets, and those of
+// listSecretValues returns the values of --env whose names suggest secrets, and those of
 // every --pass-env: a variable is usually passed on because it holds a secret.
-func (c *call) secretValues() []string {
+func (c *call) listSecretValues() []string {
 	var values []string
-	for _, e := range c.all("env") {
+	for _, e := range c.getAll("env") {
 		name, value, _ := strings.Cut(e, "=")
 		if secret.Name(name) {
 			values = append(values, value)
 		}
 	}
-	for _, name := range c.all("pass-env") {
+	for _, name := range c.getAll("pass-env") {
 		v := cmdutil.LookupEnv(c.Env, name)
 		isUsual := slices.ContainsFunc(passedEnv, func(p string) bool { return strings.EqualFold(p, name) })
 		if v != "" && !isUsual {
@@ -227,9 +227,9 @@ func (t *target) dial(ctx context.Context, variant string) (*mcp.Session, error)
 // httpPatience is how often a request is sent again after 429 or 503.
 const httpPatience = 8
 
-// shown returns the adapter without secrets: no environment, no headers, and no part
+// describe returns the adapter without secrets: no environment, no headers, and no part
 // of an address that could be one.
-func (t *target) shown() string {
+func (t *target) describe() string {
 	if t.url == "" {
 		return shellwords.QuoteAllForShell(t.argv)
 	}
@@ -247,10 +247,10 @@ func (t *target) shown() string {
 func (c *call) repeat(t *target) string {
 	words := aqlName + " call"
 	if t.url != "" {
-		words += " --url " + shellwords.QuoteForShell(t.shown())
-		for _, h := range c.all("header") {
+		words += " --url " + shellwords.QuoteForShell(t.describe())
+		for _, h := range c.getAll("header") {
 			name, _, _ := strings.Cut(h, ":")
-			value := shellwords.VariableForShell(strings.ToUpper(shellVariable(name)))
+			value := shellwords.VariableForShell(strings.ToUpper(makeShellVariable(name)))
 			words += ` --header "` + strings.TrimSpace(name) + ": " + value + `"`
 		}
 		if name, given := c.flags["bearer-env"]; given {
@@ -259,10 +259,10 @@ func (c *call) repeat(t *target) string {
 		return words
 	}
 	words += " --stdio " + shellwords.QuoteForShell(c.flags["stdio"])
-	for _, e := range c.all("env") {
-		words += " --env " + repeatedEnv(e)
+	for _, e := range c.getAll("env") {
+		words += " --env " + repeatEnv(e)
 	}
-	for _, name := range c.all("pass-env") {
+	for _, name := range c.getAll("pass-env") {
 		words += " --pass-env " + shellwords.QuoteForShell(name)
 	}
 	if t.home != "" {
@@ -271,22 +271,22 @@ func (c *call) repeat(t *target) string {
 	return words
 }
 
-// repeatedEnv returns a word for --env: NAME=value, or NAME="$NAME" if the value could be a
+// repeatEnv returns a word for --env: NAME=value, or NAME="$NAME" if the value could be a
 // secret.
-func repeatedEnv(e string) string {
+func repeatEnv(e string) string {
 	name, value, _ := strings.Cut(e, "=")
 	known := secret.NewProgram()
 	known.Variable(name, value)
 	named := secret.Name(name) || secret.HoldsText(name, value)
 	if named || len(known.Secrets()) > 0 || secret.NewRedactor().String(value) != value {
-		return shellwords.QuoteForShell(name) + `="` + shellwords.VariableForShell(shellVariable(name)) + `"`
+		return shellwords.QuoteForShell(name) + `="` + shellwords.VariableForShell(makeShellVariable(name)) + `"`
 	}
 	return shellwords.QuoteForShell(name) + "=" + shellwords.QuoteForShell(value)
 }
 
-// shellVariable returns the name of a variable for the value of a header or of a
+// makeShellVariable returns the name of a variable for the value of a header or of a
 // variable that a shell cannot name.
-func shellVariable(name string) string {
+func makeShellVariable(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '_' || r|0x20 >= 'a' && r|0x20 <= 'z' || r >= '0' && r <= '9' {
 			return r
@@ -295,8 +295,8 @@ func shellVariable(name string) string {
 	}, strings.TrimSpace(name))
 }
 
-// stateDir returns the folder of the journals of live runs.
-func stateDir() (string, error) {
+// findStateDir returns the folder of the journals of live runs.
+func findStateDir() (string, error) {
 	dir, err := os.UserCacheDir()
 	if err != nil {
 		return "", fmt.Errorf("find a folder for the journal: %w", err)

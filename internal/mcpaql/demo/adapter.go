@@ -71,9 +71,9 @@ func (a *Adapter) is(defect string) bool { return a.defects[defect] }
 
 func (a *Adapter) has(feature string) bool { return a.features[feature] }
 
-// clock returns the adapter's own time. It advances by a minute with every change, so
+// readClock returns the adapter's own time. It advances by a minute with every change, so
 // that the same calls get the same answers.
-func (a *Adapter) clock() string {
+func (a *Adapter) readClock() string {
 	first := time.Date(2026, 1, 31, 9, 0, 0, 0, time.UTC)
 	now := first.Add(time.Duration(a.next) * time.Minute)
 	if a.is("dates-local") {
@@ -92,13 +92,13 @@ func (a *Adapter) insert(r *resource, v jsonv.Value) jsonv.Value {
 	for k, e := range v.Members() {
 		item = item.With(k, e)
 	}
-	item = item.With("created_at", jsonv.String(a.clock())).With("updated_at", jsonv.String(a.clock()))
+	item = item.With("created_at", jsonv.String(a.readClock())).With("updated_at", jsonv.String(a.readClock()))
 	a.items[r.Name] = append(a.items[r.Name], item)
 	return item
 }
 
-// index returns the index of the item that parameters name, -1 if there is none.
-func (a *Adapter) index(r *resource, params jsonv.Value) int {
+// findIndex returns the index of the item that parameters name, -1 if there is none.
+func (a *Adapter) findIndex(r *resource, params jsonv.Value) int {
 	key := "id"
 	if r.ByName {
 		key = "name"
@@ -200,10 +200,10 @@ const looksToEnd = 3
 func (a *Adapter) begin() jsonv.Value {
 	x := &execution{id: "run_" + strconv.Itoa(len(a.executions)+1), status: pending}
 	a.executions = append(a.executions, x)
-	return a.state(x)
+	return a.describeState(x)
 }
 
-func (a *Adapter) state(x *execution) jsonv.Value {
+func (a *Adapter) describeState(x *execution) jsonv.Value {
 	status := x.status
 	if a.is("execution-own-state") && x.status == running {
 		status = "busy"
@@ -211,8 +211,8 @@ func (a *Adapter) state(x *execution) jsonv.Value {
 	return jsonv.ObjectOf("execution_id", x.id, "status", status)
 }
 
-// onExecution runs an operation about one execution.
-func (a *Adapter) onExecution(op *operation, params jsonv.Value) (jsonv.Value, *failure) {
+// runOnExecution runs an operation about one execution.
+func (a *Adapter) runOnExecution(op *operation, params jsonv.Value) (jsonv.Value, *failure) {
 	id := params.Lookup("execution_id").Text()
 	i := slices.IndexFunc(a.executions, func(e *execution) bool { return e.id == id })
 	if i < 0 {
@@ -221,8 +221,8 @@ func (a *Adapter) onExecution(op *operation, params jsonv.Value) (jsonv.Value, *
 	x := a.executions[i]
 	ended := x.status == completed || x.status == cancelled
 	if op.Verb == "state" {
-		a.goOn(x, ended)
-		return a.state(x), nil
+		a.advance(x, ended)
+		return a.describeState(x), nil
 	}
 	late := a.is("execution-late-step") && op.Verb == "step" || a.is("execution-late-abort") && op.Verb == "abort"
 	if ended && !late {
@@ -241,15 +241,15 @@ func (a *Adapter) onExecution(op *operation, params jsonv.Value) (jsonv.Value, *
 	}
 	switch {
 	case op.Verb != "step":
-		return a.state(x), nil
+		return a.describeState(x), nil
 	case a.is("step-bare"):
 		return jsonv.ObjectOf("recorded", true), nil
 	}
 	return jsonv.ObjectOf("continue", true, "factors", []string{"Sorting the catalog changes nothing that is lent."}), nil // D 8.7.1
 }
 
-// goOn advances an execution by one step.
-func (a *Adapter) goOn(x *execution, ended bool) {
+// advance advances an execution by one step.
+func (a *Adapter) advance(x *execution, ended bool) {
 	x.looks++
 	switch {
 	case ended && a.is("execution-restarts") && x.status == completed:

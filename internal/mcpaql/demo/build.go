@@ -52,8 +52,8 @@ func New(o Options) (*Adapter, error) {
 	return a, a.load()
 }
 
-// collection returns a resource of a widened adapter.
-func (a *Adapter) collection(noun string) *resource {
+// newCollection returns a resource of a widened adapter.
+func (a *Adapter) newCollection(noun string) *resource {
 	var r resource
 	words := strings.NewReplacer("NOUN", noun, "PLURAL", display.Plural(2, noun))
 	_ = json.Unmarshal([]byte(words.Replace(string(a.library.Collection))), &r)
@@ -76,7 +76,7 @@ func (a *Adapter) addCollection(r *resource) {
 	if a.is("read-only-undisclosed") {
 		note = ""
 	}
-	named := a.naming(r)
+	named := a.newNamingParams(r)
 	get := slices.Clone(named)
 	if !a.is("no-field-selection") {
 		get = append(get, param{Name: "fields", Type: "string | string[]", Doc: "Answer with these fields only: a list of names, which may be paths such as details.language, or one of minimal, standard and full."})
@@ -120,7 +120,7 @@ func (a *Adapter) addCollection(r *resource) {
 // listParams returns the parameters of the operation that lists a resource, and those that
 // it accepts without documenting them.
 func (a *Adapter) listParams(r *resource) (list, hidden []param) {
-	list = a.controls(r)
+	list = a.newListParams(r)
 	if a.is("accepts-undocumented") && r.Name == "book" {
 		list, hidden = list[:1:1], list[1:]
 	}
@@ -128,15 +128,15 @@ func (a *Adapter) listParams(r *resource) (list, hidden []param) {
 		list = append(list, a.library.Cursors...)
 	}
 	if r.Kind != "" {
-		list = append([]param{r.field(r.Kind)}, list...)
+		list = append([]param{r.findField(r.Kind)}, list...)
 	}
 	return list, hidden
 }
 
-// naming returns the parameters that identify an item of a resource.
-func (a *Adapter) naming(r *resource) (out []param) {
+// newNamingParams returns the parameters that identify an item of a resource.
+func (a *Adapter) newNamingParams(r *resource) (out []param) {
 	if r.Kind != "" {
-		out = append(out, r.field(r.Kind))
+		out = append(out, r.findField(r.Kind))
 	}
 	switch {
 	case r.One:
@@ -148,8 +148,8 @@ func (a *Adapter) naming(r *resource) (out []param) {
 	return out
 }
 
-// controls returns the parameters that all lists have in common.
-func (a *Adapter) controls(r *resource) []param {
+// newListParams returns the parameters that all lists have in common.
+func (a *Adapter) newListParams(r *resource) []param {
 	list := slices.Clone(a.library.Controls)
 	if a.is("controls-differ") && r.Name == "shelf" {
 		list[0].Default = jsonv.Int(10)
@@ -208,7 +208,7 @@ func (a *Adapter) build(n int) {
 		if round := i / len(a.library.Nouns); round > 0 {
 			noun = fmt.Sprintf("%s_%c", noun, 'a'+round%26)
 		}
-		a.addCollection(a.collection(noun))
+		a.addCollection(a.newCollection(noun))
 	}
 	for i := 0; len(a.operations) < n && i < len(a.resources); i++ {
 		count("count_"+a.resources[i].Plural, a.resources[i])
@@ -287,11 +287,11 @@ type resource struct {
 	Without []string `json:"without"` // verbs without an operation
 }
 
-func (r *resource) typeName() string        { return strings.ToUpper(r.Name[:1]) + r.Name[1:] }
-func (r *resource) field(name string) param { return paramNamed(r.Fields, name) }
+func (r *resource) typeName() string            { return strings.ToUpper(r.Name[:1]) + r.Name[1:] }
+func (r *resource) findField(name string) param { return findParam(r.Fields, name) }
 
-// paramNamed returns the parameter with a name; one without a name if there is none.
-func paramNamed(params []param, name string) param {
+// findParam returns the parameter with a name; one without a name if there is none.
+func findParam(params []param, name string) param {
 	return lists.First(params, func(p param) bool { return p.Name == name })
 }
 
@@ -319,8 +319,8 @@ func (o *operation) does() string {
 	return "read"
 }
 
-func (o *operation) param(name string) param {
-	return paramNamed(slices.Concat(o.Params, o.hidden), name)
+func (o *operation) findParam(name string) param {
+	return findParam(slices.Concat(o.Params, o.hidden), name)
 }
 
 // typeInfo is one named type.
@@ -360,7 +360,7 @@ const singleTool = "mcp_aql"
 
 var categories = []string{"CREATE", "READ", "UPDATE", "DELETE", "EXECUTE"}
 
-func toolOf(category string) string { return singleTool + "_" + strings.ToLower(category) }
+func nameTool(category string) string { return singleTool + "_" + strings.ToLower(category) }
 
 func (r *resource) key() string {
 	if r.ByName {

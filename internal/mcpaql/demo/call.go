@@ -44,7 +44,7 @@ func (a *Adapter) answer(s session, tool string, args jsonv.Value) jsonv.Value {
 
 // findRequested returns the operation that a request names.
 func (a *Adapter) findRequested(args jsonv.Value) (*operation, *failure) {
-	if why := tooLarge(args, 1); why != "" && !a.is("limits-open") {
+	if why := findExceededLimit(args, 1); why != "" && !a.is("limits-open") {
 		code := "VALIDATION_PAYLOAD_TOO_LARGE"
 		if a.is("limits-code") {
 			code = "VALIDATION_INVALID_VALUE"
@@ -56,28 +56,28 @@ func (a *Adapter) findRequested(args jsonv.Value) (*operation, *failure) {
 	case jsonv.KindString:
 	case jsonv.KindAbsent:
 		return nil, refuse("VALIDATION_MISSING_PARAM", "The parameter 'operation' is missing: name one of those introspect lists.").
-			with("param_name", jsonv.String("operation"))
+			add("param_name", jsonv.String("operation"))
 	default:
 		return nil, refuse("VALIDATION_INVALID_TYPE", "The parameter 'operation' wants a string, got %s.", name.Kind()).
-			with("param_name", jsonv.String("operation"))
+			add("param_name", jsonv.String("operation"))
 	}
 	op := a.find(name.Text())
 	if op == nil {
 		return nil, refuse("NOT_FOUND_OPERATION", "There is no operation '%s': introspect with query operations lists them.", name.Text()).
-			with("operation", name)
+			add("operation", name)
 	}
 	return op, nil
 }
 
-// paramsOf returns the parameters of a request, with those that stand next to them.
-func (a *Adapter) paramsOf(op *operation, args jsonv.Value) (jsonv.Value, *failure) {
+// readParams returns the parameters of a request, with those that stand next to them.
+func (a *Adapter) readParams(op *operation, args jsonv.Value) (jsonv.Value, *failure) {
 	params := args.Lookup("params")
 	if params.IsAbsent() {
 		params = jsonv.Object()
 	}
 	if params.Kind() != jsonv.KindObject {
 		return params, refuse("VALIDATION_INVALID_TYPE", "The parameter 'params' wants an object, got %s.", params.Kind()).
-			with("param_name", jsonv.String("params"))
+			add("param_name", jsonv.String("params"))
 	}
 	for k, v := range args.Members() {
 		switch k {
@@ -101,13 +101,13 @@ func (a *Adapter) operate(s session, tool string, args jsonv.Value) (jsonv.Value
 	if f != nil {
 		return jsonv.Value{}, f
 	}
-	if a.before(op, args.Lookup("params")) {
-		return success(jsonv.ObjectOf("done", true), nil), nil
+	if a.replaceBefore(op, args.Lookup("params")) {
+		return newSuccess(jsonv.ObjectOf("done", true), nil), nil
 	}
 	if f := a.checkRoute(op, tool); f != nil {
 		return jsonv.Value{}, f
 	}
-	params, f := a.paramsOf(op, args)
+	params, f := a.readParams(op, args)
 	if f != nil {
 		return jsonv.Value{}, f
 	}
@@ -129,7 +129,7 @@ func (a *Adapter) operate(s session, tool string, args jsonv.Value) (jsonv.Value
 	if f != nil {
 		return jsonv.Value{}, f
 	}
-	env := success(data, warnings)
+	env := newSuccess(data, warnings)
 	switch {
 	case a.is("success-extra") && op.Verb == "list":
 		env = env.With("count", jsonv.Int(int64(data.Lookup("items").Len())))
@@ -141,14 +141,14 @@ func (a *Adapter) operate(s session, tool string, args jsonv.Value) (jsonv.Value
 
 // checkRoute refuses an operation that belongs to another endpoint.
 func (a *Adapter) checkRoute(op *operation, tool string) *failure {
-	if tool == singleTool || tool == toolOf(op.Category) || a.is("routes-anywhere") {
+	if tool == singleTool || tool == nameTool(op.Category) || a.is("routes-anywhere") {
 		return nil
 	}
 	if a.is("routes-vaguely") {
 		return refuse("VALIDATION_REFUSED", "Not here.")
 	}
-	return refuse("VALIDATION_ENDPOINT_MISMATCH", "The operation '%s' belongs to %s: call it there.", op.Name, toolOf(op.Category)).
-		with("operation", jsonv.String(op.Name)).with("expected_endpoint", jsonv.String(op.Category))
+	return refuse("VALIDATION_ENDPOINT_MISMATCH", "The operation '%s' belongs to %s: call it there.", op.Name, nameTool(op.Category)).
+		add("operation", jsonv.String(op.Name)).add("expected_endpoint", jsonv.String(op.Category))
 }
 
 func (a *Adapter) run(op *operation, params jsonv.Value) (jsonv.Value, *failure) {
@@ -162,7 +162,7 @@ func (a *Adapter) run(op *operation, params jsonv.Value) (jsonv.Value, *failure)
 		}
 		return jsonv.ObjectOf("execution_id", "run_1", "status", "completed"), nil
 	case "state", "abort", "complete", "step":
-		return a.onExecution(op, params)
+		return a.runOnExecution(op, params)
 	case "decide":
 		return a.decide(r, params)
 	case "count":
@@ -176,7 +176,7 @@ func (a *Adapter) run(op *operation, params jsonv.Value) (jsonv.Value, *failure)
 		params = params.With(r.key(), a.items[r.Name][0].Lookup("id"))
 	}
 	id := params.Lookup(r.key()).Text()
-	i := a.index(r, params)
+	i := a.findIndex(r, params)
 	if i < 0 {
 		if v, ok := a.gone[id]; ok && op.Verb == "get" && a.is("delete-keeps") {
 			return v, nil
@@ -184,7 +184,7 @@ func (a *Adapter) run(op *operation, params jsonv.Value) (jsonv.Value, *failure)
 		if r.One && op.Verb == "get" {
 			return jsonv.Null(), nil
 		}
-		return jsonv.Value{}, a.missing(r, id)
+		return jsonv.Value{}, a.refuseMissing(r, id)
 	}
 	item := a.items[r.Name][i]
 	switch op.Verb {
@@ -206,8 +206,8 @@ func (a *Adapter) run(op *operation, params jsonv.Value) (jsonv.Value, *failure)
 	return a.selectFields(r, item, params.Lookup("fields"))
 }
 
-// missing refuses an identifier that no item has.
-func (a *Adapter) missing(r *resource, id string) *failure {
+// refuseMissing refuses an identifier that no item has.
+func (a *Adapter) refuseMissing(r *resource, id string) *failure {
 	f := refuse("NOT_FOUND_RESOURCE", "No %s has the %s '%s': list_%s shows those there are.", r.Name, r.key(), id, r.Plural)
 	switch {
 	case a.is("leaks-stack"):
@@ -222,7 +222,7 @@ func (a *Adapter) missing(r *resource, id string) *failure {
 
 func (a *Adapter) create(r *resource, params jsonv.Value) (jsonv.Value, *failure) {
 	switch {
-	case r.One && len(a.items[r.Name]) > 0, r.ByName && a.index(r, params) >= 0:
+	case r.One && len(a.items[r.Name]) > 0, r.ByName && a.findIndex(r, params) >= 0:
 		return jsonv.Value{}, refuse("CONFLICT_ALREADY_EXISTS", "There is such a %s already: update it, or delete it first.", r.Name)
 	case a.is("kinds-drop") && params.Lookup("kind").Text() == "map":
 		params = params.Without("note")
@@ -289,21 +289,21 @@ func (a *Adapter) askFor(s session, op *operation, call string) *failure {
 	}
 	t := &token{call: call}
 	s[name], a.own[name] = t, t
-	f := refuse("CONFIRMATION_REQUIRED", "%s has to be confirmed: call it again with the confirmation_token of the details.", op.Name).with("operation", jsonv.String(op.Name))
+	f := refuse("CONFIRMATION_REQUIRED", "%s has to be confirmed: call it again with the confirmation_token of the details.", op.Name).add("operation", jsonv.String(op.Name))
 	if !a.is("confirm-bare") {
-		f.with("confirmation_token", jsonv.String(name))
+		f.add("confirmation_token", jsonv.String(name))
 	}
 	if !a.is("confirm-form") {
-		f.with("expires_at", jsonv.String(time.Now().UTC().Add(tokenTime).Format(time.RFC3339)))
+		f.add("expires_at", jsonv.String(time.Now().UTC().Add(tokenTime).Format(time.RFC3339)))
 	}
 	return f
 }
 
 // decide approves the request that parameters name.
 func (a *Adapter) decide(r *resource, params jsonv.Value) (jsonv.Value, *failure) {
-	i := a.index(r, params)
+	i := a.findIndex(r, params)
 	if i < 0 {
-		return jsonv.Value{}, a.missing(r, params.Lookup(r.key()).Text())
+		return jsonv.Value{}, a.refuseMissing(r, params.Lookup(r.key()).Text())
 	}
 	a.items[r.Name][i] = a.items[r.Name][i].With("decision", jsonv.String("yes"))
 	return a.saveAnswer(a.items[r.Name][i])
@@ -319,8 +319,8 @@ type Call struct {
 	At              int // the item that Params name, -1 if there is none
 }
 
-// before lets Options.Before replace an operation; it reports whether that happened.
-func (a *Adapter) before(op *operation, params jsonv.Value) bool {
+// replaceBefore lets Options.Before replace an operation; it reports whether that happened.
+func (a *Adapter) replaceBefore(op *operation, params jsonv.Value) bool {
 	if a.o.Before == nil || op.res == nil || op.res.One {
 		return false
 	}
@@ -333,7 +333,7 @@ func (a *Adapter) before(op *operation, params jsonv.Value) bool {
 		op.res.ByName,
 		params,
 		a.items[op.res.Name],
-		a.index(op.res, params),
+		a.findIndex(op.res, params),
 	})
 	if done {
 		a.items[op.res.Name] = items
@@ -345,7 +345,7 @@ func (a *Adapter) before(op *operation, params jsonv.Value) bool {
 // batch runs several operations (OPS 7).
 func (a *Adapter) batch(s session, tool string, list jsonv.Value) jsonv.Value {
 	if a.is("no-batch") {
-		return a.fail(refuse("VALIDATION_MISSING_PARAM", "The parameter 'operation' is missing: there are no batches here.").with("param_name", jsonv.String("operation")))
+		return a.fail(refuse("VALIDATION_MISSING_PARAM", "The parameter 'operation' is missing: there are no batches here.").add("param_name", jsonv.String("operation")))
 	}
 	var results []jsonv.Value
 	good := 0

@@ -17,7 +17,7 @@ import (
 // about unknown ones that a defect accepts.
 func (a *Adapter) checkParams(op *operation, params jsonv.Value) (warnings []jsonv.Value, no *failure) {
 	for name := range params.Members() {
-		if p := op.param(name); p.Name != "" && !p.deny {
+		if p := op.findParam(name); p.Name != "" && !p.deny {
 			continue
 		}
 		switch {
@@ -27,9 +27,9 @@ func (a *Adapter) checkParams(op *operation, params jsonv.Value) (warnings []jso
 		default:
 			valid := jsonv.List(op.Params, func(p param) jsonv.Value { return jsonv.String(p.Name) })
 			return nil, refuse("VALIDATION_UNKNOWN_PARAM", "%s takes no parameter '%s'.", op.Name, name).
-				with("operation", jsonv.String(op.Name)).
-				with("unknown_params", jsonv.Array(jsonv.String(name))).
-				with("valid_params", valid)
+				add("operation", jsonv.String(op.Name)).
+				add("unknown_params", jsonv.Array(jsonv.String(name))).
+				add("valid_params", valid)
 		}
 	}
 	for _, p := range op.Params {
@@ -66,7 +66,7 @@ func (a *Adapter) checkMissing(op *operation, p param) *failure {
 	if a.is("required-unnamed") {
 		message = "Something is missing."
 	}
-	return refuse(code, "%s", message).with("param_name", jsonv.String(p.Name))
+	return refuse(code, "%s", message).add("param_name", jsonv.String(p.Name))
 }
 
 // checkValue checks one value against the definition of its parameter.
@@ -86,19 +86,19 @@ func (a *Adapter) checkValue(p param, name string, v jsonv.Value) *failure {
 			return refuse("VALIDATION_INVALID_TYPE", "That won't do.")
 		}
 		return refuse("VALIDATION_INVALID_TYPE", "The parameter '%s' wants %s, got %s.", name, display.Article(p.Type), v.Kind()).
-			with("param_name", jsonv.String(name)).
-			with("expected", jsonv.String(typ)).
-			with("actual", jsonv.String(v.Kind().String()))
+			add("param_name", jsonv.String(name)).
+			add("expected", jsonv.String(typ)).
+			add("actual", jsonv.String(v.Kind().String()))
 	}
 	if p.Items.Lookup("type").Text() == "string" || strings.HasSuffix(p.Type, "string[]") {
 		for _, e := range v.Elems() {
 			if e.Kind() != jsonv.KindString {
-				return refuse("VALIDATION_INVALID_TYPE", "The parameter '%s' wants an array of string, got %s in it.", name, e.Kind()).with("param_name", jsonv.String(name))
+				return refuse("VALIDATION_INVALID_TYPE", "The parameter '%s' wants an array of string, got %s in it.", name, e.Kind()).add("param_name", jsonv.String(name))
 			}
 		}
 	}
-	if reason := a.outside(p, v); reason != "" {
-		return refuse("VALIDATION_INVALID_VALUE", "The parameter '%s' wants %s.", name, reason).with("param_name", jsonv.String(name))
+	if reason := a.findViolation(p, v); reason != "" {
+		return refuse("VALIDATION_INVALID_VALUE", "The parameter '%s' wants %s.", name, reason).add("param_name", jsonv.String(name))
 	}
 	return nil
 }
@@ -116,9 +116,9 @@ func isA(typ string, v jsonv.Value) bool {
 	return v.Kind() == jsonv.KindObject
 }
 
-// outside describes the requirement that a value of the right type violates, or
+// findViolation describes the requirement that a value of the right type violates, or
 // returns "".
-func (a *Adapter) outside(p param, v jsonv.Value) string {
+func (a *Adapter) findViolation(p param, v jsonv.Value) string {
 	n := v.Float64()
 	s := v.Text()
 	switch {
@@ -150,8 +150,8 @@ const (
 	maxDepth    = 32
 )
 
-// tooLarge returns the limit that a request exceeds, or "".
-func tooLarge(v jsonv.Value, depth int) string {
+// findExceededLimit returns the limit that a request exceeds, or "".
+func findExceededLimit(v jsonv.Value, depth int) string {
 	switch {
 	case len(v.Text()) > maxString && v.Kind() == jsonv.KindString:
 		return "max_string_length is " + strconv.Itoa(maxString)
@@ -161,7 +161,7 @@ func tooLarge(v jsonv.Value, depth int) string {
 		return "max_nesting_depth is " + strconv.Itoa(maxDepth)
 	}
 	for _, e := range v.Children() {
-		if why := tooLarge(e, depth+1); why != "" {
+		if why := findExceededLimit(e, depth+1); why != "" {
 			return why
 		}
 	}

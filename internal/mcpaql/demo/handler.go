@@ -33,22 +33,22 @@ func (a *Adapter) handle(s session, req *mcpserver.Request) *mcpserver.Reply {
 		if !strings.HasPrefix(version, "202") {
 			version = "2025-06-18"
 		}
-		return reply(jsonv.ObjectOf(
+		return newReply(jsonv.ObjectOf(
 			"protocolVersion", version,
 			"capabilities", jsonv.ObjectOf("tools", jsonv.Object()),
 			"serverInfo", jsonv.ObjectOf("name", "demo-library", "version", "1.0.0"),
 		))
 	case "ping":
-		return reply(jsonv.Object())
+		return newReply(jsonv.Object())
 	case "tools/list":
-		return reply(jsonv.ObjectOf("tools", jsonv.Array(a.tools...)))
+		return newReply(jsonv.ObjectOf("tools", jsonv.Array(a.tools...)))
 	case "tools/call":
 		return a.callTool(s, req)
 	}
 	return &mcpserver.Reply{Error: &protocol.RPCError{Code: protocol.CodeMethodNotFound, Message: "Method not found"}}
 }
 
-func reply(v jsonv.Value) *mcpserver.Reply { return &mcpserver.Reply{Result: v.Append(nil)} }
+func newReply(v jsonv.Value) *mcpserver.Reply { return &mcpserver.Reply{Result: v.Append(nil)} }
 
 func (a *Adapter) callTool(s session, req *mcpserver.Request) *mcpserver.Reply {
 	params, err := jsonv.Parse(req.Params)
@@ -65,7 +65,7 @@ func (a *Adapter) callTool(s session, req *mcpserver.Request) *mcpserver.Reply {
 	}
 	args := params.Lookup("arguments")
 	if a.is("bare-introspection") && args.Lookup("operation").Text() == "introspect" {
-		return a.bare(args)
+		return a.answerBare(args)
 	}
 	env := a.answer(s, tool, args)
 	code := env.Lookup("error", "code").Text()
@@ -73,40 +73,40 @@ func (a *Adapter) callTool(s session, req *mcpserver.Request) *mcpserver.Reply {
 		message := env.Lookup("error", "message").Text()
 		return &mcpserver.Reply{Error: &protocol.RPCError{Code: protocol.CodeInternal, Message: message}}
 	}
-	result := toolResult(env, code != "" && a.is("flags-failures"))
+	result := newToolResult(env, code != "" && a.is("flags-failures"))
 	wrong := result.With("structuredContent", jsonv.ObjectOf("success", true, "data", nil))
 	if a.is("structured-differs") {
-		return reply(wrong)
+		return newReply(wrong)
 	}
-	return reply(result)
+	return newReply(result)
 }
 
-func toolResult(env jsonv.Value, isError bool) jsonv.Value {
+func newToolResult(env jsonv.Value, isError bool) jsonv.Value {
 	return jsonv.ObjectOf("content", jsonv.Array(jsonv.ObjectOf("type", "text", "text", env.String())), "isError", isError)
 }
 
-// bare returns the introspection in a dialect: no query, details inside the list.
-func (a *Adapter) bare(args jsonv.Value) *mcpserver.Reply {
+// answerBare returns the introspection in a dialect: no query, details inside the list.
+func (a *Adapter) answerBare(args jsonv.Value) *mcpserver.Reply {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if _, asked := args.Lookup("params").Get("query"); asked {
-		return reply(toolResult(a.fail(refuse("VALIDATION_UNKNOWN_PARAM", "introspect takes no parameter 'query'.")), false))
+		return newReply(newToolResult(a.fail(refuse("VALIDATION_UNKNOWN_PARAM", "introspect takes no parameter 'query'.")), false))
 	}
-	return reply(toolResult(success(jsonv.ObjectOf("operations", jsonv.List(a.operations, a.detail)), nil), false))
+	return newReply(newToolResult(newSuccess(jsonv.ObjectOf("operations", jsonv.List(a.operations, a.describeOperation)), nil), false))
 }
 
 func (a *Adapter) addTools() {
 	if a.o.Mode != ModeSingle {
 		for _, c := range categories {
-			a.tools = append(a.tools, a.tool(toolOf(c), c))
+			a.tools = append(a.tools, a.describeTool(nameTool(c), c))
 		}
 	}
 	if a.o.Mode != ModeCrude {
-		a.tools = append(a.tools, a.tool(singleTool, ""))
+		a.tools = append(a.tools, a.describeTool(singleTool, ""))
 	}
 }
 
-func (a *Adapter) tool(name, category string) jsonv.Value {
+func (a *Adapter) describeTool(name, category string) jsonv.Value {
 	var ops []string
 	for _, op := range a.operations {
 		if category == "" || op.Category == category {
@@ -136,7 +136,7 @@ func (a *Adapter) tool(name, category string) jsonv.Value {
 	return jsonv.ObjectOf("name", name, "description", doc, "inputSchema", schema, "annotations", hints)
 }
 
-func success(data jsonv.Value, warnings []jsonv.Value) jsonv.Value {
+func newSuccess(data jsonv.Value, warnings []jsonv.Value) jsonv.Value {
 	answer := jsonv.ObjectOf("success", true, "data", data)
 	if len(warnings) > 0 {
 		answer = answer.With("warnings", jsonv.Array(warnings...))
@@ -154,15 +154,15 @@ func refuse(code, format string, args ...any) *failure {
 	return &failure{code: code, message: fmt.Sprintf(format, args...)}
 }
 
-// withParam names the parameter that a failure is about.
-func (f *failure) withParam(name string) *failure { return f.with("param_name", jsonv.String(name)) }
+// addParam names the parameter that a failure is about.
+func (f *failure) addParam(name string) *failure { return f.add("param_name", jsonv.String(name)) }
 
-// withUnknown names the field that is not known.
-func (f *failure) withUnknown(name string) *failure {
-	return f.with("unknown_fields", jsonv.Array(jsonv.String(name)))
+// addUnknown names the field that is not known.
+func (f *failure) addUnknown(name string) *failure {
+	return f.add("unknown_fields", jsonv.Array(jsonv.String(name)))
 }
 
-func (f *failure) with(key string, v jsonv.Value) *failure {
+func (f *failure) add(key string, v jsonv.Value) *failure {
 	f.details = append(f.details, jsonv.Member{Key: key, Value: v})
 	return f
 }

@@ -16,13 +16,13 @@ func (a *Adapter) introspect(params jsonv.Value) (jsonv.Value, *failure) {
 	switch {
 	case a.is("no-types") && query == "types" && name.IsAbsent():
 		no := refuse("VALIDATION_INVALID_VALUE", "The parameter 'query' wants one of operations.")
-		return jsonv.Value{}, no.withParam("query")
+		return jsonv.Value{}, no.addParam("query")
 	case query == "types" && name.IsAbsent():
-		return a.typeList(), nil
+		return a.listTypes(), nil
 	case query == "types":
-		return jsonv.ObjectOf("type", a.typeDetail(name.Text())), nil
+		return jsonv.ObjectOf("type", a.describeType(name.Text())), nil
 	case name.IsAbsent():
-		return a.operationList(), nil
+		return a.listOperations(), nil
 	}
 	op := a.find(name.Text())
 	if op == nil || a.is("detail-missing") && op.Name == "get_shelf" {
@@ -31,11 +31,11 @@ func (a *Adapter) introspect(params jsonv.Value) (jsonv.Value, *failure) {
 		}
 		return jsonv.ObjectOf("operation", nil), nil
 	}
-	return jsonv.ObjectOf("operation", a.detail(op)), nil
+	return jsonv.ObjectOf("operation", a.describeOperation(op)), nil
 }
 
-// shownMode returns the mode that the adapter says it has.
-func (a *Adapter) shownMode() string {
+// showMode returns the mode that the adapter says it has.
+func (a *Adapter) showMode() string {
 	switch {
 	case a.is("protocol-mode"):
 		return "everything"
@@ -45,7 +45,7 @@ func (a *Adapter) shownMode() string {
 	return a.o.Mode
 }
 
-func (a *Adapter) operationList() jsonv.Value {
+func (a *Adapter) listOperations() jsonv.Value {
 	a.lists++
 	key := "name"
 	if a.is("list-other-name-key") {
@@ -80,7 +80,7 @@ func (a *Adapter) operationList() jsonv.Value {
 	if a.is("list-shuffles") && a.lists%2 == 0 {
 		slices.Reverse(list)
 	}
-	mode := a.shownMode()
+	mode := a.showMode()
 	data := jsonv.ObjectOf("operations", jsonv.Array(list...))
 	if !a.is("no-protocol") {
 		flags := jsonv.ObjectOf("batch", !a.is("no-batch"), "field_selection", !a.is("no-field-selection"))
@@ -103,13 +103,13 @@ func (a *Adapter) operationList() jsonv.Value {
 	return data
 }
 
-func (a *Adapter) detail(op *operation) jsonv.Value {
+func (a *Adapter) describeOperation(op *operation) jsonv.Value {
 	search := op.Name == "search_books"
 	endpoint := op.Category
 	if a.is("category-differs") && search {
 		endpoint = "UPDATE"
 	}
-	tool := toolOf(op.Category)
+	tool := nameTool(op.Category)
 	if a.o.Mode == ModeSingle {
 		tool = singleTool
 	}
@@ -155,7 +155,7 @@ func describe(p param) jsonv.Value {
 	return jsonv.From(p)
 }
 
-func (a *Adapter) types() []typeInfo {
+func (a *Adapter) newTypes() []typeInfo {
 	out := slices.Clone(a.library.Types[:1])
 	for _, r := range a.resources {
 		for _, f := range r.Fields {
@@ -174,8 +174,8 @@ func (a *Adapter) types() []typeInfo {
 	return append(out, a.library.Types[1:]...)
 }
 
-func (a *Adapter) typeList() jsonv.Value {
-	return jsonv.ObjectOf("types", jsonv.List(a.types(), func(t typeInfo) jsonv.Value {
+func (a *Adapter) listTypes() jsonv.Value {
+	return jsonv.ObjectOf("types", jsonv.List(a.newTypes(), func(t typeInfo) jsonv.Value {
 		v := jsonv.ObjectOf("name", t.Name, "kind", t.Kind, "description", t.Doc)
 		if a.is("types-inline") && t.Kind == "enum" {
 			return v.With("values", jsonv.From(t.Values))
@@ -184,8 +184,8 @@ func (a *Adapter) typeList() jsonv.Value {
 	}))
 }
 
-func (a *Adapter) typeDetail(name string) jsonv.Value {
-	t := lists.First(a.types(), func(t typeInfo) bool { return t.Name == name })
+func (a *Adapter) describeType(name string) jsonv.Value {
+	t := lists.First(a.newTypes(), func(t typeInfo) bool { return t.Name == name })
 	v := jsonv.ObjectOf("name", t.Name, "kind", t.Kind, "description", t.Doc)
 	switch {
 	case t.Name == "":

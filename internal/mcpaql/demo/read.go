@@ -36,20 +36,20 @@ func (a *Adapter) list(op *operation, params jsonv.Value) (jsonv.Value, *failure
 	}
 	cursor := slices.ContainsFunc(a.library.Cursors, func(p param) bool { return !params.Lookup(p.Name).IsAbsent() })
 	if op.Name == "list_books" && cursor {
-		return a.byCursor(found, params)
+		return a.pageByCursor(found, params)
 	}
 	from := min(max(int(offset), 0), len(found))
 	to := from + min(max(int(limit), 0), len(found)-from)
 	applied := jsonv.ObjectOf("limit", limit, "offset", offset)
 	out := jsonv.ObjectOf("items", jsonv.Array(found[from:to]...), "total", len(found), "applied", applied)
 	if op.Name == "list_books" && !a.is("page-info") {
-		out = out.With("pageInfo", a.pageInfo(found, from, to))
+		out = out.With("pageInfo", a.describePage(found, from, to))
 	}
 	return out, nil
 }
 
-// byCursor answers a request for a page of a list by cursors (PG 2).
-func (a *Adapter) byCursor(all []jsonv.Value, params jsonv.Value) (jsonv.Value, *failure) {
+// pageByCursor answers a request for a page of a list by cursors (PG 2).
+func (a *Adapter) pageByCursor(all []jsonv.Value, params jsonv.Value) (jsonv.Value, *failure) {
 	if !a.is("cursors-mixed") {
 		if no := checkPaging(params); no != nil {
 			return jsonv.Value{}, no
@@ -61,11 +61,11 @@ func (a *Adapter) byCursor(all []jsonv.Value, params jsonv.Value) (jsonv.Value, 
 		if !given || a.is("cursor-ignored") {
 			continue
 		}
-		at := indexOf(all, cursor.Text())
+		at := findIndex(all, cursor.Text())
 		switch {
 		case at < 0:
 			no := refuse("VALIDATION_INVALID_VALUE", "The parameter '%s' wants a cursor from a pageInfo.", name)
-			return jsonv.Value{}, no.withParam(name)
+			return jsonv.Value{}, no.addParam(name)
 		case name == "after":
 			from = at + 1
 		default:
@@ -82,7 +82,7 @@ func (a *Adapter) byCursor(all []jsonv.Value, params jsonv.Value) (jsonv.Value, 
 	if a.is("page-info") {
 		return out, nil
 	}
-	return out.With("pageInfo", a.pageInfo(all, from, max(from, to))), nil
+	return out.With("pageInfo", a.describePage(all, from, max(from, to))), nil
 }
 
 // checkPaging refuses parameters of pages that contradict each other.
@@ -95,42 +95,42 @@ func checkPaging(params jsonv.Value) *failure {
 		if has(pair[0]) && has(pair[1]) {
 			no := refuse("VALIDATION_INVALID_TYPE", "The parameters '%s' and '%s' don't go together: "+
 				"page forward with first and after, or backward with last and before.", pair[0], pair[1])
-			return no.withParam("pagination")
+			return no.addParam("pagination")
 		}
 	}
 	for _, pair := range [][2]string{{"after", "first"}, {"before", "last"}} {
 		cursor, size := pair[0], pair[1]
 		if has(cursor) && !has(size) {
 			no := refuse("VALIDATION_MISSING_PARAM", "The parameter '%s' requires '%s'.", cursor, size)
-			return no.withParam(size)
+			return no.addParam(size)
 		}
 	}
 	return nil
 }
 
-// pageInfo describes what surrounds a page.
-func (a *Adapter) pageInfo(all []jsonv.Value, from, to int) jsonv.Value {
+// describePage describes what surrounds a page.
+func (a *Adapter) describePage(all []jsonv.Value, from, to int) jsonv.Value {
 	info := jsonv.ObjectOf("hasNextPage", to < len(all) || a.is("page-flags"), "hasPreviousPage", from > 0)
 	if from < to {
-		info = info.With("startCursor", jsonv.String(cursorOf(all[from])))
-		info = info.With("endCursor", jsonv.String(cursorOf(all[to-1])))
+		info = info.With("startCursor", jsonv.String(makeCursor(all[from])))
+		info = info.With("endCursor", jsonv.String(makeCursor(all[to-1])))
 	}
 	return info
 }
 
-func cursorOf(item jsonv.Value) string {
+func makeCursor(item jsonv.Value) string {
 	return base64.RawURLEncoding.EncodeToString([]byte(item.Lookup("id").Text()))
 }
 
-func indexOf(all []jsonv.Value, cursor string) int {
+func findIndex(all []jsonv.Value, cursor string) int {
 	id, err := base64.RawURLEncoding.DecodeString(cursor)
 	return slices.IndexFunc(all, func(v jsonv.Value) bool {
 		return err == nil && strings.EqualFold(v.Lookup("id").Text(), string(id))
 	})
 }
 
-// presetsOf returns the fields that the presets of a resource contain (FS 3.1).
-func presetsOf(r *resource) map[string][]string {
+// listPresets returns the fields that the presets of a resource contain (FS 3.1).
+func listPresets(r *resource) map[string][]string {
 	var minimal, standard, full []string
 	for i, f := range r.Fields {
 		full = append(full, f.Name)
@@ -152,11 +152,11 @@ func (a *Adapter) selectFields(r *resource, item, fields jsonv.Value) (jsonv.Val
 	}
 	var names []string
 	if fields.Kind() == jsonv.KindString {
-		preset, known := presetsOf(r)[fields.Text()]
+		preset, known := listPresets(r)[fields.Text()]
 		if !known || a.is("preset-refused") {
 			no := refuse("VALIDATION_INVALID_VALUE",
 				"The parameter 'fields' wants minimal, standard, full or a list of names, got '%s'.", fields.Text())
-			return jsonv.Value{}, no.withParam("fields")
+			return jsonv.Value{}, no.addParam("fields")
 		}
 		names = preset
 		if a.is("preset-smaller") && fields.Text() == "standard" {
@@ -167,9 +167,9 @@ func (a *Adapter) selectFields(r *resource, item, fields jsonv.Value) (jsonv.Val
 	out := jsonv.Object()
 	for _, name := range names {
 		head, rest, nested := strings.Cut(name, ".")
-		if r.field(head).Name == "" {
+		if r.findField(head).Name == "" {
 			no := refuse("VALIDATION_INVALID_VALUE", "The parameter 'fields' names '%s', which no %s has.", name, r.Name)
-			return jsonv.Value{}, no.withParam("fields")
+			return jsonv.Value{}, no.addParam("fields")
 		}
 		v, ok := item.Get(head)
 		switch {
@@ -179,14 +179,14 @@ func (a *Adapter) selectFields(r *resource, item, fields jsonv.Value) (jsonv.Val
 		case a.is("path-flat"):
 			out = out.With(name, v.Lookup(rest))
 		default:
-			out = out.With(head, along(out.Lookup(head), v, rest))
+			out = out.With(head, addAtPath(out.Lookup(head), v, rest))
 		}
 	}
 	return out, nil
 }
 
-// along adds the value at a path of an object to a part of that object.
-func along(part, whole jsonv.Value, path string) jsonv.Value {
+// addAtPath adds the value at a path of an object to a part of that object.
+func addAtPath(part, whole jsonv.Value, path string) jsonv.Value {
 	if part.Kind() != jsonv.KindObject {
 		part = jsonv.Object()
 	}
@@ -196,7 +196,7 @@ func along(part, whole jsonv.Value, path string) jsonv.Value {
 	case !ok:
 		return part
 	case nested:
-		v = along(part.Lookup(head), v, rest)
+		v = addAtPath(part.Lookup(head), v, rest)
 	}
 	return part.With(head, v)
 }
@@ -224,11 +224,11 @@ func (a *Adapter) update(r *resource, i int, params jsonv.Value) (jsonv.Value, *
 		if ignored {
 			continue
 		}
-		f := r.field(name)
+		f := r.findField(name)
 		if v.Kind() != jsonv.KindNull {
 			no = a.checkValue(f, name, v)
 		} else if f.Required {
-			no = refuse("VALIDATION_MISSING_PARAM", "The field '%s' can't be removed.", name).withParam(name)
+			no = refuse("VALIDATION_MISSING_PARAM", "The field '%s' can't be removed.", name).addParam(name)
 		}
 		if no != nil {
 			return jsonv.Value{}, no
@@ -236,34 +236,34 @@ func (a *Adapter) update(r *resource, i int, params jsonv.Value) (jsonv.Value, *
 		changed = a.merge(changed, name, v, !a.is("update-shallow"))
 	}
 	a.next++
-	changed = changed.With("updated_at", jsonv.String(a.clock()))
+	changed = changed.With("updated_at", jsonv.String(a.readClock()))
 	a.items[r.Name][i] = changed
 	return a.saveAnswer(changed)
 }
 
 // checkField refuses a field that an update can't change, or says that it is ignored.
 func (a *Adapter) checkField(r *resource, name string) (ignored bool, no *failure) {
-	f := r.field(name)
+	f := r.findField(name)
 	isName := r.ByName && name == "name" || name == r.Kind && r.Kind != ""
 	switch {
 	case f.Name == "" && a.is("update-unknown-field"):
 		return true, nil
 	case f.Name == "":
 		no = refuse("VALIDATION_UNKNOWN_FIELD", "A %s has no field '%s'.", r.Name, name)
-		return false, no.withUnknown(name)
+		return false, no.addUnknown(name)
 	case f.AppendOnly && a.is("append-only-vague"):
-		return false, refuse("VALIDATION_READ_ONLY_FIELD", "The field '%s' is not taken.", name).withParam(name)
+		return false, refuse("VALIDATION_READ_ONLY_FIELD", "The field '%s' is not taken.", name).addParam(name)
 	case f.AppendOnly && !a.is("append-only-open"):
 		no = refuse("VALIDATION_READ_ONLY_FIELD", "The field '%s' is append-only: an update can't change it.", name)
-		return false, no.withParam(name)
+		return false, no.addParam(name)
 	case isName:
 		no = refuse("VALIDATION_UNKNOWN_FIELD", "The field '%s' names the %s and can't be changed.", name, r.Name)
-		return false, no.withUnknown(name)
+		return false, no.addUnknown(name)
 	case f.ReadOnly && a.is("read-only-silent"):
 		return true, nil
 	case f.ReadOnly && !a.is("read-only-open"):
 		no = refuse("VALIDATION_READ_ONLY_FIELD", "The field '%s' is read-only: the adapter assigns it.", name)
-		return false, no.withParam(name)
+		return false, no.addParam(name)
 	}
 	return false, nil
 }

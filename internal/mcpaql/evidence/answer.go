@@ -15,14 +15,14 @@ import (
 	"mcptest/internal/mcpaql/reference"
 )
 
-// Refused reports whether an answer is a failure.
-func Refused(answer jsonv.Value) bool {
+// IsRefused reports whether an answer is a failure.
+func IsRefused(answer jsonv.Value) bool {
 	s := answer.Lookup("success")
 	return s.Kind() == jsonv.KindBool && !s.Bool()
 }
 
-// Succeeded reports whether an answer is a success.
-func Succeeded(answer jsonv.Value) bool { return answer.Lookup("success").Bool() }
+// IsSuccess reports whether an answer is a success.
+func IsSuccess(answer jsonv.Value) bool { return answer.Lookup("success").Bool() }
 
 // Message returns the message of a failure; a missing one is an empty text.
 func Message(answer jsonv.Value) jsonv.Value {
@@ -33,8 +33,8 @@ func Message(answer jsonv.Value) jsonv.Value {
 	return m
 }
 
-// Names reports whether a text contains a name as a whole word.
-func Names(s, name string) bool {
+// ContainsName reports whether a text contains a name as a whole word.
+func ContainsName(s, name string) bool {
 	for i := 0; name != ""; i++ {
 		at := strings.Index(s[i:], name)
 		if at < 0 {
@@ -43,28 +43,28 @@ func Names(s, name string) bool {
 		i += at
 		before, _ := utf8.DecodeLastRuneInString(s[:i])
 		after, _ := utf8.DecodeRuneInString(s[i+len(name):])
-		if !WordRune(before) && !WordRune(after) {
+		if !IsWordRune(before) && !IsWordRune(after) {
 			return true
 		}
 	}
 	return false
 }
 
-// NamesInWords reports whether a text contains a name when case and punctuation are
+// ContainsNameInWords reports whether a text contains a name when case and punctuation are
 // ignored: "Book ID", "bookId" and "book-id" all name book_id. A longer word that only
 // contains the name does not.
-func NamesInWords(s, name string) bool {
-	if Names(s, name) {
+func ContainsNameInWords(s, name string) bool {
+	if ContainsName(s, name) {
 		return true
 	}
-	parts := nameParts(name)
+	parts := splitName(name)
 	if len(parts) == 0 {
 		return false
 	}
-	words := strings.FieldsFunc(s, func(r rune) bool { return r != '-' && !WordRune(r) })
+	words := strings.FieldsFunc(s, func(r rune) bool { return r != '-' && !IsWordRune(r) })
 	var plain []string
 	for _, w := range words {
-		if letters := lettersOf(w); letters != "" {
+		if letters := keepLetters(w); letters != "" {
 			plain = append(plain, letters)
 		}
 	}
@@ -93,8 +93,8 @@ func beginWithName(words, parts []string) bool {
 	return len(parts) == 0
 }
 
-// nameParts divides a name into its words in lower case: bookId and book_id are book, id.
-func nameParts(name string) []string {
+// splitName divides a name into its words in lower case: bookId and book_id are book, id.
+func splitName(name string) []string {
 	var out strings.Builder
 	before := rune(0)
 	for _, r := range name {
@@ -111,31 +111,31 @@ func nameParts(name string) []string {
 	return strings.Fields(out.String())
 }
 
-// lettersOf returns the letters and digits of a word in lower case.
-func lettersOf(word string) string { return strings.Join(nameParts(word), "") }
+// keepLetters returns the letters and digits of a word in lower case.
+func keepLetters(word string) string { return strings.Join(splitName(word), "") }
 
-// WordRune reports whether r belongs to a word: a letter, a digit or an underscore.
-func WordRune(r rune) bool {
+// IsWordRune reports whether r belongs to a word: a letter, a digit or an underscore.
+func IsWordRune(r rune) bool {
 	return r == '_' || r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r))
 }
 
-// Named reports whether a text or key inside a value contains a name.
-func Named(v jsonv.Value, name string) bool {
+// HasName reports whether a text or key inside a value contains a name.
+func HasName(v jsonv.Value, name string) bool {
 	found := false
-	EveryText(v, func(s string) { found = found || Names(s, name) })
+	VisitTexts(v, func(s string) { found = found || ContainsName(s, name) })
 	return found
 }
 
-// NamedInWords reports whether a text or key inside a value contains a name when case
+// HasNameInWords reports whether a text or key inside a value contains a name when case
 // and punctuation are ignored.
-func NamedInWords(v jsonv.Value, name string) bool {
+func HasNameInWords(v jsonv.Value, name string) bool {
 	found := false
-	EveryText(v, func(s string) { found = found || NamesInWords(s, name) })
+	VisitTexts(v, func(s string) { found = found || ContainsNameInWords(s, name) })
 	return found
 }
 
-// EveryText calls use with every text inside a value, keys included.
-func EveryText(v jsonv.Value, use func(string)) {
+// VisitTexts calls use with every text inside a value, keys included.
+func VisitTexts(v jsonv.Value, use func(string)) {
 	if v.Kind() == jsonv.KindString {
 		use(v.Text())
 	}
@@ -143,7 +143,7 @@ func EveryText(v jsonv.Value, use func(string)) {
 		if v.Kind() == jsonv.KindObject {
 			use(k)
 		}
-		EveryText(e, use)
+		VisitTexts(e, use)
 	}
 }
 
@@ -161,10 +161,10 @@ var besideError = []string{
 	"operation", "timestamp", "request_id", "requestId",
 }
 
-// WrappedFailure returns the reason why a success is in fact a failure, "" if it is
+// FindWrappedFailure returns the reason why a success is in fact a failure, "" if it is
 // none.
-func WrappedFailure(answer jsonv.Value) string {
-	if !Succeeded(answer) {
+func FindWrappedFailure(answer jsonv.Value) string {
+	if !IsSuccess(answer) {
 		return ""
 	}
 	data := answer.Lookup("data")
@@ -176,24 +176,24 @@ func WrappedFailure(answer jsonv.Value) string {
 	if no := data.Lookup("success"); no.Kind() == jsonv.KindBool && !no.Bool() {
 		return "data.success is false"
 	}
-	if data.Kind() == jsonv.KindObject && reference.Truthy(data.Lookup("error")) && onlyMembers(data, besideError) {
-		return "data contains only an error: " + Brief(data.Lookup("error"))
+	if data.Kind() == jsonv.KindObject && reference.IsTruthy(data.Lookup("error")) && hasOnlyMembers(data, besideError) {
+		return "data contains only an error: " + FormatBrief(data.Lookup("error"))
 	}
-	for _, s := range onlyTexts(data) {
+	for _, s := range listOnlyTexts(data) {
 		if failureText().MatchString(s) {
-			return "the text begins " + Excerpt(s, 80)
+			return "the text begins " + QuoteStart(s, 80)
 		}
 	}
 	return ""
 }
 
-func onlyMembers(v jsonv.Value, names []string) bool {
+func hasOnlyMembers(v jsonv.Value, names []string) bool {
 	return !slices.ContainsFunc(v.Keys(), func(k string) bool { return !slices.Contains(names, k) })
 }
 
-// onlyTexts returns the texts that an answer consists of: data itself, its single
+// listOnlyTexts returns the texts that an answer consists of: data itself, its single
 // member, or the first block of an MCP result inside it.
-func onlyTexts(data jsonv.Value) (out []string) {
+func listOnlyTexts(data jsonv.Value) (out []string) {
 	block := data.Lookup("content").At(0)
 	for _, v := range []jsonv.Value{data, data.At(0), block} {
 		switch {
@@ -219,16 +219,16 @@ var Pattern = lazy.Regexp
 // maxNamed is the maximum number of names in one sentence.
 const maxNamed = 6
 
-// Several lists the first names and counts the others.
-func Several(names []string) string {
+// JoinFirst lists the first names and counts the others.
+func JoinFirst(names []string) string {
 	if n := len(names) - maxNamed; n > 0 {
 		return fmt.Sprintf("%s and %d more", strings.Join(names[:maxNamed], ", "), n)
 	}
 	return strings.Join(names, ", ")
 }
 
-// Brief formats a value for a message.
-func Brief(v jsonv.Value) string {
+// FormatBrief formats a value for a message.
+func FormatBrief(v jsonv.Value) string {
 	if v.IsAbsent() {
 		return "nothing"
 	}
@@ -247,24 +247,24 @@ func Describe(v jsonv.Value) string {
 	case jsonv.KindNumber:
 		return "a number (" + display.Truncate(v.Literal(), 24) + ")"
 	case jsonv.KindString:
-		return "a string (" + Excerpt(v.Text(), 40) + ")"
+		return "a string (" + QuoteStart(v.Text(), 40) + ")"
 	case jsonv.KindArray:
 		return fmt.Sprintf("a list of %d", v.Len())
 	}
 	return fmt.Sprintf("an object of %d", v.Len())
 }
 
-// Quoted returns s as a JSON string.
-func Quoted(s string) string { return string(jsonv.AppendString(nil, s)) }
+// Quote returns s as a JSON string.
+func Quote(s string) string { return string(jsonv.AppendString(nil, s)) }
 
-// Excerpt returns the first columns of s as a JSON string.
-func Excerpt(s string, columns int) string { return Quoted(display.Truncate(s, columns)) }
+// QuoteStart returns the first columns of s as a JSON string.
+func QuoteStart(s string, columns int) string { return Quote(display.Truncate(s, columns)) }
 
 // SnakeCase is the form of names that the specification prescribes.
 var SnakeCase = Pattern(`^[a-z][a-z0-9_]*$`)
 
-// Merged returns an object with the members of another one, which take precedence.
-func Merged(o, other jsonv.Value) jsonv.Value {
+// Merge returns an object with the members of another one, which take precedence.
+func Merge(o, other jsonv.Value) jsonv.Value {
 	for k, v := range other.Members() {
 		o = o.With(k, v)
 	}
@@ -281,21 +281,21 @@ func RedactKeys(v jsonv.Value, sensitive map[string]bool) jsonv.Value {
 		switch {
 		case sensitive[k] && e.Kind() != jsonv.KindNull:
 			return k, jsonv.String(redacted)
-		case SecretMember(k, e):
+		case IsSecretMember(k, e):
 			return k, concealValues(e)
 		}
 		return k, RedactKeys(e, sensitive)
 	})
 }
 
-// SecretMember reports whether the value of a key contains what must never be stored.
+// IsSecretMember reports whether the value of a key contains what must never be stored.
 // An object or a list does not if it only describes a credential, as a schema does.
-func SecretMember(key string, v jsonv.Value) bool {
+func IsSecretMember(key string, v jsonv.Value) bool {
 	switch v.Kind() {
 	case jsonv.KindString:
-		return SecretKey(key) || secret.HoldsText(key, v.Text())
+		return IsSecretKey(key) || secret.HoldsText(key, v.Text())
 	case jsonv.KindNumber, jsonv.KindObject, jsonv.KindArray:
-		if !SecretKey(key) {
+		if !IsSecretKey(key) {
 			return false
 		}
 		text := jsonv.ObjectOf(key, v).String()
@@ -312,8 +312,8 @@ func concealValues(v jsonv.Value) jsonv.Value {
 	return v.Map(func(k string, e jsonv.Value) (string, jsonv.Value) { return k, concealValues(e) })
 }
 
-// SecretKey reports whether the value of a key must never be stored.
-func SecretKey(key string) bool {
+// IsSecretKey reports whether the value of a key must never be stored.
+func IsSecretKey(key string) bool {
 	return strings.EqualFold(key, "_confirmation") || secret.Holds(key)
 }
 

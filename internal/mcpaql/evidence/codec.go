@@ -12,7 +12,7 @@ import (
 )
 
 // The types of bundles and reports describe their JSON form by tags, which Encode and
-// Reader.Object follow:
+// Reader.ReadObject follow:
 //
 //	member:"name"                    the member that holds the field
 //	member:"group.name"              the same, inside an object that several fields share
@@ -34,7 +34,7 @@ type member struct {
 
 var valueType = reflect.TypeFor[jsonv.Value]()
 
-func membersOf(t reflect.Type) (out []member) {
+func listMembers(t reflect.Type) (out []member) {
 	for i := range t.NumField() {
 		tag, tagged := t.Field(i).Tag.Lookup("member")
 		if !tagged {
@@ -109,7 +109,7 @@ func encode(v reflect.Value, other string) jsonv.Value {
 
 func encodeStruct(v reflect.Value, other string) jsonv.Value {
 	var out, group []jsonv.Member
-	members := membersOf(v.Type())
+	members := listMembers(v.Type())
 	for i, m := range members {
 		f, into := v.Field(m.index), &out
 		if m.group != "" {
@@ -129,34 +129,34 @@ func encodeStruct(v reflect.Value, other string) jsonv.Value {
 	return jsonv.Object(out...)
 }
 
-// Object reads the members of an object into the struct that into points to. Numbers
+// ReadObject reads the members of an object into the struct that into points to. Numbers
 // that are missing keep their values.
-func (r *Reader) Object(o jsonv.Value, at string, into any) {
-	r.object(o, at, reflect.ValueOf(into).Elem(), "")
+func (r *Reader) ReadObject(o jsonv.Value, at string, into any) {
+	r.readObject(o, at, reflect.ValueOf(into).Elem(), "")
 }
 
-func (r *Reader) object(o jsonv.Value, at string, v reflect.Value, other string) {
+func (r *Reader) readObject(o jsonv.Value, at string, v reflect.Value, other string) {
 	var group jsonv.Value
 	var path string
-	members := membersOf(v.Type())
+	members := listMembers(v.Type())
 	for i, m := range members {
 		if m.key == "$" {
 			m.key = other
 		}
 		if m.group == "" {
-			r.field(o, at, m, v.Field(m.index))
+			r.readField(o, at, m, v.Field(m.index))
 			continue
 		}
 		if i == 0 || members[i-1].group != m.group {
-			group, path = r.Member(o, at, m.group, jsonv.KindObject, false)
-			r.known(group, path, keysOf(members, m.group))
+			group, path = r.ReadMember(o, at, m.group, jsonv.KindObject, false)
+			r.warnMisspelled(group, path, listKeys(members, m.group))
 		}
-		r.field(group, path, m, v.Field(m.index))
+		r.readField(group, path, m, v.Field(m.index))
 	}
 }
 
-// keysOf lists the keys of a group; "" is the object around the groups.
-func keysOf(members []member, group string) (keys []string) {
+// listKeys lists the keys of a group; "" is the object around the groups.
+func listKeys(members []member, group string) (keys []string) {
 	for _, m := range members {
 		switch group {
 		case m.group:
@@ -168,43 +168,43 @@ func keysOf(members []member, group string) (keys []string) {
 	return keys
 }
 
-func (r *Reader) field(o jsonv.Value, at string, m member, f reflect.Value) {
+func (r *Reader) readField(o jsonv.Value, at string, m member, f reflect.Value) {
 	switch f.Kind() {
 	case reflect.String:
-		s := r.Text(o, at, m.key, m.need)
+		s := r.ReadText(o, at, m.key, m.need)
 		if s != "" && m.oneOf != nil && !slices.Contains(m.oneOf, s) {
 			want := display.Alternatives(m.oneOf, "or")
-			r.Errorf(o.Lookup(m.key), at+"/"+m.key, "expected %s, got %s", want, Excerpt(s, 40))
+			r.Errorf(o.Lookup(m.key), at+"/"+m.key, "expected %s, got %s", want, QuoteStart(s, 40))
 		}
 		f.SetString(s)
 	case reflect.Int:
-		f.SetInt(int64(r.Integer(o, at, m.key, int(f.Int()), m.need)))
+		f.SetInt(int64(r.ReadInteger(o, at, m.key, int(f.Int()), m.need)))
 	case reflect.Bool:
-		v, _ := r.Member(o, at, m.key, jsonv.KindBool, false)
+		v, _ := r.ReadMember(o, at, m.key, jsonv.KindBool, false)
 		f.SetBool(v.Bool())
 	case reflect.Uint8:
 		weight := rule.Fail
-		if r.Text(o, at, m.key, m.need) == rule.Warn.String() {
+		if r.ReadText(o, at, m.key, m.need) == rule.Warn.String() {
 			weight = rule.Warn
 		}
 		f.Set(reflect.ValueOf(weight))
 	case reflect.Pointer:
-		if v, path := r.Member(o, at, m.key, jsonv.KindObject, m.need); !v.IsAbsent() {
+		if v, path := r.ReadMember(o, at, m.key, jsonv.KindObject, m.need); !v.IsAbsent() {
 			f.Set(reflect.New(f.Type().Elem()))
-			r.object(v, path, f.Elem(), "")
+			r.readObject(v, path, f.Elem(), "")
 		}
 	case reflect.Slice:
 		r.list(o, at, m, f)
 	case reflect.Struct:
 		switch {
 		case m.text:
-			v, _ := r.Member(o, at, m.key, jsonv.KindString, m.need)
+			v, _ := r.ReadMember(o, at, m.key, jsonv.KindString, m.need)
 			f.Set(reflect.ValueOf(v))
 		case f.Type() == valueType:
 			f.Set(reflect.ValueOf(o.Lookup(m.key)))
 		default:
-			if v, path := r.Member(o, at, m.key, jsonv.KindObject, m.need); !v.IsAbsent() {
-				r.object(v, path, f, "")
+			if v, path := r.ReadMember(o, at, m.key, jsonv.KindObject, m.need); !v.IsAbsent() {
+				r.readObject(v, path, f, "")
 			}
 		}
 	}
@@ -213,24 +213,24 @@ func (r *Reader) field(o jsonv.Value, at string, m member, f reflect.Value) {
 func (r *Reader) list(o jsonv.Value, at string, m member, f reflect.Value) {
 	elem := f.Type().Elem()
 	if isNamedList(elem) {
-		v, path := r.Member(o, at, m.key, jsonv.KindObject, m.need)
-		for _, pair := range reference.Members(v) {
+		v, path := r.ReadMember(o, at, m.key, jsonv.KindObject, m.need)
+		for _, pair := range reference.ListMembers(v) {
 			e := reflect.New(elem).Elem()
 			e.Field(0).SetString(pair.Key)
-			r.field(v, path, member{key: pair.Key}, e.Field(1))
+			r.readField(v, path, member{key: pair.Key}, e.Field(1))
 			f.Set(reflect.Append(f, e))
 		}
 		return
 	}
-	v, path := r.Member(o, at, m.key, jsonv.KindArray, m.need)
+	v, path := r.ReadMember(o, at, m.key, jsonv.KindArray, m.need)
 	if elem == valueType {
 		f.Set(reflect.ValueOf(v.List()))
 		return
 	}
-	r.elements(v, path, f, m.other)
+	r.readElements(v, path, f, m.other)
 }
 
-func (r *Reader) elements(list jsonv.Value, at string, f reflect.Value, other string) {
+func (r *Reader) readElements(list jsonv.Value, at string, f reflect.Value, other string) {
 	elem := f.Type().Elem()
 	kind := jsonv.KindObject
 	switch elem.Kind() {
@@ -239,15 +239,15 @@ func (r *Reader) elements(list jsonv.Value, at string, f reflect.Value, other st
 	case reflect.Slice:
 		kind = jsonv.KindArray
 	}
-	r.Elements(list, at, kind, func(v jsonv.Value, at string) {
+	r.VisitElements(list, at, kind, func(v jsonv.Value, at string) {
 		e := reflect.New(elem).Elem()
 		switch kind {
 		case jsonv.KindString:
 			e.SetString(v.Text())
 		case jsonv.KindArray:
-			r.elements(v, at, e, "")
+			r.readElements(v, at, e, "")
 		default:
-			r.object(v, at, e, other)
+			r.readObject(v, at, e, other)
 		}
 		f.Set(reflect.Append(f, e))
 	})

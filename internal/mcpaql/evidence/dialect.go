@@ -41,8 +41,8 @@ var (
 	markedText = Pattern(`(?i)^(.*?)[\s,]*(\?|!|\(?\b(?:required|optional)\b\)?)?\s*$`)
 )
 
-// Named gives an object the member name, copied from the key that holds the name.
-func (r *Reading) Named(v jsonv.Value, keys []string, things string) jsonv.Value {
+// CopyName gives an object the member name, copied from the key that holds the name.
+func (r *Reading) CopyName(v jsonv.Value, keys []string, things string) jsonv.Value {
 	if v.Lookup("name").Kind() == jsonv.KindString {
 		return v
 	}
@@ -61,16 +61,16 @@ func ReadDetail(d jsonv.Value) Reading {
 	if d.Kind() != jsonv.KindObject {
 		return r
 	}
-	r.Value = r.Named(d, OperationNameKeys, "operations")
+	r.Value = r.CopyName(d, OperationNameKeys, "operations")
 	for _, key := range ParameterListKeys {
 		list, there := d.Get(key)
 		if !there {
 			continue
 		}
-		params, ok := r.parameters(list, d.Lookup("required"))
+		params, ok := r.readParameters(list, d.Lookup("required"))
 		switch {
 		case !ok:
-			r.Unreadable = key + " is " + Brief(list)
+			r.Unreadable = key + " is " + FormatBrief(list)
 		case key != "parameters":
 			r.deviates("parameters are under %s instead of parameters", key)
 		}
@@ -81,36 +81,36 @@ func ReadDetail(d jsonv.Value) Reading {
 	}
 	for k, v := range d.Members() {
 		if (v.Kind() == jsonv.KindObject || v.Kind() == jsonv.KindArray) && strings.Contains(strings.ToLower(k), "param") {
-			r.Unreadable = "there is no parameters, and " + k + " is " + Brief(v)
+			r.Unreadable = "there is no parameters, and " + k + " is " + FormatBrief(v)
 		}
 	}
 	return r
 }
 
-// parameters reads a list of parameters; it returns false if an element cannot be
+// readParameters reads a list of parameters; it returns false if an element cannot be
 // read as one. required is a list of names, if it is a list.
-func (r *Reading) parameters(list, required jsonv.Value) ([]jsonv.Value, bool) {
+func (r *Reading) readParameters(list, required jsonv.Value) ([]jsonv.Value, bool) {
 	var out []jsonv.Value
 	switch {
 	case list.Kind() == jsonv.KindArray:
 		for _, p := range list.Elems() {
 			if p.Kind() == jsonv.KindString {
 				r.deviates("parameters are texts instead of objects")
-				p = parameterOf(p.Text())
+				p = parseParameter(p.Text())
 			}
-			p = r.Named(p, parameterNameKeys, "parameters")
+			p = r.CopyName(p, parameterNameKeys, "parameters")
 			if p.Lookup("name").Kind() != jsonv.KindString {
 				return nil, false
 			}
-			out = append(out, r.parameter(p, required))
+			out = append(out, r.readParameter(p, required))
 		}
 	case list.Lookup("properties").Kind() == jsonv.KindObject:
 		r.deviates("parameters are a JSON Schema instead of a list")
-		return r.byName(list.Lookup("properties"), list.Lookup("required"))
-	case list.Kind() == jsonv.KindObject && list.Len() > 0 && onlyMembers(list, []string{"required", "optional"}):
+		return r.readByName(list.Lookup("properties"), list.Lookup("required"))
+	case list.Kind() == jsonv.KindObject && list.Len() > 0 && hasOnlyMembers(list, []string{"required", "optional"}):
 		r.deviates("parameters are an object of required and optional instead of a list")
 		for _, key := range []string{"required", "optional"} {
-			part, ok := r.parameters(list.Lookup(key), required)
+			part, ok := r.readParameters(list.Lookup(key), required)
 			if !ok {
 				return nil, false
 			}
@@ -123,7 +123,7 @@ func (r *Reading) parameters(list, required jsonv.Value) ([]jsonv.Value, bool) {
 			if list.Len() > 0 {
 				r.deviates("parameters are an object instead of a list")
 			}
-			return r.byName(list, required)
+			return r.readByName(list, required)
 		}
 		r.deviates("parameters are a JSON Schema instead of a list")
 	case list.Kind() != jsonv.KindNull && !list.IsAbsent():
@@ -132,8 +132,8 @@ func (r *Reading) parameters(list, required jsonv.Value) ([]jsonv.Value, bool) {
 	return out, true
 }
 
-// byName reads parameters that are the members of an object.
-func (r *Reading) byName(list, required jsonv.Value) (out []jsonv.Value, ok bool) {
+// readByName reads parameters that are the members of an object.
+func (r *Reading) readByName(list, required jsonv.Value) (out []jsonv.Value, ok bool) {
 	for name, p := range list.Members() {
 		switch p.Kind() {
 		case jsonv.KindObject:
@@ -143,13 +143,13 @@ func (r *Reading) byName(list, required jsonv.Value) (out []jsonv.Value, ok bool
 		default:
 			return nil, false
 		}
-		out = append(out, r.parameter(p.With("name", jsonv.String(name)), required))
+		out = append(out, r.readParameter(p.With("name", jsonv.String(name)), required))
 	}
 	return out, true
 }
 
-// parameter reads whether a parameter is required, and its type.
-func (r *Reading) parameter(p, required jsonv.Value) jsonv.Value {
+// readParameter reads whether a parameter is required, and its type.
+func (r *Reading) readParameter(p, required jsonv.Value) jsonv.Value {
 	for _, key := range []string{"data_type", "dataType"} {
 		t := p.Lookup(key)
 		if p.Lookup("type").IsAbsent() && t.Kind() == jsonv.KindString {
@@ -160,7 +160,7 @@ func (r *Reading) parameter(p, required jsonv.Value) jsonv.Value {
 	s := p.Lookup("schema")
 	if p.Lookup("type").IsAbsent() && s.Kind() == jsonv.KindObject {
 		r.deviates("the type of a parameter is a nested schema")
-		p = Merged(p.Without("schema"), s)
+		p = Merge(p.Without("schema"), s)
 	}
 	if types := p.Lookup("type"); types.Kind() == jsonv.KindArray {
 		r.deviates("the type of a parameter is a list")
@@ -186,8 +186,8 @@ func (r *Reading) parameter(p, required jsonv.Value) jsonv.Value {
 	return p
 }
 
-// parameterOf reads a text such as "limit?: integer".
-func parameterOf(s string) jsonv.Value {
+// parseParameter reads a text such as "limit?: integer".
+func parseParameter(s string) jsonv.Value {
 	m := parameterText().FindStringSubmatch(strings.TrimSuffix(s, "*"))
 	if m == nil {
 		return jsonv.Value{}
@@ -248,7 +248,7 @@ func (r *Reading) flatten(out *[]jsonv.Value, list, common jsonv.Value, depth in
 	switch list.Kind() {
 	case jsonv.KindArray:
 		for _, v := range list.Elems() {
-			r.one(out, v, common, depth)
+			r.addOne(out, v, common, depth)
 		}
 	case jsonv.KindObject:
 		r.deviates("operations are grouped, or members of an object, instead of being a list")
@@ -256,14 +256,14 @@ func (r *Reading) flatten(out *[]jsonv.Value, list, common jsonv.Value, depth in
 			if v.Kind() == jsonv.KindArray {
 				r.flatten(out, v, common.With("endpoint", jsonv.String(key)), depth+1)
 			} else {
-				r.one(out, v.With("name", jsonv.String(key)), common, depth)
+				r.addOne(out, v.With("name", jsonv.String(key)), common, depth)
 			}
 		}
 	}
 }
 
-// one adds an operation, or those of a group.
-func (r *Reading) one(out *[]jsonv.Value, v, common jsonv.Value, depth int) {
+// addOne adds an operation, or those of a group.
+func (r *Reading) addOne(out *[]jsonv.Value, v, common jsonv.Value, depth int) {
 	if part := v.Lookup("operations"); part.Kind() == jsonv.KindArray || part.Kind() == jsonv.KindObject {
 		r.deviates("operations are grouped, or members of an object, instead of being a list")
 		for _, key := range []string{"semantic_category", "endpoint", "category"} {
@@ -278,7 +278,7 @@ func (r *Reading) one(out *[]jsonv.Value, v, common jsonv.Value, depth int) {
 		r.deviates("operations are texts instead of objects")
 		v = jsonv.ObjectOf("name", v)
 	}
-	v = r.Named(v, OperationNameKeys, "operations")
+	v = r.CopyName(v, OperationNameKeys, "operations")
 	for k, e := range common.Members() {
 		if v.Lookup(k).IsAbsent() {
 			v = v.With(k, e)

@@ -186,14 +186,14 @@ const DefaultEquivalent = Additions + ".default_equivalent"
 // it: whether a default applies, or (data) the parsed JSON of a wrapped text.
 const Additions = "_conformance"
 
-// Comparable reports whether a field belongs to the data that was read, not to the
+// IsComparable reports whether a field belongs to the data that was read, not to the
 // envelope around it.
-func (f Field) Comparable() bool {
+func (f Field) IsComparable() bool {
 	return f.Path == "data" || strings.HasPrefix(strings.TrimPrefix(f.Path, Additions+"."), "data.")
 }
 
-// By returns the name of a judge.
-func (j *Judge) By() string {
+// Name returns the name of a judge.
+func (j *Judge) Name() string {
 	s := cmp.Or(strings.TrimSpace(j.Kind+" "+display.Truncate(j.Model, 100)), "somebody unnamed")
 	if n := len(j.Votes); n > 1 {
 		s += fmt.Sprintf(" (%d votes)", n)
@@ -224,9 +224,9 @@ func (e *Evidence) CallBehind(at string) int {
 	}
 	switch {
 	case parts[0] == "introspection":
-		return e.introspectionCall(parts, index(2))
+		return e.findIntrospectionCall(parts, index(2))
 	case parts[0] != "x_live":
-		return e.caseCall(at, index)
+		return e.findCaseCall(at, index)
 	case len(parts) >= 3 && parts[1] == "transcript":
 		return index(2) + 1
 	case len(parts) >= 5 && parts[1] == "tests":
@@ -237,10 +237,10 @@ func (e *Evidence) CallBehind(at string) int {
 	return 0
 }
 
-// caseCall returns the call of the case that a place is in, 0 if it is in none.
-func (e *Evidence) caseCall(at string, index func(int) int) int {
+// findCaseCall returns the call of the case that a place is in, 0 if it is in none.
+func (e *Evidence) findCaseCall(at string, index func(int) int) int {
 	v := reflect.ValueOf(*e)
-	for _, m := range membersOf(v.Type()) {
+	for _, m := range listMembers(v.Type()) {
 		list := v.Field(m.index)
 		path := strings.TrimPrefix(m.group+"/"+m.key, "/")
 		i := index(1 + strings.Count(path, "/"))
@@ -255,9 +255,9 @@ func (e *Evidence) caseCall(at string, index func(int) int) int {
 	return 0
 }
 
-// introspectionCall returns the first call that requested a part of the
+// findIntrospectionCall returns the first call that requested a part of the
 // introspection.
-func (e *Evidence) introspectionCall(parts []string, i int) int {
+func (e *Evidence) findIntrospectionCall(parts []string, i int) int {
 	query, name := "operations", ""
 	switch {
 	case len(parts) < 2:
@@ -301,5 +301,5 @@ func (e *Evidence) Exchange(n int) *Exchange {
 	return x
 }
 
-// SortedKeys lists a set in order.
-func SortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+// ListKeys lists a set in order.
+func ListKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

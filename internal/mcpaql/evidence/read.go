@@ -42,13 +42,13 @@ func Read(f *source.File) (*Evidence, source.Diagnostics) {
 		r.Problems.Add(d)
 		return e, r.Problems
 	}
-	r.known(root, "", keysOf(membersOf(reflect.TypeFor[Evidence]()), ""))
-	r.Object(root, "", e)
-	e.Live = r.live(root)
+	r.warnMisspelled(root, "", listKeys(listMembers(reflect.TypeFor[Evidence]()), ""))
+	r.ReadObject(root, "", e)
+	e.Live = r.readLive(root)
 	sets := rule.Sets()
 	if e.ExpectedRules != "" && !slices.Contains(sets, string(e.ExpectedRules)) {
 		r.Errorf(root.Lookup("expected_rules"), "/expected_rules", "expected one of %s, got %s",
-			strings.Join(sets, ", "), Excerpt(string(e.ExpectedRules), 40))
+			strings.Join(sets, ", "), QuoteStart(string(e.ExpectedRules), 40))
 	}
 	for _, n := range notes {
 		if n.Kind != jsonv.LoneSurrogate {
@@ -112,9 +112,9 @@ func (r *Reader) Errorf(v jsonv.Value, at, format string, args ...any) {
 	r.Problems.Add(source.Errorf(r.Pos(v), at, format, args...))
 }
 
-// Member returns a member of the skeleton and checks its kind; null counts as
+// ReadMember returns a member of the skeleton and checks its kind; null counts as
 // omitted. The value is absent if there is no usable one.
-func (r *Reader) Member(o jsonv.Value, at, key string, kind jsonv.Kind, need bool) (jsonv.Value, string) {
+func (r *Reader) ReadMember(o jsonv.Value, at, key string, kind jsonv.Kind, need bool) (jsonv.Value, string) {
 	v, _ := o.Get(key)
 	path := jsonv.AppendPointer(at, key)
 	switch v.Kind() {
@@ -143,15 +143,15 @@ var KindWords = map[jsonv.Kind]string{
 	jsonv.KindObject: "an object",
 }
 
-// Text reads a text, or returns "". A missing one is a problem if need is set.
-func (r *Reader) Text(o jsonv.Value, at, key string, need bool) string {
-	v, _ := r.Member(o, at, key, jsonv.KindString, need)
+// ReadText reads a text, or returns "". A missing one is a problem if need is set.
+func (r *Reader) ReadText(o jsonv.Value, at, key string, need bool) string {
+	v, _ := r.ReadMember(o, at, key, jsonv.KindString, need)
 	return v.Text()
 }
 
-// Integer reads a whole number, or returns def.
-func (r *Reader) Integer(o jsonv.Value, at, key string, def int, need bool) int {
-	v, path := r.Member(o, at, key, jsonv.KindNumber, need)
+// ReadInteger reads a whole number, or returns def.
+func (r *Reader) ReadInteger(o jsonv.Value, at, key string, def int, need bool) int {
+	v, path := r.ReadMember(o, at, key, jsonv.KindNumber, need)
 	if v.IsAbsent() {
 		return def
 	}
@@ -165,12 +165,12 @@ func (r *Reader) Integer(o jsonv.Value, at, key string, def int, need bool) int 
 
 // List reads a list of the skeleton; each element must have the kind.
 func (r *Reader) List(o jsonv.Value, at, key string, kind jsonv.Kind, use func(v jsonv.Value, at string)) {
-	v, path := r.Member(o, at, key, jsonv.KindArray, false)
-	r.Elements(v, path, kind, use)
+	v, path := r.ReadMember(o, at, key, jsonv.KindArray, false)
+	r.VisitElements(v, path, kind, use)
 }
 
-// Elements calls use for each element of a kind and reports the others.
-func (r *Reader) Elements(v jsonv.Value, at string, kind jsonv.Kind, use func(v jsonv.Value, at string)) {
+// VisitElements calls use for each element of a kind and reports the others.
+func (r *Reader) VisitElements(v jsonv.Value, at string, kind jsonv.Kind, use func(v jsonv.Value, at string)) {
 	for i, e := range v.Elems() {
 		p := at + "/" + strconv.Itoa(i)
 		if e.Kind() != kind {
@@ -181,10 +181,10 @@ func (r *Reader) Elements(v jsonv.Value, at string, kind jsonv.Kind, use func(v 
 	}
 }
 
-// known warns about a key that looks like a misspelled one, because its value would
+// warnMisspelled warns about a key that looks like a misspelled one, because its value would
 // silently be ignored.
-func (r *Reader) known(o jsonv.Value, at string, keys []string) {
-	for _, m := range reference.Members(o) {
+func (r *Reader) warnMisspelled(o jsonv.Value, at string, keys []string) {
+	for _, m := range reference.ListMembers(o) {
 		near := source.Nearest(m.Key, keys)
 		if near == "" || near == m.Key {
 			continue
@@ -196,68 +196,68 @@ func (r *Reader) known(o jsonv.Value, at string, keys []string) {
 	}
 }
 
-// live reads x_live, a live run's record of itself. It is part of the skeleton: rows
+// readLive reads x_live, a live run's record of itself. It is part of the skeleton: rows
 // are built from it, so a wrong type in it is a mistake and is not silently ignored.
 // Unknown members are ignored.
-func (r *Reader) live(o jsonv.Value) jsonv.Value {
-	live, at := r.Member(o, "", "x_live", jsonv.KindObject, false)
+func (r *Reader) readLive(o jsonv.Value) jsonv.Value {
+	live, at := r.ReadMember(o, "", "x_live", jsonv.KindObject, false)
 	for _, key := range []string{"tool", "started", "finished", "target", "repeat", "run", "ended"} {
-		r.Member(live, at, key, jsonv.KindString, false)
+		r.ReadMember(live, at, key, jsonv.KindString, false)
 	}
 	for _, key := range []string{"mcp", "model", "judge"} {
-		r.Member(live, at, key, jsonv.KindObject, false)
+		r.ReadMember(live, at, key, jsonv.KindObject, false)
 	}
-	r.Member(live, at, "partial", jsonv.KindBool, false)
+	r.ReadMember(live, at, "partial", jsonv.KindBool, false)
 	for _, key := range []string{"tools", "dialect", "modes", "notices", "volatile_paths", "unchecked"} {
 		r.List(live, at, key, jsonv.KindString, func(jsonv.Value, string) {})
 	}
 	for _, key := range []string{"calls", "batch_sent"} {
-		r.Integer(live, at, key, 0, false)
+		r.ReadInteger(live, at, key, 0, false)
 	}
 	if p := live.Lookup("policy"); p.Kind() != jsonv.KindString { // the mode alone is sufficient
-		p, path := r.Member(live, at, "policy", jsonv.KindObject, false)
-		r.Text(p, path, "mode", false)
+		p, path := r.ReadMember(live, at, "policy", jsonv.KindObject, false)
+		r.ReadText(p, path, "mode", false)
 	}
-	short, path := r.Member(live, at, "cut_short", jsonv.KindObject, false)
+	short, path := r.ReadMember(live, at, "cut_short", jsonv.KindObject, false)
 	for key := range short.Members() {
-		r.Text(short, path, key, false)
+		r.ReadText(short, path, key, false)
 	}
-	r.records(live, at, "skipped", "operation", "reason", "detail")
-	r.records(live, at, "untested", "test", "operation", "parameter", "reason")
-	r.records(live, at, "unasked", "name", "reason")
-	r.records(live, at, "cleanup", "operation")
-	r.records(live, at, "leftovers", "operation", "reason")
-	r.records(live, at, "changed", "operation", "says")
-	r.List(live, at, "transcript", jsonv.KindObject, func(c jsonv.Value, at string) { r.Text(c, at, "tool", false) })
-	r.List(live, at, "tests", jsonv.KindObject, r.liveTest)
+	r.readRecords(live, at, "skipped", "operation", "reason", "detail")
+	r.readRecords(live, at, "untested", "test", "operation", "parameter", "reason")
+	r.readRecords(live, at, "unasked", "name", "reason")
+	r.readRecords(live, at, "cleanup", "operation")
+	r.readRecords(live, at, "leftovers", "operation", "reason")
+	r.readRecords(live, at, "changed", "operation", "says")
+	r.List(live, at, "transcript", jsonv.KindObject, func(c jsonv.Value, at string) { r.ReadText(c, at, "tool", false) })
+	r.List(live, at, "tests", jsonv.KindObject, r.readLiveTest)
 	return live
 }
 
-// records reads a list of objects with some texts.
-func (r *Reader) records(o jsonv.Value, at, key string, texts ...string) {
+// readRecords reads a list of objects with some texts.
+func (r *Reader) readRecords(o jsonv.Value, at, key string, texts ...string) {
 	r.List(o, at, key, jsonv.KindObject, func(v jsonv.Value, at string) {
 		for _, t := range texts {
-			r.Text(v, at, t, false)
+			r.ReadText(v, at, t, false)
 		}
 	})
 }
 
-// liveTest reads the evidence of one live row.
-func (r *Reader) liveTest(t jsonv.Value, at string) {
-	id := r.Text(t, at, "id", true)
+// readLiveTest reads the evidence of one live row.
+func (r *Reader) readLiveTest(t jsonv.Value, at string) {
+	id := r.ReadText(t, at, "id", true)
 	test, known := rule.TestByID()[id]
 	if id != "" && !(known && test.Live) {
 		r.Problems.Add(source.Warnf(r.Pos(t.Lookup("id")), at+"/id",
 			"no row of a live report is called %q: the entry is ignored", display.Truncate(id, 40)))
 	}
-	r.Integer(t, at, "cases", 0, false)
+	r.ReadInteger(t, at, "cases", 0, false)
 	for _, key := range []string{"lacking", "moot", "observed"} {
-		r.Text(t, at, key, false)
+		r.ReadText(t, at, key, false)
 	}
 	r.List(t, at, "findings", jsonv.KindObject, func(f jsonv.Value, at string) {
-		name := r.Text(f, at, "rule", true)
-		r.Text(f, at, "says", true)
-		r.Integer(f, at, "call", 0, false)
+		name := r.ReadText(f, at, "rule", true)
+		r.ReadText(f, at, "says", true)
+		r.ReadInteger(f, at, "call", 0, false)
 		rule := rule.ByID()[name]
 		if name != "" && (rule == nil || rule.Test != id) {
 			r.Problems.Add(source.Warnf(r.Pos(f.Lookup("rule")), at+"/rule",

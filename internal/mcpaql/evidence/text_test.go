@@ -19,7 +19,7 @@ func TestNames(t *testing.T) {
 		{"x", "", false},
 		{"id2", "id", false},
 	} {
-		if got := Names(c.s, c.name); got != c.want {
+		if got := ContainsName(c.s, c.name); got != c.want {
 			t.Errorf("%q names %q: %v", c.s, c.name, got)
 		}
 	}
@@ -51,7 +51,7 @@ func TestNamesInWords(t *testing.T) {
 		{"Title", "", false},
 		{"- is missing", "_", false},
 	} {
-		if got := NamesInWords(c.s, c.name); got != c.want {
+		if got := ContainsNameInWords(c.s, c.name); got != c.want {
 			t.Errorf("%q names %q: %v", c.s, c.name, got)
 		}
 	}

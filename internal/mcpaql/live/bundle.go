@@ -28,12 +28,12 @@ func (b bundle) finish() {
 		}), func(name string) bool {
 			return !slices.Contains(accepted, name)
 		})
-		names = append(names, slices.DeleteFunc(accepted, func(name string) bool { return op.Param(name) != nil })...)
-		if len(names) > 0 || b.run.Base[op.Name].OK() {
+		names = append(names, slices.DeleteFunc(accepted, func(name string) bool { return op.FindParam(name) != nil })...)
+		if len(names) > 0 || b.run.Base[op.Name].IsOK() {
 			b.run.Evidence.Accepted = append(b.run.Evidence.Accepted, evidence.Accepted{Operation: op.Name, Parameters: names})
 		}
 	}
-	b.unsentValues()
+	b.reportUnsentValues()
 	b.run.JudgeDates()
 	probe.UnseenRows{Run: b.run}.SettleRows()
 	for _, t := range b.run.Rows.Tests {
@@ -41,22 +41,22 @@ func (b bundle) finish() {
 			t.Incomplete = "nothing that the run could call shows it"
 		}
 	}
-	b.run.Evidence.Live = b.live()
+	b.run.Evidence.Live = b.describeRun()
 	if b.run.Options.Probed {
 		b.keepProbed()
 	}
 }
 
-// unsentValues says which values of the user no call had, and why.
-func (b bundle) unsentValues() {
+// reportUnsentValues says which values of the user no call had, and why.
+func (b bundle) reportUnsentValues() {
 	for _, op := range b.run.Catalog.Operations {
 		for _, p := range op.Params {
-			_, given := b.run.Options.Given(op.Name, p.Name)
+			_, given := b.run.Options.FindGiven(op.Name, p.Name)
 			sent := b.run.Caller.GivenSent[[2]string{op.Name, p.Name}]
 			if !given || sent {
 				continue
 			}
-			says := "the value of --values was not sent: " + b.whyUnsent(op, p)
+			says := "the value of --values was not sent: " + b.explainUnsent(op, p)
 			b.run.Rows.Leave("accuracy", op.Name, p.Name, says, true)
 			if !b.run.Options.Values.Lookup(op.Name, p.Name).IsAbsent() {
 				b.run.Notices = append(b.run.Notices, op.Name+" "+p.Name+": "+says)
@@ -65,25 +65,25 @@ func (b bundle) unsentValues() {
 	}
 }
 
-// whyUnsent returns why no call had the value of the user for a parameter.
-func (b bundle) whyUnsent(op *catalog.Operation, p catalog.Parameter) string {
+// explainUnsent returns why no call had the value of the user for a parameter.
+func (b bundle) explainUnsent(op *catalog.Operation, p catalog.Parameter) string {
 	if skipped := b.run.Gate.Skipped[op.Name]; skipped != "" {
 		return skipped
 	}
 	if op.Creates() && p.Rehearses() {
 		return "with it the create stores nothing that another row could examine"
 	}
-	if ending := b.run.Caller.Ending(); ending != "" {
+	if ending := b.run.Caller.ExplainEnding(); ending != "" {
 		return ending
 	}
-	if refused := b.refusal(op, p); refused != "" {
+	if refused := b.findRefusal(op, p); refused != "" {
 		return refused
 	}
 	return "no call of this mode has the parameter"
 }
 
-// policy returns what the user allowed the run to call.
-func (b bundle) policy() jsonv.Value {
+// describePolicy returns what the user allowed the run to call.
+func (b bundle) describePolicy() jsonv.Value {
 	o := b.run.Options
 	policy := jsonv.ObjectOf(
 		"mode", o.Mode,
@@ -97,8 +97,8 @@ func (b bundle) policy() jsonv.Value {
 	return policy
 }
 
-// refusal returns why calls with a parameter were not sent, as the rows say; "" if they do not.
-func (b bundle) refusal(op *catalog.Operation, p catalog.Parameter) string {
+// findRefusal returns why calls with a parameter were not sent, as the rows say; "" if they do not.
+func (b bundle) findRefusal(op *catalog.Operation, p catalog.Parameter) string {
 	for _, u := range b.run.Rows.Untested {
 		if u.Lookup("operation").Text() == op.Name && u.Lookup("parameter").Text() == p.Name {
 			return u.Lookup("reason").Text()
@@ -112,12 +112,12 @@ func (b bundle) refusal(op *catalog.Operation, p catalog.Parameter) string {
 // a case. Their accepted parameters go too, because they fail without a detail.
 func (b bundle) keepProbed() {
 	dropped := func(name string) bool {
-		op := b.run.Catalog.Op(name)
+		op := b.run.Catalog.FindOperation(name)
 		untested := slices.ContainsFunc(b.run.Rows.Untested, func(u jsonv.Value) bool {
 			return u.Lookup("test").Text() == "required" && u.Lookup("operation").Text() == name
 		})
 		called := slices.ContainsFunc(b.run.Evidence.MissingRequired, func(c evidence.ParameterCase) bool { return c.Operation == name })
-		return op != nil && (b.run.Gate.Skipped[name] != "" || untested || !called && !op.Bare())
+		return op != nil && (b.run.Gate.Skipped[name] != "" || untested || !called && !op.RequiresNothing())
 	}
 	b.run.Evidence.OperationDetails = slices.DeleteFunc(b.run.Evidence.OperationDetails, func(d jsonv.Value) bool {
 		return dropped(evidence.ReadDetail(d).Value.Lookup("name").Text())
@@ -161,8 +161,8 @@ type liveNote struct {
 	Calling  []jsonv.Value `member:"transcript,omitempty"`
 }
 
-// live returns the bundle's x_live object.
-func (b bundle) live() jsonv.Value {
+// describeRun returns the bundle's x_live object.
+func (b bundle) describeRun() jsonv.Value {
 	o, session := b.run.Options, b.run.Caller.Session
 	note := liveNote{
 		Tool:     o.Program,
@@ -176,19 +176,19 @@ func (b bundle) live() jsonv.Value {
 		Unasked:  b.run.Unasked,
 		Dialect:  b.run.Dialect,
 		Modes:    b.run.Modes,
-		Policy:   b.policy(),
+		Policy:   b.describePolicy(),
 		Run:      o.RunID,
 		Calls:    b.run.Caller.Calls,
-		Ended:    b.run.Caller.Ending(),
+		Ended:    b.run.Caller.ExplainEnding(),
 		Batch:    b.run.BatchSent,
-		Skipped:  b.skippedOperations(),
+		Skipped:  b.listSkippedOperations(),
 		Notices:  b.run.Notices,
 		Untested: b.run.Rows.Untested,
-		Volatile: b.volatilePaths(),
+		Volatile: b.listVolatilePaths(),
 		Cleanup:  b.run.Cleaner.Cleaned,
 		Left:     b.run.Ledger.Leftovers,
 		Changed:  b.run.Watcher.Changed,
-		Lists:    b.comparedLists(),
+		Lists:    b.describeComparedLists(),
 		Unread:   b.run.Cleaner.Unchecked,
 		Calling:  b.run.Caller.Transcript,
 	}
@@ -198,7 +198,7 @@ func (b bundle) live() jsonv.Value {
 	if j := o.Asking.Judge; j != nil {
 		note.Judge = semantic.JudgeNote(j)
 	}
-	for _, id := range evidence.SortedKeys(b.run.Caller.Short) {
+	for _, id := range evidence.ListKeys(b.run.Caller.Short) {
 		note.CutShort = note.CutShort.With(id, jsonv.String(b.run.Caller.Short[id]))
 	}
 	for _, t := range rule.Tests() {
@@ -209,19 +209,19 @@ func (b bundle) live() jsonv.Value {
 	return evidence.Encode(note)
 }
 
-// volatilePaths are the places in answers that differ from call to call.
-func (b bundle) volatilePaths() (paths []string) {
+// listVolatilePaths are the places in answers that differ from call to call.
+func (b bundle) listVolatilePaths() (paths []string) {
 	for _, op := range b.run.Catalog.Operations {
-		for _, path := range evidence.SortedKeys(b.run.Steady.Masks[op.Name]) {
+		for _, path := range evidence.ListKeys(b.run.Steady.Masks[op.Name]) {
 			paths = append(paths, op.Name+": "+path)
 		}
 	}
 	return paths
 }
 
-// comparedLists says on what it rests that no data of others changed: how many lists were
+// describeComparedLists says on what it rests that no data of others changed: how many lists were
 // compared, and which READ operations were never called. Absent for a run without a census.
-func (b bundle) comparedLists() jsonv.Value {
+func (b bundle) describeComparedLists() jsonv.Value {
 	census := b.run.Gate.Census
 	if census == nil {
 		return jsonv.Value{}
@@ -243,8 +243,8 @@ func (b bundle) comparedLists() jsonv.Value {
 	return compared
 }
 
-// skippedOperations lists the operations that were not called, with the reason.
-func (b bundle) skippedOperations() (skipped []jsonv.Value) {
+// listSkippedOperations lists the operations that were not called, with the reason.
+func (b bundle) listSkippedOperations() (skipped []jsonv.Value) {
 	for _, op := range b.run.Catalog.Operations {
 		if reason := b.run.Gate.Skipped[op.Name]; reason != "" {
 			word, detail, _ := strings.Cut(reason, ": ")
@@ -282,11 +282,11 @@ func (b bundle) planOf(mode string) (plan []OperationPlan, template jsonv.Value)
 			b.run.Options.Mode, p.Mode = m, m
 			var args jsonv.Value
 			args, missing, p.Skipped = b.planCall(op)
-			if barred := b.run.Gate.Barred(op); barred != "" {
+			if barred := b.run.Gate.ExplainBarred(op); barred != "" {
 				p.Skipped = barred
 			}
 			if p.Skipped == "" {
-				p.Skipped = b.run.Gate.Unsent(op, args)
+				p.Skipped = b.run.Gate.ExplainUnsent(op, args)
 			}
 			p.Arguments = jsonv.Value{}
 			if p.Skipped == "" {
@@ -320,16 +320,16 @@ func (b bundle) planCall(op *catalog.Operation) (args, missing jsonv.Value, why 
 		}
 		args = args.With(q.Name, v)
 	}
-	return b.run.Maker.Marking(op, args, ""), missing, why
+	return b.run.Maker.AddMark(op, args, ""), missing, why
 }
 
 // planValue returns a value for a required parameter, without calling anything:
 // what the run would look up is given by name.
 func (b bundle) planValue(op *catalog.Operation, p catalog.Parameter) (jsonv.Value, error) {
-	if v, ok := b.run.Options.Given(op.Name, p.Name); ok {
+	if v, ok := b.run.Options.FindGiven(op.Name, p.Name); ok {
 		return v, nil
 	}
-	x := op.ExecutionParam()
+	x := op.FindExecutionParam()
 	if x != nil && x.Name == p.Name && (b.run.Options.Mode == guard.ModeFull || op.Category != "READ") {
 		return jsonv.String("<one that the run started>"), nil
 	}
@@ -339,5 +339,5 @@ func (b bundle) planValue(op *catalog.Operation, p catalog.Parameter) (jsonv.Val
 		}
 		return jsonv.String("<one that the run created>"), nil
 	}
-	return b.run.Builder.Invented(op, p)
+	return b.run.Builder.InventValue(op, p)
 }

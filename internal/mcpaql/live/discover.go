@@ -26,23 +26,23 @@ type discovery struct{ run *guard.Run }
 
 // discover finds the tools, the operations and the types.
 func (dy discovery) discover() error {
-	dy.run.Phase("tools", 0, 0)
+	dy.run.ReportPhase("tools", 0, 0)
 	if err := dy.listTools(); err != nil {
 		return err
 	}
 	if err := dy.assignTools(); err != nil {
 		return err
 	}
-	dy.run.Phase("introspection", 0, 0)
-	dy.operationList()
-	dy.typeList()
-	dy.details()
+	dy.run.ReportPhase("introspection", 0, 0)
+	dy.readOperationList()
+	dy.readTypeList()
+	dy.readDetails()
 	dy.run.Catalog.LinkEnums()
 	for _, op := range dy.run.Catalog.Operations {
 		dy.run.Catalog.Assess(op)
 	}
 	for _, op := range dy.run.Catalog.Operations {
-		if reason := dy.run.Gate.Barred(op); reason != "" && op.Name != "introspect" {
+		if reason := dy.run.Gate.ExplainBarred(op); reason != "" && op.Name != "introspect" {
 			dy.run.Gate.Skipped[op.Name] = reason
 		}
 	}
@@ -100,8 +100,8 @@ func (dy discovery) listTools() error {
 	if len(names) == 0 {
 		return &NoAdapterError{Reason: "the server has no tools: tools/list is empty"}
 	}
-	if dy.run.Options.Tool != "" && dy.run.Catalog.ToolNamed(dy.run.Options.Tool).Name == "" {
-		return &NoAdapterError{Reason: "there is no tool " + evidence.Quoted(dy.run.Options.Tool), Tools: names}
+	if dy.run.Options.Tool != "" && dy.run.Catalog.FindTool(dy.run.Options.Tool).Name == "" {
+		return &NoAdapterError{Reason: "there is no tool " + evidence.Quote(dy.run.Options.Tool), Tools: names}
 	}
 	if len(dy.run.Catalog.Tools) == 0 {
 		return &NoAdapterError{Reason: "no tool is named like one of MCP-AQL (mcp_aql, mcp_aql_…, mcpaql or mcpaql_…); --tool names one", Tools: names}
@@ -119,7 +119,7 @@ func (dy discovery) assignTools() error {
 		if m == nil {
 			continue
 		}
-		prefixes[evidence.Quoted(m[1])] = true
+		prefixes[evidence.Quote(m[1])] = true
 		if m[2] == "" {
 			dy.run.Catalog.Single = t.Name
 		} else {
@@ -127,7 +127,7 @@ func (dy discovery) assignTools() error {
 		}
 	}
 	if len(prefixes) > 1 {
-		return &NoAdapterError{Reason: "there are tools of several adapters: --prefix chooses one of " + strings.Join(evidence.SortedKeys(prefixes), ", ")}
+		return &NoAdapterError{Reason: "there are tools of several adapters: --prefix chooses one of " + strings.Join(evidence.ListKeys(prefixes), ", ")}
 	}
 	reader := lists.First(dy.run.Catalog.Tools, func(t catalog.Tool) bool {
 		return strings.Contains(strings.ToLower(t.Description), "introspect") && t.Annotations.Lookup("readOnlyHint").Bool()
@@ -137,26 +137,26 @@ func (dy discovery) assignTools() error {
 	return nil
 }
 
-// operationList requests the list of operations. If the documented request fails, it
+// readOperationList requests the list of operations. If the documented request fails, it
 // tries the alternatives that adapters are known to use; the row is judged by the
 // first answer.
-func (dy discovery) operationList() {
+func (dy discovery) readOperationList() {
 	r := dy.run.Caller.Introspect("query", "operations")
-	if r.Sent() {
+	if r.WasSent() {
 		dy.run.Evidence.OperationsList = r.Response()
 	} else {
-		dy.run.Caller.CutsShort("operations", "types", "details", "completeness", "snake-case")
+		dy.run.Caller.CutShort("operations", "types", "details", "completeness", "snake-case")
 	}
 	read := evidence.ReadOperations(r.Data())
 	if read.Value.Lookup("operations").Kind() != jsonv.KindArray {
-		if again := dy.run.Caller.Introspect(); again.OK() {
+		if again := dy.run.Caller.Introspect(); again.IsOK() {
 			dy.run.Bare = true
-			dy.run.Speaks("introspect takes no query")
+			dy.run.AddDialect("introspect takes no query")
 			read = evidence.ReadOperations(again.Data())
 		}
 	}
 	for _, odd := range read.Odd {
-		dy.run.Speaks(odd)
+		dy.run.AddDialect(odd)
 	}
 	proto := r.Data().Lookup("_protocol")
 	dy.run.Evidence.SpecVersion = proto.Lookup("version").Text()
@@ -180,7 +180,7 @@ func (dy discovery) readOperation(v jsonv.Value) *catalog.Operation {
 	if !slices.Contains(rule.SemanticCategories, op.Category) {
 		op.Category = op.Endpoint
 		if slices.Contains(rule.SemanticCategories, op.Category) {
-			dy.run.Speaks("the category is taken from the endpoint")
+			dy.run.AddDialect("the category is taken from the endpoint")
 		}
 	}
 	op.Verb, op.Resource = catalog.SplitName(op.Name)
@@ -188,16 +188,16 @@ func (dy discovery) readOperation(v jsonv.Value) *catalog.Operation {
 	return op
 }
 
-func (dy discovery) typeList() {
+func (dy discovery) readTypeList() {
 	r := dy.run.Caller.Introspect("query", "types")
-	if r.Sent() {
+	if r.WasSent() {
 		dy.run.Evidence.TypesList = r.Response()
 	} else {
-		dy.run.Caller.CutsShort("types")
+		dy.run.Caller.CutShort("types")
 	}
 	for i, v := range r.Data().Lookup("types").Elems() {
 		var odd evidence.Reading
-		v = odd.Named(v, evidence.OperationNameKeys, "types")
+		v = odd.CopyName(v, evidence.OperationNameKeys, "types")
 		t := &catalog.NamedType{Name: v.Lookup("name").Text(), Kind: v.Lookup("kind").Text(), Detail: v}
 		if t.Name == "" || i >= maxOperations {
 			continue
@@ -211,27 +211,27 @@ func (dy discovery) typeList() {
 	}
 }
 
-// details requests the details of every operation.
-func (dy discovery) details() {
+// readDetails requests the details of every operation.
+func (dy discovery) readDetails() {
 	for i, op := range dy.run.Catalog.Operations {
-		dy.run.Phase("introspection", i, len(dy.run.Catalog.Operations))
+		dy.run.ReportPhase("introspection", i, len(dy.run.Catalog.Operations))
 		var d jsonv.Value
 		if !dy.run.Bare {
 			r := dy.run.Caller.Introspect("query", "operations", "name", op.Name)
-			d = dy.detailIn(op, r)
-			if !r.Sent() {
-				dy.run.Caller.CutsShort("details", "completeness")
+			d = dy.findDetail(op, r)
+			if !r.WasSent() {
+				dy.run.Caller.CutShort("details", "completeness")
 				if !holdsDetail(op.Info) {
-					dy.run.Gate.Skipped[op.Name] = dy.run.Caller.EndedBefore()
+					dy.run.Gate.Skipped[op.Name] = dy.run.Caller.ExplainUntested()
 				}
 			}
-			if d.Kind() != jsonv.KindObject && r.Sent() && d.Kind() != jsonv.KindNull && !d.IsAbsent() {
+			if d.Kind() != jsonv.KindObject && r.WasSent() && d.Kind() != jsonv.KindNull && !d.IsAbsent() {
 				dy.run.Evidence.OperationDetails = append(dy.run.Evidence.OperationDetails, d)
 			}
 		}
 		if d.Kind() != jsonv.KindObject && holdsDetail(op.Info) {
 			d = op.Info
-			dy.run.Speaks("details are inside the operation list")
+			dy.run.AddDialect("details are inside the operation list")
 		}
 		if d.Kind() != jsonv.KindObject {
 			continue
@@ -239,7 +239,7 @@ func (dy discovery) details() {
 		dy.run.Evidence.OperationDetails = append(dy.run.Evidence.OperationDetails, d)
 		r := evidence.ReadDetail(d)
 		for _, odd := range r.Odd {
-			dy.run.Speaks(odd)
+			dy.run.AddDialect(odd)
 		}
 		op.Detail = r.Value
 		if r.Unreadable != "" {
@@ -254,10 +254,10 @@ func holdsDetail(info jsonv.Value) bool {
 	return slices.ContainsFunc(evidence.ParameterListKeys, func(key string) bool { return !info.Lookup(key).IsAbsent() })
 }
 
-// detailIn finds the detail of an operation in an answer.
-func (dy discovery) detailIn(op *catalog.Operation, r guard.Reply) jsonv.Value {
+// findDetail finds the detail of an operation in an answer.
+func (dy discovery) findDetail(op *catalog.Operation, r guard.Reply) jsonv.Value {
 	d := r.Data().Lookup("operation")
-	if !r.OK() || d.Kind() == jsonv.KindObject || d.Kind() == jsonv.KindNull {
+	if !r.IsOK() || d.Kind() == jsonv.KindObject || d.Kind() == jsonv.KindNull {
 		return d
 	}
 	for _, place := range []string{"data", "data.details", "data.operation_details", "data.operations.0"} {
@@ -269,7 +269,7 @@ func (dy discovery) detailIn(op *catalog.Operation, r guard.Reply) jsonv.Value {
 		if name != "" && name != op.Name {
 			continue
 		}
-		if dy.run.Speaks("the detail of an operation is in " + place + " instead of data.operation") {
+		if dy.run.AddDialect("the detail of an operation is in " + place + " instead of data.operation") {
 			dy.run.Rows.Fail("consistency.place", r,
 				"the detail of %s is in %s instead of data.operation", op.Name, place)
 		}
@@ -289,7 +289,7 @@ func (dy discovery) readDetail(op *catalog.Operation) {
 		if lp.Sensitive {
 			dy.run.Caller.Sensitive[lp.Name] = true
 		}
-		if lp.Name != "" && op.Param(lp.Name) == nil {
+		if lp.Name != "" && op.FindParam(lp.Name) == nil {
 			op.Params = append(op.Params, lp)
 		}
 	}
@@ -301,7 +301,7 @@ func (dy discovery) readDetail(op *catalog.Operation) {
 // one, it is started a second time.
 func (dy discovery) findModes() {
 	if len(dy.run.Catalog.Families) > 0 {
-		addMode(&dy.run.Modes, semanticMode(dy.run.Catalog.Families))
+		addMode(&dy.run.Modes, nameSemanticMode(dy.run.Catalog.Families))
 	}
 	if dy.run.Catalog.Single != "" {
 		addMode(&dy.run.Modes, "single")
@@ -315,8 +315,8 @@ func (dy discovery) findModes() {
 			addMode(&dy.run.Evidence.EndpointModes, m)
 		}
 	}
-	if dy.run.Caller.Ending() != "" {
-		dy.run.Caller.CutsShort("modes")
+	if dy.run.Caller.ExplainEnding() != "" {
+		dy.run.Caller.CutShort("modes")
 	}
 }
 
@@ -326,8 +326,8 @@ func addMode(modes *[]string, m string) {
 	}
 }
 
-// semanticMode returns the mode of an adapter with a tool for each category.
-func semanticMode(families map[string]string) string {
+// nameSemanticMode returns the mode of an adapter with a tool for each category.
+func nameSemanticMode(families map[string]string) string {
 	for f := range families {
 		if !slices.Contains(rule.SemanticCategories, f) {
 			return "semantic:custom"
@@ -345,7 +345,7 @@ func (dy discovery) findOtherModes() {
 		if hasBoth || isKnown || dy.run.Caller.Dead != "" {
 			continue
 		}
-		families, single, ok := dy.otherLaunch(variant)
+		families, single, ok := dy.readOtherLaunch(variant)
 		isOther := len(families) > 0 && cat.Single != "" || single && len(cat.Families) > 0
 		switch {
 		case !ok || !isOther:
@@ -353,15 +353,15 @@ func (dy discovery) findOtherModes() {
 		case single:
 			addMode(&dy.run.Modes, "single")
 		default:
-			addMode(&dy.run.Modes, semanticMode(families))
+			addMode(&dy.run.Modes, nameSemanticMode(families))
 		}
 		return
 	}
 }
 
-// otherLaunch starts the adapter in another endpoint mode and checks whether it
+// readOtherLaunch starts the adapter in another endpoint mode and checks whether it
 // answers there.
-func (dy discovery) otherLaunch(variant string) (families map[string]string, single, ok bool) {
+func (dy discovery) readOtherLaunch(variant string) (families map[string]string, single, ok bool) {
 	s, err := dy.run.Caller.Tape.Dial(dy.run.Caller.Ctx, variant)
 	if err != nil || s == nil {
 		return nil, false, false
@@ -376,5 +376,5 @@ func (dy discovery) otherLaunch(variant string) (families map[string]string, sin
 		return nil, false, false
 	}
 	r := other.Caller.Introspect("query", "operations")
-	return other.Catalog.Families, other.Catalog.Single != "", r.OK()
+	return other.Catalog.Families, other.Catalog.Single != "", r.IsOK()
 }

@@ -61,7 +61,7 @@ func Collect(ctx context.Context, o guard.Options) (*evidence.Evidence, error) {
 func collect(ctx context.Context, c *guard.Run) (*evidence.Evidence, error) {
 	limited, cancel := mcp.WithLimit(ctx, "--budget", c.Options.Budget)
 	defer cancel()
-	c.Caller.Ctx = c.Caller.Tape.Context(limited)
+	c.Caller.Ctx = c.Caller.Tape.BindContext(limited)
 	if err := dial(c); err != nil {
 		return nil, err
 	}
@@ -71,9 +71,9 @@ func collect(ctx context.Context, c *guard.Run) (*evidence.Evidence, error) {
 	if err != nil && !errors.As(err, &broken) {
 		return nil, err
 	}
-	c.Caller.Tape.Introspected(c.Caller.Sensitive, c.Options.Values)
+	c.Caller.Tape.SetSecrets(c.Caller.Sensitive, c.Options.Values)
 	if c.Options.Mode != guard.ModePlan && broken == nil {
-		err = runGuarded(c, func() error { probe.All(c); return nil })
+		err = runGuarded(c, func() error { probe.RunAll(c); return nil })
 	}
 	bundle{c}.finish()
 	return c.Evidence, err
@@ -194,12 +194,12 @@ func Clean(ctx context.Context, o guard.Options, left []Left) (Cleaned, error) {
 	runs := lists.Map(left, func(l Left) string { return l.RunID })
 	var out Cleaned
 	for _, create := range c.Catalog.Operations {
-		remove := c.Gate.Remover(create)
+		remove := c.Gate.FindRemover(create)
 		if create.Category != "CREATE" || create.Verb != "create" || remove == nil {
 			continue
 		}
 		x := cleaning{run: c, create: create, remove: remove, out: &out}
-		for _, t := range c.Lister.Marked(create, runs) {
+		for _, t := range c.Lister.FindMarked(create, runs) {
 			x.drop(t)
 		}
 		for _, l := range left {
@@ -228,14 +228,14 @@ func (x *cleaning) drop(t guard.CreatedThing) {
 	ledger.Add(x.create.Resource, t)
 	x.run.Cleaner.RemoveOne(x.run.Caller.Ctx, x.create, x.remove, t)
 	if len(ledger.Leftovers) > before {
-		x.out.Failed = append(x.out.Failed, x.name(t)+": "+ledger.Leftovers[before].Lookup("reason").Text())
+		x.out.Failed = append(x.out.Failed, x.formatThing(t)+": "+ledger.Leftovers[before].Lookup("reason").Text())
 	} else {
-		x.out.Removed = append(x.out.Removed, x.name(t))
+		x.out.Removed = append(x.out.Removed, x.formatThing(t))
 	}
 }
 
-func (x *cleaning) name(t guard.CreatedThing) string {
-	return strings.TrimSpace(x.remove.Name + " " + reference.Text(t.ID))
+func (x *cleaning) formatThing(t guard.CreatedThing) string {
+	return strings.TrimSpace(x.remove.Name + " " + reference.FormatText(t.ID))
 }
 
 // dropNamed removes the items that the journal of a run names, if they carry the mark of one
@@ -246,12 +246,12 @@ func (x *cleaning) dropNamed(l Left, runs []string) {
 		if id.Created != x.create.Name || id.ID.IsAbsent() || slices.ContainsFunc(x.seen, t.Equal) {
 			continue
 		}
-		ours, gone := x.run.Lister.Fate(x.create, t, runs)
+		ours, gone := x.run.Lister.DetermineFate(x.create, t, runs)
 		switch {
 		case ours:
 			x.drop(t)
 		case !gone:
-			x.out.Failed = append(x.out.Failed, x.name(t)+": it does not carry the mark of a run, so it is left alone")
+			x.out.Failed = append(x.out.Failed, x.formatThing(t)+": it does not carry the mark of a run, so it is left alone")
 		}
 	}
 }
@@ -287,7 +287,7 @@ func (dy discovery) checkNames() error {
 		}
 	}
 	for _, rule := range dy.run.Options.AppendOnly {
-		if name, _, _ := strings.Cut(rule, ":"); dy.run.Catalog.Op(name) == nil {
+		if name, _, _ := strings.Cut(rule, ":"); dy.run.Catalog.FindOperation(name) == nil {
 			return &UnknownNameError{"--append-only", name, source.Nearest(name, all)}
 		}
 	}
@@ -316,7 +316,7 @@ func ReadValues(f *source.File) (jsonv.Value, *source.File, source.Diagnostics) 
 	}
 	for op, params := range root.Members() {
 		if params.Kind() != jsonv.KindObject {
-			mistake(params, "/"+op, "expected an object {parameter: value} for %s, this is %s", evidence.Excerpt(op, 60), evidence.Describe(params))
+			mistake(params, "/"+op, "expected an object {parameter: value} for %s, this is %s", evidence.QuoteStart(op, 60), evidence.Describe(params))
 		}
 	}
 	for _, n := range notes {
@@ -335,7 +335,7 @@ func ReadValues(f *source.File) (jsonv.Value, *source.File, source.Diagnostics) 
 // there for that reason.
 func (dy discovery) checkValues(names []string) {
 	for name, params := range dy.run.Options.Values.Members() {
-		op := dy.run.Catalog.Op(name)
+		op := dy.run.Catalog.FindOperation(name)
 		switch {
 		case name == "*":
 			for param, v := range params.Members() {
@@ -350,12 +350,12 @@ func (dy discovery) checkValues(names []string) {
 			if op.Detail.IsAbsent() {
 				continue
 			}
-			if p := op.Param(param); p != nil {
+			if p := op.FindParam(param); p != nil {
 				dy.checkValue(op, *p, v)
 				continue
 			}
 			known := lists.Map(op.Params, func(p catalog.Parameter) string { return p.Name })
-			dy.report(v, fmt.Sprintf("--values: %s documents no parameter %s", name, evidence.Excerpt(param, 60)), source.DidYouMean(param, known))
+			dy.report(v, fmt.Sprintf("--values: %s documents no parameter %s", name, evidence.QuoteStart(param, 60)), source.DidYouMean(param, known))
 		}
 	}
 }
@@ -364,7 +364,7 @@ func (dy discovery) checkValues(names []string) {
 // has the parameter.
 func (dy discovery) checkEverywhere(param string, v jsonv.Value) {
 	for _, op := range dy.run.Catalog.Operations {
-		p := op.Param(param)
+		p := op.FindParam(param)
 		if p != nil && dy.run.Options.Values.Lookup(op.Name, param).IsAbsent() && !dy.checkValue(op, *p, v) {
 			return
 		}
@@ -377,7 +377,7 @@ func (dy discovery) checkValue(op *catalog.Operation, p catalog.Parameter, v jso
 	if want == "" {
 		return true
 	}
-	dy.report(v, fmt.Sprintf("--values: %s of %s must be %s, this is %s", evidence.Excerpt(p.Name, 60), op.Name, want, evidence.Describe(v)),
+	dy.report(v, fmt.Sprintf("--values: %s of %s must be %s, this is %s", evidence.QuoteStart(p.Name, 60), op.Name, want, evidence.Describe(v)),
 		"it is sent as it is, and calls with it may fail for that reason")
 	return false
 }

@@ -17,8 +17,8 @@ import (
 // how JavaScript compares, prints and walks values (ECMA-262). The functions here
 // implement only those rules.
 
-// Truthy implements JavaScript's ToBoolean.
-func Truthy(v jsonv.Value) bool {
+// IsTruthy implements JavaScript's ToBoolean.
+func IsTruthy(v jsonv.Value) bool {
 	switch v.Kind() {
 	case jsonv.KindAbsent, jsonv.KindNull:
 		return false
@@ -32,9 +32,9 @@ func Truthy(v jsonv.Value) bool {
 	return true
 }
 
-// Identical implements JavaScript's === for two values from different JSON texts:
+// IsIdentical implements JavaScript's === for two values from different JSON texts:
 // lists and objects are never identical.
-func Identical(a, b jsonv.Value) bool {
+func IsIdentical(a, b jsonv.Value) bool {
 	switch a.Kind() {
 	case jsonv.KindArray, jsonv.KindObject:
 		return false
@@ -58,8 +58,8 @@ func FormatNumber(f float64) string {
 	return jsonv.Float(f).Literal()
 }
 
-// Text implements JavaScript's String(value); absent is "undefined".
-func Text(v jsonv.Value) string {
+// FormatText implements JavaScript's String(value); absent is "undefined".
+func FormatText(v jsonv.Value) string {
 	switch v.Kind() {
 	case jsonv.KindAbsent:
 		return "undefined"
@@ -77,16 +77,16 @@ func Text(v jsonv.Value) string {
 	parts := make([]string, v.Len())
 	for i, e := range v.Elems() {
 		if e.Kind() != jsonv.KindNull {
-			parts[i] = Text(e)
+			parts[i] = FormatText(e)
 		}
 	}
 	return strings.Join(parts, ",")
 }
 
-// Members returns an object's members as JavaScript sees them after
+// ListMembers returns an object's members as JavaScript sees them after
 // JSON.parse: of a key written twice the last value takes the place of
 // the first, and keys that are array indices come first, ascending.
-func Members(v jsonv.Value) []jsonv.Member {
+func ListMembers(v jsonv.Value) []jsonv.Member {
 	out, seen, indices := make([]jsonv.Member, 0, v.Len()), make(map[string]bool, v.Len()), false
 	for k := range v.Members() {
 		if seen[k] {
@@ -95,22 +95,22 @@ func Members(v jsonv.Value) []jsonv.Member {
 		seen[k] = true
 		e, _ := v.Get(k)
 		out = append(out, jsonv.Member{Key: k, Value: e})
-		_, index := arrayIndex(k)
+		_, index := parseIndex(k)
 		indices = indices || index
 	}
 	if indices {
 		slices.SortStableFunc(out, func(a, b jsonv.Member) int {
-			i, _ := arrayIndex(a.Key)
-			j, _ := arrayIndex(b.Key)
+			i, _ := parseIndex(a.Key)
+			j, _ := parseIndex(b.Key)
 			return cmp.Compare(i, j)
 		})
 	}
 	return out
 }
 
-// arrayIndex reads a canonical array index, "0" to "4294967294"; a key that is none is
+// parseIndex reads a canonical array index, "0" to "4294967294"; a key that is none is
 // greater than each of them.
-func arrayIndex(s string) (int64, bool) {
+func parseIndex(s string) (int64, bool) {
 	if n, err := strconv.ParseUint(s, 10, 32); err == nil && (s == "0" || s[0] != '0') && n < math.MaxUint32 {
 		return int64(n), true
 	}
@@ -123,22 +123,22 @@ func Stringify(v jsonv.Value) string {
 	if v.IsAbsent() {
 		return ""
 	}
-	return canonical(v).String()
+	return canonicalize(v).String()
 }
 
-// canonical returns a value with the numbers and the members that JavaScript holds.
-func canonical(v jsonv.Value) jsonv.Value {
+// canonicalize returns a value with the numbers and the members that JavaScript holds.
+func canonicalize(v jsonv.Value) jsonv.Value {
 	switch v.Kind() {
 	case jsonv.KindNumber:
 		return jsonv.Float(v.Float64() + 0) // -0 + 0 is 0
 	case jsonv.KindObject:
-		v = jsonv.Object(Members(v)...)
+		v = jsonv.Object(ListMembers(v)...)
 	}
-	return v.Map(func(k string, e jsonv.Value) (string, jsonv.Value) { return k, canonical(e) })
+	return v.Map(func(k string, e jsonv.Value) (string, jsonv.Value) { return k, canonicalize(e) })
 }
 
-// units returns a text as the UTF-16 code units that JavaScript counts.
-func units(s string) []uint16 {
+// splitUnits returns a text as the UTF-16 code units that JavaScript counts.
+func splitUnits(s string) []uint16 {
 	out := make([]uint16, 0, len(s))
 	for i := 0; i < len(s); {
 		if u, ok := jsonv.SurrogateAt(s[i:]); ok {
@@ -153,8 +153,8 @@ func units(s string) []uint16 {
 	return out
 }
 
-// unitText returns the text of one UTF-16 code unit.
-func unitText(u uint16) string {
+// formatUnit returns the text of one UTF-16 code unit.
+func formatUnit(u uint16) string {
 	if u < 0xd800 || u > 0xdfff {
 		return string(rune(u))
 	}
@@ -183,16 +183,16 @@ func step(v jsonv.Value, seg string) jsonv.Value {
 		if seg == "length" {
 			return jsonv.Int(int64(v.Len()))
 		}
-		if i, ok := arrayIndex(seg); ok && i < int64(v.Len()) {
+		if i, ok := parseIndex(seg); ok && i < int64(v.Len()) {
 			return v.At(int(i))
 		}
 	case jsonv.KindString:
-		u := units(v.Text())
+		u := splitUnits(v.Text())
 		if seg == "length" {
 			return jsonv.Int(int64(len(u)))
 		}
-		if i, ok := arrayIndex(seg); ok && i < int64(len(u)) {
-			return jsonv.String(unitText(u[i]))
+		if i, ok := parseIndex(seg); ok && i < int64(len(u)) {
+			return jsonv.String(formatUnit(u[i]))
 		}
 	}
 	return jsonv.Value{}

@@ -36,11 +36,11 @@ func TestText(t *testing.T) {
 	for in, want := range map[string]string{
 		`["a",null,[1,[2]],{}]`: "a,,1,2,[object Object]", `true`: "true", `1e400`: "Infinity", `-0`: "0", `[]`: "", `null`: "null",
 	} {
-		if got := Text(parse(t, in)); got != want {
+		if got := FormatText(parse(t, in)); got != want {
 			t.Errorf("%s: got %q, want %q", in, got, want)
 		}
 	}
-	if got := Text(jsonv.Value{}); got != "undefined" {
+	if got := FormatText(jsonv.Value{}); got != "undefined" {
 		t.Errorf("absent: %q", got)
 	}
 }
@@ -75,11 +75,11 @@ func TestIdentical(t *testing.T) {
 		{`false`, `null`, false},
 		{`0`, `-0`, true},
 	} {
-		if got := Identical(parse(t, c.a), parse(t, c.b)); got != c.want {
+		if got := IsIdentical(parse(t, c.a), parse(t, c.b)); got != c.want {
 			t.Errorf("%s === %s: %v", c.a, c.b, got)
 		}
 	}
-	if !Identical(jsonv.Value{}, jsonv.Value{}) || Identical(jsonv.Value{}, jsonv.Null()) {
+	if !IsIdentical(jsonv.Value{}, jsonv.Value{}) || IsIdentical(jsonv.Value{}, jsonv.Null()) {
 		t.Error("absent is identical to absent only")
 	}
 }
@@ -107,7 +107,7 @@ func TestReferenceLeaks(t *testing.T) {
 }
 
 func TestTruthy(t *testing.T) {
-	if !Truthy(parse(t, `[]`)) || Truthy(parse(t, `0`)) || Truthy(parse(t, `""`)) || Truthy(parse(t, `1e-400`)) || !Truthy(parse(t, `"0"`)) {
+	if !IsTruthy(parse(t, `[]`)) || IsTruthy(parse(t, `0`)) || IsTruthy(parse(t, `""`)) || IsTruthy(parse(t, `1e-400`)) || !IsTruthy(parse(t, `"0"`)) {
 		t.Error("truthy is not JavaScript's")
 	}
 }

@@ -68,16 +68,16 @@ type Rule struct {
 	Fix         string // how to fix a violation
 }
 
-// Weight returns the rule's weight in a rule set.
-func (r *Rule) Weight(s Set) Weight {
+// FindWeight returns the rule's weight in a rule set.
+func (r *Rule) FindWeight(s Set) Weight {
 	if s == Strict {
 		return r.Strict
 	}
 	return r.Reference
 }
 
-// Normative reports whether the normative document itself contains the requirement.
-func (r *Rule) Normative() bool {
+// IsNormative reports whether the normative document itself contains the requirement.
+func (r *Rule) IsNormative() bool {
 	return strings.HasPrefix(r.Section, "D ") || strings.Contains(r.Section, ", D ")
 }
 
@@ -252,8 +252,8 @@ func explainRule(r Rule) string {
 		r.ID, r.Requirement, r.Section, r.Reference, r.Strict, r.Says, r.Fix)
 }
 
-// Markdown returns the reference documentation of the rules.
-func Markdown() string {
+// WriteMarkdown returns the reference documentation of the rules.
+func WriteMarkdown() string {
 	var b strings.Builder
 	b.WriteString(table().Introduction)
 	for _, d := range Documents() {
@@ -281,11 +281,11 @@ func testMarkdown(b *strings.Builder, t Test) {
 		b.WriteString(head)
 		head = ""
 		fmt.Fprintf(b, "| `%s` | %s %s | %s | %s | %s | %s |\n", r.ID, r.Requirement, r.Section, r.Reference, r.Strict,
-			tableCell(r.Says), tableCell(r.Fix))
+			escapeCell(r.Says), escapeCell(r.Fix))
 	}
 }
 
-// tableCell escapes a sentence for a cell of a Markdown table.
-func tableCell(s string) string {
+// escapeCell escapes a sentence for a cell of a Markdown table.
+func escapeCell(s string) string {
 	return strings.NewReplacer("|", `\|`, "*", `\*`, "<", "&lt;").Replace(s)
 }

@@ -39,8 +39,8 @@ type Patience struct {
 	last error
 }
 
-// Saw records an outcome and returns it.
-func (p *Patience) Saw(err error) error {
+// Record records an outcome and returns it.
+func (p *Patience) Record(err error) error {
 	if err == nil || errors.Is(err, llm.ErrRefused) {
 		p.row = 0
 		return err
@@ -53,8 +53,8 @@ func (p *Patience) Saw(err error) error {
 	return err
 }
 
-// Over returns the reason why no more questions are asked; nil while they are.
-func (p *Patience) Over() error {
+// ExplainEnd returns the reason why no more questions are asked; nil while they are.
+func (p *Patience) ExplainEnd() error {
 	if p.row >= maxInRow {
 		return p.last
 	}
@@ -89,17 +89,17 @@ func JudgeAnswers(ctx context.Context, e *evidence.Evidence, o Asking) {
 		}
 		k, votes := judgeCase(s), max(o.Votes, 1)
 		key := o.Judge.Key(k, votes)
-		if !o.Again && judgedBy(s, o, key, votes) {
+		if !o.Again && isJudgedBy(s, o, key, votes) {
 			continue
 		}
-		v, kept, err := llm.Verdict{}, false, p.Over()
+		v, kept, err := llm.Verdict{}, false, p.ExplainEnd()
 		if err == nil && o.Cache != nil && key != "" && !o.Again {
 			v, kept = o.Cache.Get(key)
 			kept = kept && v.Valid()
 		}
 		if err == nil && !kept {
 			v, err = o.Judge.Judge(ctx, k, votes)
-			if err = p.Saw(err); err != nil && ctx.Err() != nil {
+			if err = p.Record(err); err != nil && ctx.Err() != nil {
 				err = context.Cause(ctx)
 			}
 		}
@@ -126,9 +126,9 @@ func JudgeAnswers(ctx context.Context, e *evidence.Evidence, o Asking) {
 	}
 }
 
-// judgedBy reports whether a case has a verdict that this judge would be
+// isJudgedBy reports whether a case has a verdict that this judge would be
 // asked for: of the same judge, on the same answer as far as that is known.
-func judgedBy(s *evidence.SemanticCase, o Asking, key string, votes int) bool {
+func isJudgedBy(s *evidence.SemanticCase, o Asking, key string, votes int) bool {
 	j := s.Judge
 	if j == nil || s.Unjudged != "" {
 		return false
@@ -162,7 +162,7 @@ func judgeCase(s *evidence.SemanticCase) llm.Case {
 	}))
 	k := llm.Case{Question: cmp.Or(s.Question, s.Name), Facts: s.Facts, Calls: string(calls)}
 	if !s.ResponseText.IsAbsent() {
-		k.Answer = display.Truncate(reference.Text(s.ResponseText), judgedAnswer)
+		k.Answer = display.Truncate(reference.FormatText(s.ResponseText), judgedAnswer)
 	}
 	if k.Facts == "" {
 		var facts []string
@@ -187,14 +187,14 @@ func JudgeNote(j llm.Judge) jsonv.Value {
 	o := jsonv.ObjectOf("kind", j.Kind(), "name", j.Model())
 	if c, ok := j.(*llm.Client); ok {
 		calls, tokens := c.Used()
-		o = evidence.Merged(o, jsonv.ObjectOf("calls", calls, "tokens", tokens))
+		o = evidence.Merge(o, jsonv.ObjectOf("calls", calls, "tokens", tokens))
 	}
 	return o
 }
 
-// WithVerdicts returns a bundle with the verdicts of evidence that was read from
+// AddVerdicts returns a bundle with the verdicts of evidence that was read from
 // it and judged. Everything else in it stays as it is.
-func WithVerdicts(bundle jsonv.Value, e *evidence.Evidence) (jsonv.Value, error) {
+func AddVerdicts(bundle jsonv.Value, e *evidence.Evidence) (jsonv.Value, error) {
 	var tests []jsonv.Value
 	for i, c := range bundle.Lookup("semantic_tests").Elems() {
 		if i >= len(e.Semantics) {

@@ -41,8 +41,8 @@ type Diff struct {
 // category are distinguished by their order.
 func Compare(before, after *Report) Diff {
 	d := Diff{Before: before, After: after}
-	keys, old := rowsOf(before)
-	newKeys, now := rowsOf(after)
+	keys, old := indexRows(before)
+	newKeys, now := indexRows(after)
 	for _, k := range newKeys {
 		row := now[k]
 		c := RowChange{Category: k.category, Test: k.test, After: row.Result, Detail: row.Detail}
@@ -82,8 +82,8 @@ type rowKey struct {
 	n              int
 }
 
-// rowsOf treats a row that does not apply as one that was skipped.
-func rowsOf(r *Report) (keys []rowKey, rows map[rowKey]TestResult) {
+// indexRows treats a row that does not apply as one that was skipped.
+func indexRows(r *Report) (keys []rowKey, rows map[rowKey]TestResult) {
 	rows = map[rowKey]TestResult{}
 	n := map[rowKey]int{}
 	add := func(k rowKey, t TestResult) { keys, rows[k] = append(keys, k), t }
@@ -100,15 +100,15 @@ func rowsOf(r *Report) (keys []rowKey, rows map[rowKey]TestResult) {
 	return keys, rows
 }
 
-// Regressed reports whether anything got worse.
-func (d Diff) Regressed() bool {
+// HasRegressed reports whether anything got worse.
+func (d Diff) HasRegressed() bool {
 	known := d.Before.AchievedLevel >= 0 && d.After.AchievedLevel >= 0
 	return d.After.ConformanceLevel < d.Before.ConformanceLevel || known && d.After.AchievedLevel < d.Before.AchievedLevel ||
 		slices.ContainsFunc(d.Rows, func(r RowChange) bool { return r.Change == Worse || r.Change == Gone })
 }
 
-// Text lists the differences, worst first, and counts the rest.
-func (d Diff) Text() string {
+// FormatText lists the differences, worst first, and counts the rest.
+func (d Diff) FormatText() string {
 	var b strings.Builder
 	n := map[Change]int{}
 	for _, kind := range []Change{Worse, Gone, Better, New} {
@@ -117,7 +117,7 @@ func (d Diff) Text() string {
 				continue
 			}
 			fmt.Fprintf(&b, "%-6s %s / %s: %s -> %s\n",
-				kind, display.OneLine(r.Category), display.OneLine(r.Test), orNone(r.Before), orNone(r.After))
+				kind, display.OneLine(r.Category), display.OneLine(r.Test), nameOrNone(r.Before), nameOrNone(r.After))
 			if kind == Worse && r.Detail != "" {
 				fmt.Fprintf(&b, "       %s\n", display.OneLine(r.Detail))
 			}
@@ -133,10 +133,10 @@ func (d Diff) Text() string {
 		fmt.Fprintf(&b, "achieved level: %d -> %d\n", d.Before.AchievedLevel, d.After.AchievedLevel)
 	}
 	if d.Before.Rules != d.After.Rules {
-		fmt.Fprintf(&b, "rules: %s -> %s (verdicts of different rule sets differ for that reason alone)\n", orNone(d.Before.Rules), orNone(d.After.Rules))
+		fmt.Fprintf(&b, "rules: %s -> %s (verdicts of different rule sets differ for that reason alone)\n", nameOrNone(d.Before.Rules), nameOrNone(d.After.Rules))
 	}
 	fmt.Fprintf(&b, "%d worse, %d gone, %d better, %d new, %d unchanged\n", n[Worse], n[Gone], n[Better], n[New], n[Same])
 	return b.String()
 }
 
-func orNone[T ~string](s T) string { return cmp.Or(string(s), "(none)") }
+func nameOrNone[T ~string](s T) string { return cmp.Or(string(s), "(none)") }

@@ -63,11 +63,11 @@ type Report struct {
 	Basis string `member:"basis,omitempty"`
 }
 
-// BasisOf returns the text for [Report.Basis].
-func BasisOf(compared int, uncalled []string) string {
+// DescribeBasis returns the text for [Report.Basis].
+func DescribeBasis(compared int, uncalled []string) string {
 	text := "That no data of others changed rests on " + display.Count(compared, "list")
 	if len(uncalled) > 0 {
-		text += "; never called, so nothing is known of what they do: " + evidence.Several(uncalled)
+		text += "; never called, so nothing is known of what they do: " + evidence.JoinFirst(uncalled)
 	}
 	return text
 }
@@ -122,7 +122,7 @@ type TierResults struct {
 type Finding struct {
 	Rule     string             `member:"rule,need"`
 	Weight   rule.Weight        `member:"weight"`
-	At       string             `member:"at"`             // JSON pointer into the bundle
+	At       string             `member:"at"`             // FormatJSON pointer into the bundle
 	Line     int                `member:"line,omitempty"` // in the bundle; 0 if unknown
 	Column   int                `member:"column,omitempty"`
 	Says     string             `member:"says"`
@@ -145,10 +145,10 @@ func (r *Report) Claim() string {
 	if r.AchievedLevel < rule.LevelOne {
 		return ""
 	}
-	return fmt.Sprintf("MCP-AQL Level %d Conformant (specification %s)", r.AchievedLevel, orNotGiven(r.SpecVersion))
+	return fmt.Sprintf("MCP-AQL Level %d Conformant (specification %s)", r.AchievedLevel, textOrNotGiven(r.SpecVersion))
 }
 
-func orNotGiven(s string) string { return cmp.Or(s, "(not given)") }
+func textOrNotGiven(s string) string { return cmp.Or(s, "(not given)") }
 
 // maxGroups is the maximum number of different problems in a row's detail.
 const maxGroups = 4
@@ -157,8 +157,8 @@ const maxGroups = 4
 // quoted names, words with underscores, numbers.
 var varying = evidence.Pattern(`"(?:[^"\\]|\\.)*"|\w*_\w*|\d+`)
 
-// Cause returns the part of a sentence that findings of one cause have in common.
-func Cause(says string) string { return varying().ReplaceAllString(says, "…") }
+// FindCause returns the part of a sentence that findings of one cause have in common.
+func FindCause(says string) string { return varying().ReplaceAllString(says, "…") }
 
 // group holds the findings of one cause.
 type group struct {
@@ -167,11 +167,11 @@ type group struct {
 	names []string // in the findings
 }
 
-// groupsOf groups findings by their cause, in the order of the first of each.
-func groupsOf(found []Finding) (groups []*group) {
+// groupByCause groups findings by their cause, in the order of the first of each.
+func groupByCause(found []Finding) (groups []*group) {
 	index := map[[2]string]*group{}
 	for _, f := range found {
-		key := [2]string{f.Rule, Cause(f.Says)}
+		key := [2]string{f.Rule, FindCause(f.Says)}
 		g := index[key]
 		if g == nil {
 			g = &group{first: f}
@@ -189,7 +189,7 @@ func groupsOf(found []Finding) (groups []*group) {
 // Narrate summarizes findings in one line. Findings of one cause are mentioned once:
 // one mistake made for every operation is one sentence.
 func Narrate(found []Finding) string {
-	groups := groupsOf(found)
+	groups := groupByCause(found)
 	var b strings.Builder
 	for i, g := range groups {
 		if i == maxGroups {
@@ -207,7 +207,7 @@ func Narrate(found []Finding) string {
 		if g.n > 1 {
 			fmt.Fprintf(&b, " (and %d alike", g.n-1)
 			if others := g.names[1:]; len(others) > 0 {
-				b.WriteString(": " + evidence.Several(others))
+				b.WriteString(": " + evidence.JoinFirst(others))
 			}
 			b.WriteString(")")
 		}
@@ -216,26 +216,26 @@ func Narrate(found []Finding) string {
 	return b.String()
 }
 
-// Warns reports whether a row of the report warns.
-func (r *Report) Warns() bool {
+// HasWarnings reports whether a row of the report warns.
+func (r *Report) HasWarnings() bool {
 	return slices.ContainsFunc(r.Categories, func(c CategoryResult) bool {
 		s := Summarize([]CategoryResult{c})
 		return s.Warned > 0 || s.Failed > 0 && !c.Required
 	})
 }
 
-// Unproved describes the missing evidence in one sentence; it returns "" if nothing
+// DescribeUnproved describes the missing evidence in one sentence; it returns "" if nothing
 // is missing.
-func (r *Report) Unproved() string { return withReasons(r.NotProved) }
+func (r *Report) DescribeUnproved() string { return joinReasons(r.NotProved) }
 
-func withReasons(rows []Inapplicable) string {
+func joinReasons(rows []Inapplicable) string {
 	return strings.Join(lists.Map(rows, func(n Inapplicable) string { return fmt.Sprintf("%s (%s)", n.Test, n.Reason) }), "; ")
 }
 
 // repeats lists the command lines that repeat a row's findings, one for each
 // different problem, as many as the row's detail lists.
 func (t TestResult) repeats() (out []string) {
-	groups := groupsOf(t.Findings)
+	groups := groupByCause(t.Findings)
 	for _, g := range groups[:min(len(groups), maxGroups)] {
 		if x := g.first.Exchange; x != nil && x.Repeat != "" {
 			out = append(out, x.Repeat)
@@ -264,7 +264,7 @@ func (r *Report) Exit(on FailOn, incomplete bool) int {
 	warned := on != FailOnFail && code == ExitWarned
 	switch on {
 	case FailOnWarn:
-		warned = warned || r.Warns()
+		warned = warned || r.HasWarnings()
 	case FailOnIncomplete:
 		warned = warned || incomplete && (r.Rules != rule.Strict || len(r.NotProved) > 0)
 	case "":
@@ -335,10 +335,10 @@ const (
 	ExitRefused = 5 // refused by policy: no recording in CI
 )
 
-// JSON returns the report in the specification's form (S 6.1), with two spaces of
+// FormatJSON returns the report in the specification's form (S 6.1), with two spaces of
 // indentation and a newline at the end. Members that the form does not define follow
 // those that it defines.
-func (r *Report) JSON() []byte {
+func (r *Report) FormatJSON() []byte {
 	v := evidence.Encode(*r)
 	if r.AchievedLevel < 0 {
 		v = v.Without("achievedLevel").Without("complete").Without("coverage")
@@ -360,7 +360,7 @@ func ReadReport(f *source.File) (*Report, source.Diagnostics) {
 		r.Errorf(root, "", "a report is a JSON object, this is %s", evidence.Describe(root))
 		return out, r.Problems
 	}
-	r.Object(root, "", out)
+	r.ReadObject(root, "", out)
 	r.Problems.Sort()
 	return out, r.Problems
 }

@@ -20,30 +20,30 @@ type layout struct {
 }
 
 var textLayout = layout{
-	text: display.OneLine, code: func(s string) string { return orNotGiven(display.OneLine(s)) },
+	text: display.OneLine, code: func(s string) string { return textOrNotGiven(display.OneLine(s)) },
 	warning: "%s\n\n", alert: "%s\n", fact: "%s: %s\n", level: "%s: %s\n", summary: "Summary: %s\n", category: "\n%s [%s] -> %s\n",
 	row: "  - %s: %s\n", detail: "    %s\n", repeat: "    repeat: %s\n", note: "  %s\n",
 }
 
 var markdownLayout = layout{
-	text: escapeMarkdown, code: func(s string) string { return codeSpan(orNotGiven(s)) },
+	text: escapeMarkdown, code: func(s string) string { return quoteCode(textOrNotGiven(s)) },
 	warning: "**%s**\n\n", alert: "%s\n\n", title: "# MCP-AQL Conformance Report\n\n", fact: "- %s: %s\n", level: "- %s: `%s`\n", summary: "- Summary: %s\n",
 	category: "\n## %s\n\nRequirement: %s\n\nResult: %s\n\n", row: "- %s: %s\n", detail: "  %s\n", repeat: "  %s\n", note: "\n%s\n",
 }
 
-// Text returns the report in the plain layout: a heading, and per category its rows
+// FormatText returns the report in the plain layout: a heading, and per category its rows
 // with a line of detail each. Control characters of names and details are removed,
 // and line breaks become blanks.
-func (r *Report) Text() []byte { return r.lay(textLayout) }
+func (r *Report) FormatText() []byte { return r.lay(textLayout) }
 
-// Markdown returns the report as a Markdown document. Text from an adapter or a
+// FormatMarkdown returns the report as a Markdown document. Text from an adapter or a
 // bundle is escaped.
-func (r *Report) Markdown() []byte { return r.lay(markdownLayout) }
+func (r *Report) FormatMarkdown() []byte { return r.lay(markdownLayout) }
 
 func (r *Report) lay(l layout) []byte {
 	var b strings.Builder
 	put := func(format string, args ...any) { fmt.Fprintf(&b, format, args...) }
-	if line := r.warning(); line != "" {
+	if line := r.describeHarm(); line != "" {
 		put(l.warning, l.text(line))
 	}
 	for _, s := range r.Alerts {
@@ -52,12 +52,12 @@ func (r *Report) lay(l layout) []byte {
 	b.WriteString(l.title)
 	put(l.fact, "Implementation", l.code(r.Implementation))
 	put(l.fact, "Spec version", l.code(r.SpecVersion))
-	for _, level := range r.levels() {
+	for _, level := range r.describeLevels() {
 		put(l.level, level[0], level[1])
 	}
 	put(l.summary, r.Summary)
 	for _, c := range r.Categories {
-		put(l.category, l.text(c.Name), c.requirement(), c.Result)
+		put(l.category, l.text(c.Name), c.findRequirement(), c.Result)
 		for _, t := range c.Tests {
 			put(l.row, t.Result, l.text(t.Name))
 			if t.Detail != "" {
@@ -74,7 +74,7 @@ func (r *Report) lay(l layout) []byte {
 			put(l.note, l.text(c.Note))
 		}
 	}
-	for i, line := range r.closing() {
+	for i, line := range r.describeClosing() {
 		if i == 0 {
 			b.WriteByte('\n')
 		}
@@ -83,19 +83,19 @@ func (r *Report) lay(l layout) []byte {
 	return []byte(b.String())
 }
 
-// warning returns the first line of a report whose live run changed existing data, ""
+// describeHarm returns the first line of a report whose live run changed existing data, ""
 // if it did not.
-func (r *Report) warning() string {
+func (r *Report) describeHarm() string {
 	if len(r.Changed) == 0 {
 		return ""
 	}
 	return "DATA CHANGED that this run did not create: " + strings.Join(r.Changed, "; ")
 }
 
-// levels returns the lines about levels. The strict report begins with the achieved
+// describeLevels returns the lines about levels. The strict report begins with the achieved
 // level, which is 0 as long as evidence is missing; a requested level without a
 // failure is not yet an achieved one. The reference layout is the specification's.
-func (r *Report) levels() [][2]string {
+func (r *Report) describeLevels() [][2]string {
 	requested := [2]string{"Requested level", strconv.Itoa(r.RequestedLevel)}
 	if r.Rules != rule.Strict || r.AchievedLevel < 0 {
 		return [][2]string{requested, {"Conformance level", strconv.Itoa(r.ConformanceLevel)}}
@@ -115,8 +115,8 @@ func (r *Report) levels() [][2]string {
 	return [][2]string{{"Achieved level", achieved}, requested}
 }
 
-// closing returns the lines below the rows. A report of another tool has none.
-func (r *Report) closing() []string {
+// describeClosing returns the lines below the rows. A report of another tool has none.
+func (r *Report) describeClosing() []string {
 	if r.Rules == "" || r.AchievedLevel < 0 {
 		return nil
 	}
@@ -130,8 +130,8 @@ func (r *Report) closing() []string {
 			out = append(out, fmt.Sprintf(format, args...))
 		}
 	}
-	say(len(r.NotProved) > 0, "Not proved: %s.", r.Unproved())
-	say(len(r.NotApplicable) > 0, "Not applicable or not requested, %s: %s.", display.Count(len(r.NotApplicable), "row"), withReasons(r.NotApplicable))
+	say(len(r.NotProved) > 0, "Not proved: %s.", r.DescribeUnproved())
+	say(len(r.NotApplicable) > 0, "Not applicable or not requested, %s: %s.", display.Count(len(r.NotApplicable), "row"), joinReasons(r.NotApplicable))
 	say(r.Ended != "", "The run is not complete: %s. What it did not check is SKIP.", r.Ended)
 	out = append(out, lists.Map(r.Leftovers, func(l string) string { return "Left behind: " + l })...)
 	say(len(r.Unchecked) > 0, "Not compared with the state before the run: %s.", strings.Join(r.Unchecked, "; "))
@@ -160,7 +160,7 @@ func (s Summary) String() string {
 	return fmt.Sprintf("%d passed, %d warned, %d failed, %d skipped", s.Passed, s.Warned, s.Failed, s.Skipped)
 }
 
-func (c CategoryResult) requirement() rule.Requirement {
+func (c CategoryResult) findRequirement() rule.Requirement {
 	if c.Required {
 		return rule.Must
 	}
@@ -175,8 +175,8 @@ func escapeMarkdown(s string) string {
 	for i := range len(s) {
 		c := s[i]
 		switch {
-		case c == '_' && i > 0 && i+1 < len(s) && wordByte(s[i-1]) && wordByte(s[i+1]):
-		case c == '&' && i+1 < len(s) && (s[i+1] == '#' || wordByte(s[i+1])):
+		case c == '_' && i > 0 && i+1 < len(s) && isWordByte(s[i-1]) && isWordByte(s[i+1]):
+		case c == '&' && i+1 < len(s) && (s[i+1] == '#' || isWordByte(s[i+1])):
 			b.WriteString("&amp;")
 			continue
 		case c == '<':
@@ -190,13 +190,13 @@ func escapeMarkdown(s string) string {
 	return b.String()
 }
 
-func wordByte(c byte) bool {
+func isWordByte(c byte) bool {
 	return c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 }
 
-// codeSpan puts a foreign text between backticks, more of them than it holds
+// quoteCode puts a foreign text between backticks, more of them than it holds
 // (CommonMark 6.1).
-func codeSpan(s string) string {
+func quoteCode(s string) string {
 	s = display.OneLine(s)
 	fence := "`"
 	for strings.Contains(s, fence) {
@@ -208,9 +208,9 @@ func codeSpan(s string) string {
 	return fence + s + fence
 }
 
-// badgeWords returns the text of a badge and its colors. A badge needs complete
+// describeBadge returns the text of a badge and its colors. A badge needs complete
 // evidence and a level under the strict rules.
-func (r *Report) badgeWords() (message, name, color string) {
+func (r *Report) describeBadge() (message, name, color string) {
 	switch {
 	case !r.Complete && r.AchievedLevel <= 0 && r.Summary.Failed == 0 && r.ConformanceLevel > 0:
 		return "evidence incomplete", "lightgrey", "#9f9f9f"
@@ -222,11 +222,11 @@ func (r *Report) badgeWords() (message, name, color string) {
 	return "not conformant", "lightgrey", "#9f9f9f"
 }
 
-// BadgeMarkdown returns the Markdown line of the badge and, when a level was
+// FormatBadgeMarkdown returns the Markdown line of the badge and, when a level was
 // achieved, the claim that goes with it (S 2.3, 6.2). The image is drawn by
-// shields.io; BadgeSVG makes one that needs no service.
-func (r *Report) BadgeMarkdown() string {
-	message, color, _ := r.badgeWords()
+// shields.io; DrawBadge makes one that needs no service.
+func (r *Report) FormatBadgeMarkdown() string {
+	message, color, _ := r.describeBadge()
 	out := fmt.Sprintf("![MCP-AQL %s](https://img.shields.io/badge/MCP--AQL-%s-%s)\n",
 		message, strings.ReplaceAll(message, " ", "%20"), color)
 	if claim := r.Claim(); claim != "" {
@@ -238,34 +238,34 @@ func (r *Report) BadgeMarkdown() string {
 	return out
 }
 
-// BadgeSVG returns the badge as an SVG document that refers to nothing
+// DrawBadge returns the badge as an SVG document that refers to nothing
 // outside itself.
-func (r *Report) BadgeSVG() []byte {
+func (r *Report) DrawBadge() []byte {
 	const label = "MCP-AQL"
-	message, _, color := r.badgeWords()
+	message, _, color := r.describeBadge()
 	claim := cmp.Or(r.Claim(), label+": "+message)
 	return display.Badge(label, message, color, strings.TrimSuffix(claim+". "+r.Basis, ". "))
 }
 
 // runNotes returns the notes of the record: the levels, the rows, and the closing lines.
 func (r *Report) runNotes() []string {
-	levels := lists.Map(r.levels(), func(l [2]string) string {
+	levels := lists.Map(r.describeLevels(), func(l [2]string) string {
 		return strings.ToLower(l[0]) + " " + l[1]
 	})
 	notes := []string{"Conformance: " + strings.Join(levels, ", "), "Rows: " + r.Summary.String()}
-	return append(notes, r.closing()...)
+	return append(notes, r.describeClosing()...)
 }
 
-// AsRun returns the report as the record of a test run, so that every format that can
+// ConvertToRun returns the report as the record of a test run, so that every format that can
 // print a run can print a report. A row is a case with the result that the text layout
 // gives it, so that all formats count alike; a WARN is a passed case with a warning. A
 // FAIL in a SHOULD category is a failed case that says that it does not block
 // conformance; the exit code distinguishes the two. A row's findings are its assertions.
-func (r *Report) AsRun(tool result.Tool) *result.Run {
+func (r *Report) ConvertToRun(tool result.Tool) *result.Run {
 	run := &result.Run{
 		Schema:     result.Schema,
 		Tool:       tool,
-		Suites:     []result.Suite{{Name: r.title(), File: r.file()}},
+		Suites:     []result.Suite{{Name: r.makeTitle(), File: r.fileName()}},
 		ExitCode:   r.ExitCode,
 		Parallel:   1,
 		DurationMS: float64(r.DurationMS),
@@ -273,16 +273,16 @@ func (r *Report) AsRun(tool result.Tool) *result.Run {
 	}
 	var cases []*result.Case
 	var last *result.Case // the last case of round trips, or else of all
-	if line := r.warning(); line != "" {
+	if line := r.describeHarm(); line != "" {
 		run.Notes = append([]string{line}, run.Notes...)
 		run.Suites[0].Name += ": DATA CHANGED that the run did not create" // the title of a page
-		cases = append(cases, r.asCase(CategoryResult{Name: "DATA CHANGED", Required: true}, TestResult{Name: "Data that the run did not create is unchanged", Result: Failed, Detail: line}))
+		cases = append(cases, r.convertToCase(CategoryResult{Name: "DATA CHANGED", Required: true}, TestResult{Name: "Data that the run did not create is unchanged", Result: Failed, Detail: line}))
 		last = cases[0]
 		run.Summary.Add(last)
 	}
 	for _, c := range r.Categories {
 		for _, t := range c.Tests {
-			k := r.asCase(c, t)
+			k := r.convertToCase(c, t)
 			cases = append(cases, k)
 			run.Summary.Add(k)
 			if last == nil || last.Block != rule.RoundTrip || c.Name == rule.RoundTrip {
@@ -305,25 +305,25 @@ func (r *Report) AsRun(tool result.Tool) *result.Run {
 // maxShownExchanges is the maximum number of calls that the record holds per row.
 const maxShownExchanges = 20
 
-func (r *Report) title() string {
+func (r *Report) makeTitle() string {
 	if r.Implementation == "" {
 		return "MCP-AQL conformance"
 	}
 	return strings.TrimSpace(r.Implementation + " " + r.Version)
 }
 
-// file returns the name of the judged file, "" if it was a stream.
-func (r *Report) file() string {
+// fileName returns the name of the judged file, "" if it was a stream.
+func (r *Report) fileName() string {
 	if strings.HasPrefix(r.Bundle, "(") {
 		return ""
 	}
 	return r.Bundle
 }
 
-func (r *Report) asCase(c CategoryResult, t TestResult) *result.Case {
+func (r *Report) convertToCase(c CategoryResult, t TestResult) *result.Case {
 	k := &result.Case{
-		Name: t.Name, Suite: r.title() + ": " + c.Name, Block: c.Name, File: r.file(),
-		Tags: []string{strings.ToLower(string(c.requirement()))}, Assertions: []result.Assertion{},
+		Name: t.Name, Suite: r.makeTitle() + ": " + c.Name, Block: c.Name, File: r.fileName(),
+		Tags: []string{strings.ToLower(string(c.findRequirement()))}, Assertions: []result.Assertion{},
 		Status: result.Pass,
 	}
 	switch {

@@ -20,51 +20,51 @@ type Catalog struct {
 	Types      map[string]*NamedType
 }
 
-// Partner returns the operation of a verb and a category for a resource.
-func (cat *Catalog) Partner(verb, category, resource string) *Operation {
-	return cat.First(func(op *Operation) bool {
-		return op.Verb == verb && op.Category == category && SameResource(op.Resource, resource)
+// FindPartner returns the operation of a verb and a category for a resource.
+func (cat *Catalog) FindPartner(verb, category, resource string) *Operation {
+	return cat.FindFirst(func(op *Operation) bool {
+		return op.Verb == verb && op.Category == category && IsSameResource(op.Resource, resource)
 	})
 }
 
-// First returns the first operation that match accepts; nil if there is none.
-func (cat *Catalog) First(match func(*Operation) bool) *Operation {
+// FindFirst returns the first operation that match accepts; nil if there is none.
+func (cat *Catalog) FindFirst(match func(*Operation) bool) *Operation {
 	return lists.First(cat.Operations, match)
 }
 
-// Creator returns the CREATE operation of an operation's resource; nil when there is none.
-func (cat *Catalog) Creator(op *Operation) *Operation {
-	return cat.Partner("create", "CREATE", op.Resource)
+// FindCreator returns the CREATE operation of an operation's resource; nil when there is none.
+func (cat *Catalog) FindCreator(op *Operation) *Operation {
+	return cat.FindPartner("create", "CREATE", op.Resource)
 }
 
-// Discriminators returns the parameters, in addition to the identifier, that name a
+// FindDiscriminators returns the parameters, in addition to the identifier, that name a
 // resource: an enum that create and delete both require.
-func (cat *Catalog) Discriminators(create, remove *Operation) []string {
+func (cat *Catalog) FindDiscriminators(create, remove *Operation) []string {
 	if remove == nil {
 		return nil
 	}
 	var names []string
 	for _, p := range create.Params {
-		q := remove.Param(p.Name)
-		if p.Required && q != nil && q.Required && !remove.IsIdentifier(*q) && len(cat.enumOf(p)) > 0 {
+		q := remove.FindParam(p.Name)
+		if p.Required && q != nil && q.Required && !remove.IsIdentifier(*q) && len(cat.findEnum(p)) > 0 {
 			names = append(names, p.Name)
 		}
 	}
 	return names
 }
 
-// enumOf lists the values that a parameter accepts: its own enum, that of its type,
+// findEnum lists the values that a parameter accepts: its own enum, that of its type,
 // or that of the type to which its name refers.
-func (cat *Catalog) enumOf(p Parameter) []jsonv.Value {
-	list := cat.documentedEnum(p)
+func (cat *Catalog) findEnum(p Parameter) []jsonv.Value {
+	list := cat.findDocumentedEnum(p)
 	if list.Len() == 0 && p.linked != nil {
 		list = p.linked.Detail.Lookup("values")
 	}
-	return lists.Map(list.List(), enumValue)
+	return lists.Map(list.List(), readEnumValue)
 }
 
-// documentedEnum returns the list of values that a parameter or its type documents.
-func (cat *Catalog) documentedEnum(p Parameter) jsonv.Value {
+// findDocumentedEnum returns the list of values that a parameter or its type documents.
+func (cat *Catalog) findDocumentedEnum(p Parameter) jsonv.Value {
 	list := p.Schema.Lookup("enum")
 	n := cat.Types[ParseType(p.Type).name]
 	if list.Len() == 0 && n != nil && n.Kind == "enum" {
@@ -78,7 +78,7 @@ func (cat *Catalog) documentedEnum(p Parameter) jsonv.Value {
 func (cat *Catalog) LinkEnums() {
 	for _, op := range cat.Operations {
 		for i, p := range op.Params {
-			if basicKinds[ParseType(p.Type).name] != "string" || len(cat.enumOf(p)) > 0 {
+			if basicKinds[ParseType(p.Type).name] != "string" || len(cat.findEnum(p)) > 0 {
 				continue
 			}
 			for _, name := range []string{p.Name, op.Resource + "_" + p.Name} {
@@ -92,10 +92,10 @@ func (cat *Catalog) LinkEnums() {
 	}
 }
 
-// With returns the values that name an item in addition to its identifier, from the
+// SelectNaming returns the values that name an item in addition to its identifier, from the
 // parameters it was created with: its kind, and what it belongs to.
-func (cat *Catalog) With(create, remove *Operation, params jsonv.Value) jsonv.Value {
-	out, kinds := jsonv.Object(), cat.Discriminators(create, remove)
+func (cat *Catalog) SelectNaming(create, remove *Operation, params jsonv.Value) jsonv.Value {
+	out, kinds := jsonv.Object(), cat.FindDiscriminators(create, remove)
 	for _, p := range create.Params {
 		v, ok := params.Get(p.Name)
 		if ok && (slices.Contains(kinds, p.Name) || p.Required && create.NamesOther(p)) {
@@ -105,72 +105,72 @@ func (cat *Catalog) With(create, remove *Operation, params jsonv.Value) jsonv.Va
 	return out
 }
 
-// Exact returns the operation of a verb and a category for exactly this resource
+// FindExact returns the operation of a verb and a category for exactly this resource
 // name: create_book and delete_books are not a pair.
-func (cat *Catalog) Exact(verb, category, resource string) *Operation {
-	return cat.First(func(op *Operation) bool { return op.Verb == verb && op.Category == category && op.Resource == resource })
+func (cat *Catalog) FindExact(verb, category, resource string) *Operation {
+	return cat.FindFirst(func(op *Operation) bool { return op.Verb == verb && op.Category == category && op.Resource == resource })
 }
 
-// AtMostOne reports whether an operation's resource has at most one item: it is read
+// HasAtMostOne reports whether an operation's resource has at most one item: it is read
 // and deleted without an identifier, and not listed.
-func (cat *Catalog) AtMostOne(op *Operation) bool {
-	get, remove := cat.Exact("get", "READ", op.Resource), cat.Exact("delete", "DELETE", op.Resource)
-	return get != nil && remove != nil && get.Bare() && remove.Bare() && cat.Partner("list", "READ", op.Resource) == nil &&
-		cat.Exact("create", "CREATE", op.Resource) != nil
+func (cat *Catalog) HasAtMostOne(op *Operation) bool {
+	get, remove := cat.FindExact("get", "READ", op.Resource), cat.FindExact("delete", "DELETE", op.Resource)
+	return get != nil && remove != nil && get.RequiresNothing() && remove.RequiresNothing() && cat.FindPartner("list", "READ", op.Resource) == nil &&
+		cat.FindExact("create", "CREATE", op.Resource) != nil
 }
 
-// Getter returns the operation that reads one item of an operation's resource; nil if
+// FindGetter returns the operation that reads one item of an operation's resource; nil if
 // there is none.
-func (cat *Catalog) Getter(op *Operation) *Operation {
-	if cat.AtMostOne(op) {
-		return cat.Exact("get", "READ", op.Resource)
+func (cat *Catalog) FindGetter(op *Operation) *Operation {
+	if cat.HasAtMostOne(op) {
+		return cat.FindExact("get", "READ", op.Resource)
 	}
-	return cat.First(func(get *Operation) bool {
-		id := get.IDParam()
-		if get.Verb != "get" || get.Category != "READ" || !SameResource(get.Resource, op.Resource) || id == nil {
+	return cat.FindFirst(func(get *Operation) bool {
+		id := get.FindIDParam()
+		if get.Verb != "get" || get.Category != "READ" || !IsSameResource(get.Resource, op.Resource) || id == nil {
 			return false
 		}
-		needsOther := get.NamesOther(*id) && op.Param(id.Name) != nil
+		needsOther := get.NamesOther(*id) && op.FindParam(id.Name) != nil
 		return !needsOther
 	})
 }
 
-// ToolNamed returns a tool by its name, without one if it is not listed.
-func (cat *Catalog) ToolNamed(name string) Tool {
+// FindTool returns a tool by its name, without one if it is not listed.
+func (cat *Catalog) FindTool(name string) Tool {
 	return lists.First(cat.Tools, func(t Tool) bool { return t.Name == name })
 }
 
 // Route chooses the tool that an operation is called with.
 func (cat *Catalog) Route(op *Operation) {
-	named := cat.ToolNamed(op.Detail.Lookup("mcpTool").Text()).Name
+	named := cat.FindTool(op.Detail.Lookup("mcpTool").Text()).Name
 	op.Tool = cmp.Or(cat.Families[op.Category], named, cat.Families[op.Endpoint], cat.Single, cat.Reader)
 }
 
-// Op returns an operation by its name; nil if it is not listed.
-func (cat *Catalog) Op(name string) *Operation {
-	return cat.First(func(op *Operation) bool { return op.Name == name })
+// FindOperation returns an operation by its name; nil if it is not listed.
+func (cat *Catalog) FindOperation(name string) *Operation {
+	return cat.FindFirst(func(op *Operation) bool { return op.Name == name })
 }
 
-// IDKey returns the parameter by which the resource of an operation is deleted.
-func (cat *Catalog) IDKey(op *Operation) string {
-	if d := cat.Partner("delete", "DELETE", op.Resource); d != nil && d.IDParam() != nil {
-		return d.IDParam().Name
+// FindIDKey returns the parameter by which the resource of an operation is deleted.
+func (cat *Catalog) FindIDKey(op *Operation) string {
+	if d := cat.FindPartner("delete", "DELETE", op.Resource); d != nil && d.FindIDParam() != nil {
+		return d.FindIDParam().Name
 	}
 	return "id"
 }
 
-// IDKeys returns the members that may hold a resource's identifier.
-func (cat *Catalog) IDKeys(op *Operation) []string {
-	return []string{cat.IDKey(op), "id", op.Resource + "_id"}
+// ListIDKeys returns the members that may hold a resource's identifier.
+func (cat *Catalog) ListIDKeys(op *Operation) []string {
+	return []string{cat.FindIDKey(op), "id", op.Resource + "_id"}
 }
 
-// ItemKeys returns the members that may name an item of a list, the likeliest
+// ListItemKeys returns the members that may name an item of a list, the likeliest
 // first.
-func (cat *Catalog) ItemKeys(op *Operation) []string {
-	if create := cat.Creator(op); create != nil {
+func (cat *Catalog) ListItemKeys(op *Operation) []string {
+	if create := cat.FindCreator(op); create != nil {
 		op = create
 	}
-	keys := append(cat.IDKeys(op), lists.Map(singulars(op.Resource)[1:], func(one string) string {
+	keys := append(cat.ListIDKeys(op), lists.Map(listSingulars(op.Resource)[1:], func(one string) string {
 		return one + "_id"
 	})...)
 	return append(keys, "name", "key", "slug", "uuid")
@@ -247,9 +247,9 @@ var basicKinds = map[string]string{
 	"object": "object", "map": "object", "json": "object", "record": "object", "dict": "object", "any": "any", "unknown": "any", "null": "any", "": "any",
 }
 
-// JSONKind returns the single JSON type of a parameter's values, "" if there are
+// FindJSONKind returns the single JSON type of a parameter's values, "" if there are
 // several or it is unknown.
-func (cat *Catalog) JSONKind(p Parameter) string {
+func (cat *Catalog) FindJSONKind(p Parameter) string {
 	t := ParseType(p.Type)
 	switch {
 	case len(t.union) > 0:
@@ -263,7 +263,7 @@ func (cat *Catalog) JSONKind(p Parameter) string {
 	n := cat.Types[t.name]
 	switch {
 	case n == nil:
-	case n.Kind == "enum" && enumValue(n.Detail.Lookup("values").At(0)).Kind() == jsonv.KindString:
+	case n.Kind == "enum" && readEnumValue(n.Detail.Lookup("values").At(0)).Kind() == jsonv.KindString:
 		return "string"
 	case n.Kind == "object":
 		return "object"
@@ -271,15 +271,15 @@ func (cat *Catalog) JSONKind(p Parameter) string {
 	return ""
 }
 
-// freeObject reports whether an object's members are not prescribed.
-func (cat *Catalog) freeObject(p Parameter) bool {
+// isFreeObject reports whether an object's members are not prescribed.
+func (cat *Catalog) isFreeObject(p Parameter) bool {
 	return basicKinds[ParseType(p.Type).name] == "object" && p.Schema.Lookup("properties").IsAbsent()
 }
 
 // TakesObject reports whether an operation creates something from a nested object.
 func (cat *Catalog) TakesObject(op *Operation) bool {
-	return op.Category == "CREATE" && slices.ContainsFunc(op.Params, cat.freeObject)
+	return op.Category == "CREATE" && slices.ContainsFunc(op.Params, cat.isFreeObject)
 }
 
-// enumValue returns an entry of an enum: the value, or the one inside an object.
-func enumValue(v jsonv.Value) jsonv.Value { return cmp.Or(v.Lookup("value"), v.Lookup("name"), v) }
+// readEnumValue returns an entry of an enum: the value, or the one inside an object.
+func readEnumValue(v jsonv.Value) jsonv.Value { return cmp.Or(v.Lookup("value"), v.Lookup("name"), v) }

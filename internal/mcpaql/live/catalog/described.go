@@ -29,9 +29,9 @@ var givesExamples = evidence.Pattern(`(?i)\be\.g\.|\bsuch as\b|\bexamples?\b|\bl
 // fillers are words that stand in lists of words without being one of them.
 var fillers = []string{"or", "and", "optional", "required", "string", "text", "either", "default", "e", "g", "i"}
 
-// describedWord returns a word that the description of a text parameter lists, "" if
+// findDescribedWord returns a word that the description of a text parameter lists, "" if
 // it lists none.
-func describedWord(p Parameter) string {
+func findDescribedWord(p Parameter) string {
 	if givesExamples().MatchString(p.Doc) {
 		return ""
 	}
@@ -41,7 +41,7 @@ func describedWord(p Parameter) string {
 			continue
 		}
 		isSeparator := func(r rune) bool {
-			return !evidence.WordRune(r) && r != '-'
+			return !evidence.IsWordRune(r) && r != '-'
 		}
 		for _, word := range strings.FieldsFunc(m[len(m)-1], isSeparator) {
 			if !slices.Contains(fillers, strings.ToLower(word)) {
@@ -73,8 +73,8 @@ func contradicts(p Parameter, kind string) error {
 	return nil
 }
 
-// describedObject returns an object with the members that a parameter documents.
-func (mk *Maker) describedObject(p Parameter, tag string, depth int) (jsonv.Value, error) {
+// makeDescribedObject returns an object with the members that a parameter documents.
+func (mk *Maker) makeDescribedObject(p Parameter, tag string, depth int) (jsonv.Value, error) {
 	out, required := jsonv.Object(), p.Schema.Lookup("required")
 	for name, v := range p.Schema.Lookup("properties").Members() {
 		needed := slices.Contains(required.Texts(), name)

@@ -12,14 +12,14 @@ import (
 // Sample returns the object that an answer describes: the first of a list, or the
 // data itself.
 func Sample(data jsonv.Value) jsonv.Value {
-	if list := Items(data, ListDepth); len(list) > 0 {
+	if list := FindItems(data, ListDepth); len(list) > 0 {
 		return list[0]
 	}
 	return data
 }
 
-// ScalarKeys returns the keys whose values are texts, numbers or booleans.
-func ScalarKeys(v jsonv.Value) (keys []string) {
+// ListScalarKeys returns the keys whose values are texts, numbers or booleans.
+func ListScalarKeys(v jsonv.Value) (keys []string) {
 	for k, e := range v.Members() {
 		if kind := e.Kind(); kind == jsonv.KindString || kind == jsonv.KindNumber || kind == jsonv.KindBool {
 			keys = append(keys, k)
@@ -28,38 +28,38 @@ func ScalarKeys(v jsonv.Value) (keys []string) {
 	return keys
 }
 
-// Items returns the first list of objects in an answer's data, searching a few levels
+// FindItems returns the first list of objects in an answer's data, searching a few levels
 // deep; nil if there is none.
-func Items(data jsonv.Value, depth int) []jsonv.Value {
-	for _, list := range objectLists(data, depth) {
+func FindItems(data jsonv.Value, depth int) []jsonv.Value {
+	for _, list := range findObjectLists(data, depth) {
 		return list
 	}
 	return nil
 }
 
-// NamedItems returns the objects of all lists in an answer's data whose entries have one
+// FindNamedItems returns the objects of all lists in an answer's data whose entries have one
 // of the keys: the list may be in groups, or have counts in front of it. If none has, it
 // returns the first list.
-func NamedItems(data jsonv.Value, keys []string) (out []jsonv.Value) {
-	for _, list := range objectLists(data, ListDepth) {
+func FindNamedItems(data jsonv.Value, keys []string) (out []jsonv.Value) {
+	for _, list := range findObjectLists(data, ListDepth) {
 		if slices.ContainsFunc(keys, func(key string) bool { return !list[0].Lookup(key).IsAbsent() }) {
 			out = append(out, list...)
 		}
 	}
 	if out == nil {
-		return Items(data, ListDepth)
+		return FindItems(data, ListDepth)
 	}
 	return out
 }
 
-// Names returns what identifies the entries of an answer without a list of objects: the
+// FindNames returns what identifies the entries of an answer without a list of objects: the
 // texts and numbers of a list, or the keys of an object of objects.
-func Names(data jsonv.Value, depth int) (out []jsonv.Value) {
+func FindNames(data jsonv.Value, depth int) (out []jsonv.Value) {
 	keyed := data.Len() > 0
 	for _, m := range data.Members() {
 		keyed = keyed && m.Kind() == jsonv.KindObject && m.Len() > 0
 		if depth > 0 && len(out) == 0 {
-			out = Names(m, depth-1)
+			out = FindNames(m, depth-1)
 		}
 	}
 	if len(out) == 0 && keyed {
@@ -69,8 +69,8 @@ func Names(data jsonv.Value, depth int) (out []jsonv.Value) {
 	return append(out, slices.DeleteFunc(data.List(), other)...)
 }
 
-// objectLists returns the lists of objects in an answer's data, without the empty ones.
-func objectLists(data jsonv.Value, depth int) (out [][]jsonv.Value) {
+// findObjectLists returns the lists of objects in an answer's data, without the empty ones.
+func findObjectLists(data jsonv.Value, depth int) (out [][]jsonv.Value) {
 	var list []jsonv.Value
 	for _, e := range data.Elems() {
 		if node := e.Lookup("node"); node.Kind() == jsonv.KindObject {
@@ -85,7 +85,7 @@ func objectLists(data jsonv.Value, depth int) (out [][]jsonv.Value) {
 	}
 	for _, m := range data.Members() {
 		if depth > 0 {
-			out = append(out, objectLists(m, depth-1)...)
+			out = append(out, findObjectLists(m, depth-1)...)
 		}
 	}
 	return out
@@ -101,33 +101,33 @@ const ListDepth = 3
 // maxKinds limits the kinds of one resource that are created.
 const maxKinds = 8
 
-// Kinds returns the values of the discriminators to test, each an object; one empty
+// ListKinds returns the values of the discriminators to test, each an object; one empty
 // object for a resource without discriminators.
-func (mk *Maker) Kinds(create, remove *Operation) []jsonv.Value {
-	names := mk.catalog.Discriminators(create, remove)
+func (mk *Maker) ListKinds(create, remove *Operation) []jsonv.Value {
+	names := mk.catalog.FindDiscriminators(create, remove)
 	if len(names) == 0 {
 		return []jsonv.Value{jsonv.Object()}
 	}
 	rest := jsonv.Object()
 	for _, name := range names[1:] {
-		if v, err := mk.Value(create, *create.Param(name), name); err == nil {
+		if v, err := mk.MakeValue(create, *create.FindParam(name), name); err == nil {
 			rest = rest.With(name, v)
 		}
 	}
-	list := mk.catalog.enumOf(*create.Param(names[0]))
+	list := mk.catalog.findEnum(*create.FindParam(names[0]))
 	return lists.Map(list[:min(len(list), maxKinds)], func(v jsonv.Value) jsonv.Value {
 		return rest.With(names[0], v)
 	})
 }
 
-// Common reports whether an item is of the kind that requests use by default.
-func (mk *Maker) Common(op *Operation, with jsonv.Value) bool {
+// IsCommonKind reports whether an item is of the kind that requests use by default.
+func (mk *Maker) IsCommonKind(op *Operation, with jsonv.Value) bool {
 	for name, v := range with.Members() {
-		p := op.Param(name)
+		p := op.FindParam(name)
 		if p == nil {
 			continue
 		}
-		if own, err := mk.Value(op, *p, name); err != nil || !jsonv.Equal(own, v) {
+		if own, err := mk.MakeValue(op, *p, name); err != nil || !jsonv.Equal(own, v) {
 			return false
 		}
 	}
@@ -142,9 +142,9 @@ func (mk *Maker) RunIDs() []string { return []string{mk.runID} }
 func Carries(item jsonv.Value, runs []string) bool {
 	plain := strings.NewReplacer("_", "", "-", "", " ", "")
 	hit := false
-	evidence.EveryText(item, func(s string) {
+	evidence.VisitTexts(item, func(s string) {
 		for _, run := range runs {
-			mark := plain.Replace(Marker(run))
+			mark := plain.Replace(MakeMarker(run))
 			begin := plain.Replace(s[:min(len(s), 2*len(mark))])
 			hit = hit || run != "" && len(begin) >= len(mark) && strings.EqualFold(begin[:len(mark)], mark)
 		}
@@ -152,8 +152,8 @@ func Carries(item jsonv.Value, runs []string) bool {
 	return hit
 }
 
-// Marker returns the prefix of the names that a run gives to its items.
-func Marker(runID string) string {
+// MakeMarker returns the prefix of the names that a run gives to its items.
+func MakeMarker(runID string) string {
 	if runID == "" {
 		return MarkerPrefix
 	}
@@ -166,12 +166,12 @@ const MarkerPrefix = "zz_conf_"
 // CanMark reports whether an item that an operation creates can carry the run's mark
 // in one of its text parameters.
 func (mk *Maker) CanMark(op *Operation) bool {
-	return Carries(mk.Marking(op, jsonv.Object(), ""), mk.RunIDs())
+	return Carries(mk.AddMark(op, jsonv.Object(), ""), mk.RunIDs())
 }
 
-// Marking adds to the parameters of a create one that carries the run's mark, unless
+// AddMark adds to the parameters of a create one that carries the run's mark, unless
 // they have one. without names a parameter that must not be added.
-func (mk *Maker) Marking(op *Operation, params jsonv.Value, without string) jsonv.Value {
+func (mk *Maker) AddMark(op *Operation, params jsonv.Value, without string) jsonv.Value {
 	if !op.Creates() || Carries(params, mk.RunIDs()) {
 		return params
 	}
@@ -179,7 +179,7 @@ func (mk *Maker) Marking(op *Operation, params jsonv.Value, without string) json
 		if _, given := params.Get(p.Name); given || p.Name == without {
 			continue
 		}
-		if v, err := mk.Value(op, p, p.Name); err == nil && Carries(v, mk.RunIDs()) {
+		if v, err := mk.MakeValue(op, p, p.Name); err == nil && Carries(v, mk.RunIDs()) {
 			return params.With(p.Name, v)
 		}
 	}

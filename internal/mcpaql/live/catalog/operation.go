@@ -38,14 +38,14 @@ type Parameter struct {
 	linked          *NamedType  // the enum that its name refers to, see linkEnums
 }
 
-// Param returns a parameter by its name; nil if it is not documented.
-func (o *Operation) Param(name string) *Parameter {
-	return o.first(func(p Parameter) bool { return p.Name == name })
+// FindParam returns a parameter by its name; nil if it is not documented.
+func (o *Operation) FindParam(name string) *Parameter {
+	return o.findFirst(func(p Parameter) bool { return p.Name == name })
 }
 
-// Silent reports whether the detail of an operation does not say which parameters it takes:
+// IsSilent reports whether the detail of an operation does not say which parameters it takes:
 // that there are none is not known.
-func (o *Operation) Silent() bool { return o.Detail.Lookup("parameters").IsAbsent() }
+func (o *Operation) IsSilent() bool { return o.Detail.Lookup("parameters").IsAbsent() }
 
 // rehearsal matches the names of parameters with which a call only says what it would do.
 var rehearsal = evidence.Pattern(`^(dry_?run|validate_only|check_only|simulate|what_?if|preview_only)$`)
@@ -55,15 +55,15 @@ func (p *Parameter) Rehearses() bool {
 	return rehearsal().MatchString(strings.ToLower(p.Name)) && (p.Type == "boolean" || p.Type == "bool")
 }
 
-// Rehearsal reports whether the parameters of a call ask it to store nothing.
-func (o *Operation) Rehearsal(params jsonv.Value) bool {
+// IsRehearsal reports whether the parameters of a call ask it to store nothing.
+func (o *Operation) IsRehearsal(params jsonv.Value) bool {
 	return slices.ContainsFunc(o.Params, func(p Parameter) bool {
 		return p.Rehearses() && params.Lookup(p.Name).Bool()
 	})
 }
 
-// first returns the first parameter that match accepts; nil if there is none.
-func (o *Operation) first(match func(Parameter) bool) *Parameter {
+// findFirst returns the first parameter that match accepts; nil if there is none.
+func (o *Operation) findFirst(match func(Parameter) bool) *Parameter {
 	if i := slices.IndexFunc(o.Params, match); i >= 0 {
 		return &o.Params[i]
 	}
@@ -81,35 +81,35 @@ type NamedType struct {
 var controlVerbs = strings.Fields("abort cancel stop kill terminate end interrupt pause suspend resume retry restart complete finish " +
 	"approve confirm reject deny accept decline authorize grant revoke commit rollback undo redo verify resolve dismiss")
 
-// ExecutionParam returns the parameter that names an execution; nil if the operation
+// FindExecutionParam returns the parameter that names an execution; nil if the operation
 // has none.
-func (o *Operation) ExecutionParam() *Parameter {
-	return o.first(func(p Parameter) bool {
-		return p.Required && (p.Name == ExecutionKey || p.Name == "id" && SameResource(o.Resource, "execution"))
+func (o *Operation) FindExecutionParam() *Parameter {
+	return o.findFirst(func(p Parameter) bool {
+		return p.Required && (p.Name == ExecutionKey || p.Name == "id" && IsSameResource(o.Resource, "execution"))
 	})
 }
 
-// Controls reports whether an operation acts on something that is running, which must
+// ControlsExecution reports whether an operation acts on something that is running, which must
 // belong to the run.
-func (o *Operation) Controls() bool {
-	return o.Name == StepOperation || o.Category == "EXECUTE" && !o.Starts() && (o.ExecutionParam() != nil || o.IDParam() != nil)
+func (o *Operation) ControlsExecution() bool {
+	return o.Name == StepOperation || o.Category == "EXECUTE" && !o.Starts() && (o.FindExecutionParam() != nil || o.FindIDParam() != nil)
 }
 
 // Creates reports whether an operation creates something that must be removed. A step
 // belongs to its execution.
 func (o *Operation) Creates() bool { return o.Category == "CREATE" && o.Name != StepOperation }
 
-// Changes reports whether an operation changes or removes existing data, by any of
+// ChangesData reports whether an operation changes or removes existing data, by any of
 // its claims.
-func (o *Operation) Changes() bool {
-	return o.Verb == "update" || o.Verb == "delete" || slices.ContainsFunc(o.categories(), func(c string) bool {
+func (o *Operation) ChangesData() bool {
+	return o.Verb == "update" || o.Verb == "delete" || slices.ContainsFunc(o.listCategories(), func(c string) bool {
 		return c == "UPDATE" || c == "DELETE"
 	})
 }
 
-// Stem returns the resource that a parameter's name refers to: book for book_id, ""
+// ParseStem returns the resource that a parameter's name refers to: book for book_id, ""
 // if it refers to none.
-func Stem(param string) string {
+func ParseStem(param string) string {
 	if s, ok := strings.CutSuffix(param, "_id"); ok {
 		return s
 	}
@@ -133,24 +133,26 @@ func (o *Operation) startsExecution() bool {
 // parameter that names an item of the run, and is not documented to start something
 // of its own.
 func (o *Operation) ActsUnnamed() bool {
-	return (o.Category == "EXECUTE" || o.Name == StepOperation) && o.ExecutionParam() == nil && o.IDParam() == nil && !o.startsExecution()
+	return (o.Category == "EXECUTE" || o.Name == StepOperation) && o.FindExecutionParam() == nil && o.FindIDParam() == nil && !o.startsExecution()
 }
 
 // CursorPair holds the parameter that a cursor parameter requires.
 var CursorPair = map[string]string{"after": "first", "before": "last"}
 
-// Cursors reports whether an operation pages by cursors, at least forward.
-func (o *Operation) Cursors() bool { return o.Param("first") != nil && o.Param("after") != nil }
-
-// Alone reports whether an optional parameter is left out when several are sent
-// together: pages go in one direction.
-func (o *Operation) Alone(p Parameter) bool {
-	return o.Cursors() && (CursorPair[p.Name] != "" || p.Name == "first" || p.Name == "last")
+// PagesByCursor reports whether an operation pages by cursors, at least forward.
+func (o *Operation) PagesByCursor() bool {
+	return o.FindParam("first") != nil && o.FindParam("after") != nil
 }
 
-// Bare reports whether an operation has no required parameter.
-func (o *Operation) Bare() bool {
-	return o.first(func(p Parameter) bool { return p.Required }) == nil
+// IsSentAlone reports whether an optional parameter is left out when several are sent
+// together: pages go in one direction.
+func (o *Operation) IsSentAlone(p Parameter) bool {
+	return o.PagesByCursor() && (CursorPair[p.Name] != "" || p.Name == "first" || p.Name == "last")
+}
+
+// RequiresNothing reports whether an operation has no required parameter.
+func (o *Operation) RequiresNothing() bool {
+	return o.findFirst(func(p Parameter) bool { return p.Required }) == nil
 }
 
 // IsIdentifier reports whether a parameter names one of an operation's resources.
@@ -167,20 +169,20 @@ func (o *Operation) IsIdentifier(p Parameter) bool {
 	return false
 }
 
-// IDParam returns the parameter that identifies the resource, or else the one that
+// FindIDParam returns the parameter that identifies the resource, or else the one that
 // identifies what the resource belongs to.
-func (o *Operation) IDParam() *Parameter {
+func (o *Operation) FindIDParam() *Parameter {
 	own := func(p Parameter) bool { return o.IsIdentifier(p) && !o.NamesOther(p) }
-	if p := o.first(own); p != nil {
+	if p := o.findFirst(own); p != nil {
 		return p
 	}
-	return o.first(o.IsIdentifier)
+	return o.findFirst(o.IsIdentifier)
 }
 
 // NamesOther reports whether a parameter names something of another resource, as in
 // create_comment the parameter note_id.
 func (o *Operation) NamesOther(p Parameter) bool {
-	return Stem(p.Name) != "" && !SameResource(Stem(p.Name), o.Resource)
+	return ParseStem(p.Name) != "" && !IsSameResource(ParseStem(p.Name), o.Resource)
 }
 
 // Request returns the arguments of a call with params.
@@ -194,10 +196,10 @@ var ReservedOperations = map[string]string{
 	"confirm_operation": "EXECUTE", "record_execution_step": "CREATE", "verify_challenge": "CREATE",
 }
 
-// reservedCategory is the category of an operation whose name the specification reserves,
+// findReservedCategory is the category of an operation whose name the specification reserves,
 // in any spelling; "" for another name. A list that says READ does not change what it does.
-func reservedCategory(name string) string {
-	return ReservedOperations[strings.Join(nameWords(name), "_")]
+func findReservedCategory(name string) string {
+	return ReservedOperations[strings.Join(splitName(name), "_")]
 }
 
 // Names that the specification reserves.
@@ -206,9 +208,9 @@ const (
 	StepOperation = "record_execution_step"
 )
 
-// categories returns the categories that an operation claims, in the list and in its
+// listCategories returns the categories that an operation claims, in the list and in its
 // detail: if they differ, the worst one counts.
-func (o *Operation) categories() []string {
+func (o *Operation) listCategories() []string {
 	out := []string{o.Category}
 	for _, v := range []jsonv.Value{o.Info, o.Detail} {
 		for _, key := range []string{"semantic_category", "endpoint"} {
@@ -221,12 +223,12 @@ func (o *Operation) categories() []string {
 	return out
 }
 
-// SameResource compares resource names, ignoring the plural.
-func SameResource(a, b string) bool {
-	return a == b || slices.ContainsFunc(singulars(a), func(s string) bool { return slices.Contains(singulars(b), s) })
+// IsSameResource compares resource names, ignoring the plural.
+func IsSameResource(a, b string) bool {
+	return a == b || slices.ContainsFunc(listSingulars(a), func(s string) bool { return slices.Contains(listSingulars(b), s) })
 }
 
-func singulars(s string) []string {
+func listSingulars(s string) []string {
 	endings := [][2]string{
 		{"ies", "y"},
 		{"ves", "f"},
@@ -277,7 +279,7 @@ func (cat *Catalog) Assess(op *Operation) {
 			op.Reasons = append(op.Reasons, why)
 		}
 	}
-	for i, category := range op.categories() {
+	for i, category := range op.listCategories() {
 		risk, known := categoryRisks[category]
 		if !known {
 			risk = RiskDanger
@@ -286,7 +288,7 @@ func (cat *Catalog) Assess(op *Operation) {
 			raise(risk, "its category is "+cmp.Or(category, "not known"))
 		}
 	}
-	if reserved := reservedCategory(op.Name); reserved != "" {
+	if reserved := findReservedCategory(op.Name); reserved != "" {
 		raise(categoryRisks[reserved], "its name is reserved for "+reserved)
 	}
 	p := op.Detail.Lookup("permissions")
@@ -296,7 +298,7 @@ func (cat *Catalog) Assess(op *Operation) {
 	if ro := p.Lookup("readOnly"); ro.Kind() == jsonv.KindBool && !ro.Bool() {
 		raise(RiskWrite, "it does not declare itself readOnly")
 	}
-	if t := cat.ToolNamed(op.Tool); t.Name != "" && op.Tool != cat.Single && op.Category == "READ" {
+	if t := cat.FindTool(op.Tool); t.Name != "" && op.Tool != cat.Single && op.Category == "READ" {
 		if h := t.Annotations.Lookup("readOnlyHint"); h.Kind() == jsonv.KindBool && !h.Bool() {
 			raise(RiskWrite, "its tool does not declare readOnlyHint")
 		}
@@ -304,7 +306,7 @@ func (cat *Catalog) Assess(op *Operation) {
 			raise(RiskDelete, "its tool declares destructiveHint")
 		}
 	}
-	raise(dangerLevel(op), "it declares a danger level")
+	raise(readDangerLevel(op), "it declares a danger level")
 	name := strings.ToLower(op.Name)
 	switch {
 	case MatchesAny(name, extremeNames):
@@ -327,7 +329,7 @@ var notAction = evidence.Pattern(`^(of|with|for|from|in|by|on|and|or|that|which|
 // Where the name says that it reads, other words may be adjectives: "Open issues".
 func (o *Operation) describesAction() bool {
 	for _, v := range []jsonv.Value{o.Info, o.Detail} {
-		words := nameWords(v.Lookup("description").Text())
+		words := splitName(v.Lookup("description").Text())
 		if o.Category != "READ" || o.Name == "introspect" || len(words) < 2 || notAction().MatchString(words[1]) {
 			continue
 		}
@@ -349,9 +351,9 @@ func (o *Operation) describesAction() bool {
 
 var categoryRisks = map[string]int{"READ": RiskRead, "CREATE": RiskWrite, "UPDATE": RiskWrite, "EXECUTE": RiskWrite, "DELETE": RiskDelete}
 
-// dangerLevel returns the level that a detail declares, by number or by name (DL
+// readDangerLevel returns the level that a detail declares, by number or by name (DL
 // 2.1); 0 if it declares none.
-func dangerLevel(op *Operation) int {
+func readDangerLevel(op *Operation) int {
 	v := cmp.Or(op.Detail.Lookup("danger", "level"), op.Detail.Lookup("danger_level"))
 	if n, ok := v.Int64(); ok {
 		return int(max(0, min(n, RiskExtreme)))
@@ -402,7 +404,7 @@ func (o *Operation) ActsByName() int {
 		return RiskRead
 	}
 	risk := RiskRead
-	words := nameWords(o.Name)
+	words := splitName(o.Name)
 	for i, word := range words {
 		if i > 0 && !slices.Contains([]string{"and", "then", "or"}, words[i-1]) {
 			continue
@@ -420,9 +422,9 @@ func (o *Operation) ActsByName() int {
 
 var camelCase = evidence.Pattern(`(\p{Ll})(\p{Lu})`)
 
-// nameWords returns the words of a name in any spelling: delete_book, delete-book,
+// splitName returns the words of a name in any spelling: delete_book, delete-book,
 // deleteBook.
-func nameWords(name string) []string {
+func splitName(name string) []string {
 	spaced := camelCase().ReplaceAllString(name, "$1 $2")
 	return strings.FieldsFunc(strings.ToLower(spaced), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
@@ -433,7 +435,7 @@ func (o *Operation) Starts() bool {
 	if o.Name == "execute_agent" {
 		return true
 	}
-	if o.Category != "EXECUTE" || o.ExecutionParam() != nil || ReservedOperations[o.Name] != "" {
+	if o.Category != "EXECUTE" || o.FindExecutionParam() != nil || ReservedOperations[o.Name] != "" {
 		return false
 	}
 	return !slices.Contains(controlVerbs, o.Verb) && !slices.Contains(removalVerbs, o.Verb)

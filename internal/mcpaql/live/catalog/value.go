@@ -35,8 +35,8 @@ type Maker struct {
 // call: each call gets a value of its own.
 var onceKey = evidence.Pattern(`(?i)^(idempotency|deduplication|client_request)_?(key|id|token)$`)
 
-// Value generates a value for a parameter. tag makes texts differ.
-func (mk *Maker) Value(op *Operation, p Parameter, tag string) (jsonv.Value, error) {
+// MakeValue generates a value for a parameter. tag makes texts differ.
+func (mk *Maker) MakeValue(op *Operation, p Parameter, tag string) (jsonv.Value, error) {
 	for _, name := range []string{op.Name, "*"} {
 		if v, ok := mk.values.Lookup(name).Get(p.Name); ok {
 			return v, nil
@@ -47,7 +47,7 @@ func (mk *Maker) Value(op *Operation, p Parameter, tag string) (jsonv.Value, err
 	}
 	for _, ex := range op.Detail.Lookup("examples").Elems() {
 		v, ok := ex.Lookup("request", "params").Get(p.Name)
-		if ok && !placeholder(v) && op.Category == "READ" && mk.catalog.Fits(p, v) == "" {
+		if ok && !isPlaceholder(v) && op.Category == "READ" && mk.catalog.Fits(p, v) == "" {
 			return v, nil
 		}
 	}
@@ -57,12 +57,12 @@ func (mk *Maker) Value(op *Operation, p Parameter, tag string) (jsonv.Value, err
 	if p.linked != nil {
 		return mk.makeNamed(p.linked, p, tag, 0)
 	}
-	word := describedWord(p)
-	takesText := slices.Contains([]string{"string", "any"}, mk.catalog.JSONKind(p))
+	word := findDescribedWord(p)
+	takesText := slices.Contains([]string{"string", "any"}, mk.catalog.FindJSONKind(p))
 	if word != "" && takesText && mk.catalog.Fits(p, jsonv.String(word)) == "" {
 		return jsonv.String(word), nil
 	}
-	if err := contradicts(p, mk.catalog.JSONKind(p)); err != nil {
+	if err := contradicts(p, mk.catalog.FindJSONKind(p)); err != nil {
 		return jsonv.Value{}, err
 	}
 	v, err := mk.make(ParseType(p.Type), p, tag, 0)
@@ -75,8 +75,8 @@ func (mk *Maker) Value(op *Operation, p Parameter, tag string) (jsonv.Value, err
 	return v, nil
 }
 
-// placeholder reports whether an example's value is a placeholder.
-func placeholder(v jsonv.Value) bool {
+// isPlaceholder reports whether an example's value is a placeholder.
+func isPlaceholder(v jsonv.Value) bool {
 	s := strings.TrimSpace(v.Text())
 	return v.Kind() == jsonv.KindString && (s == "" || strings.Contains(s, "…") || strings.Contains(s, "...") ||
 		strings.HasPrefix(s, "<") || strings.HasPrefix(s, "[") || strings.HasPrefix(s, "{"))
@@ -124,13 +124,13 @@ func (mk *Maker) make(t typeExpr, p Parameter, tag string, depth int) (jsonv.Val
 	case "boolean":
 		return jsonv.Bool(false), nil
 	case "object":
-		return mk.describedObject(p, tag, depth)
+		return mk.makeDescribedObject(p, tag, depth)
 	case "any":
-		return jsonv.String(Marker(mk.runID) + tag), nil
+		return jsonv.String(MakeMarker(mk.runID) + tag), nil
 	}
 	n := mk.catalog.Types[t.name]
 	if n == nil {
-		return jsonv.Value{}, fmt.Errorf("the type %s of %s is not known", evidence.Excerpt(t.name, 40), p.Name)
+		return jsonv.Value{}, fmt.Errorf("the type %s of %s is not known", evidence.QuoteStart(t.name, 40), p.Name)
 	}
 	return mk.makeNamed(n, p, tag, depth)
 }
@@ -138,7 +138,7 @@ func (mk *Maker) make(t typeExpr, p Parameter, tag string, depth int) (jsonv.Val
 func (mk *Maker) makeNamed(n *NamedType, p Parameter, tag string, depth int) (jsonv.Value, error) {
 	switch n.Kind {
 	case "enum":
-		if v := enumValue(n.Detail.Lookup("values").At(0)); !v.IsAbsent() {
+		if v := readEnumValue(n.Detail.Lookup("values").At(0)); !v.IsAbsent() {
 			return v, nil
 		}
 		return jsonv.Value{}, fmt.Errorf("the enum %s has no values", n.Name)
@@ -174,7 +174,7 @@ func (mk *Maker) makeNamed(n *NamedType, p Parameter, tag string, depth int) (js
 }
 
 func makeNumber(p Parameter, whole bool) (jsonv.Value, error) {
-	low, high := Bounds(p)
+	low, high := ReadBounds(p)
 	n := max(low, min(high, 1)) // whole, because pages and counts are called numbers too
 	if whole {
 		n = math.Ceil(n)
@@ -188,8 +188,8 @@ func makeNumber(p Parameter, whole bool) (jsonv.Value, error) {
 	return jsonv.Float(n), nil
 }
 
-// Bounds returns minimum and maximum, infinite if not documented.
-func Bounds(p Parameter) (low, high float64) {
+// ReadBounds returns minimum and maximum, infinite if not documented.
+func ReadBounds(p Parameter) (low, high float64) {
 	low, high = math.Inf(-1), math.Inf(1)
 	if v := p.Schema.Lookup("minimum"); v.Kind() == jsonv.KindNumber {
 		low = v.Float64()
@@ -221,7 +221,7 @@ func (mk *Maker) makeText(typ string, p Parameter, tag string) (jsonv.Value, err
 	case ok:
 		return jsonv.String(known), nil
 	}
-	s := Marker(mk.runID) + tag
+	s := MakeMarker(mk.runID) + tag
 	if pattern := p.Schema.Lookup("pattern").Text(); pattern != "" {
 		for _, spelled := range markSpellings(s) {
 			if mk.catalog.Fits(p, jsonv.String(spelled)) == "" {
@@ -234,7 +234,7 @@ func (mk *Maker) makeText(typ string, p Parameter, tag string) (jsonv.Value, err
 		}
 		return jsonv.String(s), nil
 	}
-	low, high := lengths(p)
+	low, high := readLengths(p)
 	if n := utf8.RuneCountInString(s); n < low {
 		s += strings.Repeat("x", min(low-n, 1<<20))
 	}
@@ -251,8 +251,8 @@ func markSpellings(s string) []string {
 	return []string{s, strings.ReplaceAll(s, "_", "-"), bare, strings.ToUpper(s), strings.ToUpper(bare)}
 }
 
-// lengths returns minLength and maxLength, in characters.
-func lengths(p Parameter) (low, high int) {
+// readLengths returns minLength and maxLength, in characters.
+func readLengths(p Parameter) (low, high int) {
 	high = math.MaxInt32
 	if n, ok := p.Schema.Lookup("minLength").Int64(); ok {
 		low = int(min(n, 1<<20))
@@ -269,18 +269,18 @@ func (cat *Catalog) Fits(p Parameter, v jsonv.Value) string {
 		if slices.ContainsFunc(list.List(), func(e jsonv.Value) bool { return jsonv.Equal(e, v) }) {
 			return ""
 		}
-		return "one of " + evidence.Brief(list)
+		return "one of " + evidence.FormatBrief(list)
 	}
-	if want := cat.JSONKind(p); want != "" && want != "any" && !hasKind(want, v) {
+	if want := cat.FindJSONKind(p); want != "" && want != "any" && !hasKind(want, v) {
 		return "a value of the type " + display.Truncate(p.Type, 40)
 	}
 	switch v.Kind() {
 	case jsonv.KindNumber:
-		if low, high := Bounds(p); v.Float64() < low || v.Float64() > high {
+		if low, high := ReadBounds(p); v.Float64() < low || v.Float64() > high {
 			return "a number in its range"
 		}
 	case jsonv.KindString:
-		low, high := lengths(p)
+		low, high := readLengths(p)
 		if n := utf8.RuneCountInString(v.Text()); n < low || n > high {
 			return fmt.Sprintf("a text of %d to %d characters", low, high)
 		}
@@ -307,14 +307,14 @@ func NewMaker(values jsonv.Value, runID string, c *Catalog) *Maker {
 	return &Maker{values: values, runID: runID, catalog: c}
 }
 
-// Filled generates a value with visible content: an object gets members, a list an
+// MakeFilled generates a value with visible content: an object gets members, a list an
 // element, so that there is something to store.
-func (mk *Maker) Filled(op *Operation, p Parameter) (jsonv.Value, error) {
-	v, err := mk.Value(op, p, "cycle_"+p.Name)
+func (mk *Maker) MakeFilled(op *Operation, p Parameter) (jsonv.Value, error) {
+	v, err := mk.MakeValue(op, p, "cycle_"+p.Name)
 	if err != nil || !mk.values.Lookup(op.Name, p.Name).IsAbsent() {
 		return v, err
 	}
-	if v.Kind() == jsonv.KindObject && v.Len() == 0 && mk.catalog.freeObject(p) {
+	if v.Kind() == jsonv.KindObject && v.Len() == 0 && mk.catalog.isFreeObject(p) {
 		return jsonv.From(map[string]any{
 			"zz_one":  map[string]any{"a": 1, "b": 2},
 			"zz_list": []any{1, 2},
@@ -324,13 +324,13 @@ func (mk *Maker) Filled(op *Operation, p Parameter) (jsonv.Value, error) {
 	return v, nil
 }
 
-// Completed adds the required parameters that a call lacks.
-func (mk *Maker) Completed(op *Operation, params jsonv.Value) jsonv.Value {
+// Complete adds the required parameters that a call lacks.
+func (mk *Maker) Complete(op *Operation, params jsonv.Value) jsonv.Value {
 	for _, p := range op.Params {
 		if _, given := params.Get(p.Name); given || !p.Required {
 			continue
 		}
-		if v, err := mk.Value(op, p, p.Name); err == nil {
+		if v, err := mk.MakeValue(op, p, p.Name); err == nil {
 			params = params.With(p.Name, v)
 		}
 	}
@@ -346,8 +346,8 @@ type WrongValue struct {
 	Mention     []string
 }
 
-// valueOfOtherKind returns a value that is not of a kind; absent if any value may be.
-func valueOfOtherKind(kind string) jsonv.Value {
+// makeOtherKind returns a value that is not of a kind; absent if any value may be.
+func makeOtherKind(kind string) jsonv.Value {
 	switch kind {
 	case "string", "array", "object":
 		return jsonv.Int(42)
@@ -359,25 +359,25 @@ func valueOfOtherKind(kind string) jsonv.Value {
 	return jsonv.Value{}
 }
 
-// Wrong lists values that a parameter does not accept.
-func (cat *Catalog) Wrong(p Parameter) (out []WrongValue) {
+// MakeWrong lists values that a parameter does not accept.
+func (cat *Catalog) MakeWrong(p Parameter) (out []WrongValue) {
 	add := func(rule, wants string, v jsonv.Value, mention ...string) {
 		out = append(out, WrongValue{rule, wants, v, mention})
 	}
-	kind := cat.JSONKind(p)
-	if v := valueOfOtherKind(kind); !v.IsAbsent() {
+	kind := cat.FindJSONKind(p)
+	if v := makeOtherKind(kind); !v.IsAbsent() {
 		add("values.type", p.Type, v, p.Name, p.Type)
 	}
 	n, err := makeNumber(p, true)
 	if kind == "integer" && err == nil {
 		add("values.type", p.Type, jsonv.String(n.Literal()), p.Name, p.Type)
 	}
-	allowed := cat.documentedEnum(p)
-	if first := enumValue(allowed.At(0)); first.Kind() == jsonv.KindString && kind == "string" {
-		add("values.enum", "one of "+evidence.Brief(allowed), jsonv.String("zz_not_in_the_enum"), first.Text())
+	allowed := cat.findDocumentedEnum(p)
+	if first := readEnumValue(allowed.At(0)); first.Kind() == jsonv.KindString && kind == "string" {
+		add("values.enum", "one of "+evidence.FormatBrief(allowed), jsonv.String("zz_not_in_the_enum"), first.Text())
 		return out
 	}
-	low, high := Bounds(p)
+	low, high := ReadBounds(p)
 	if kind == "integer" || kind == "number" {
 		if math.Abs(low) < 1<<50 {
 			add("values.range", "at least "+reference.FormatNumber(low), jsonv.Int(int64(low)-1), p.Name)
@@ -389,7 +389,7 @@ func (cat *Catalog) Wrong(p Parameter) (out []WrongValue) {
 	if kind != "string" {
 		return out
 	}
-	if _, most := lengths(p); most < 100_000 {
+	if _, most := readLengths(p); most < 100_000 {
 		add("values.length", fmt.Sprintf("at most %d characters", most), jsonv.String(strings.Repeat("z", most+1)), p.Name)
 	}
 	const miss = "\u00a7 zz !"

@@ -17,7 +17,7 @@ import (
 // Census holds the content of the adapter's lists before a run wrote anything. It is
 // read twice when the run begins, and again before its first call that is not a read.
 // What differs between the readings changes by itself, unless it is harm, which
-// watcher.Reads decides.
+// watcher.CheckReads decides.
 type Census struct {
 	Lists   []*Listing
 	Settled bool // the second reading is done
@@ -42,31 +42,31 @@ type Difference struct {
 	Says   string
 }
 
-// Added reports whether an item was not there before.
-func (d Difference) Added() bool { return d.Before.IsAbsent() }
+// IsAdded reports whether an item was not there before.
+func (d Difference) IsAdded() bool { return d.Before.IsAbsent() }
 
-// Reads reports whether all items of a resource are known from its lists.
-func (s *Census) Reads(resource string) bool {
+// ReadsAll reports whether all items of a resource are known from its lists.
+func (s *Census) ReadsAll(resource string) bool {
 	return slices.ContainsFunc(s.Lists, func(l *Listing) bool {
-		return l.Op.Verb == "list" && l.Partial == "" && catalog.SameResource(l.Op.Resource, resource)
+		return l.Op.Verb == "list" && l.Partial == "" && catalog.IsSameResource(l.Op.Resource, resource)
 	})
 }
 
 // Knows reports whether a list contained an identifier of a resource.
 func (s *Census) Knows(resource string, id jsonv.Value) bool {
 	return slices.ContainsFunc(s.Lists, func(l *Listing) bool {
-		return l.IDs[id.String()] && catalog.SameResource(l.Op.Resource, resource)
+		return l.IDs[id.String()] && catalog.IsSameResource(l.Op.Resource, resource)
 	})
 }
 
-// Resembles reports whether an identifier that others own contains the given one or
+// HasSimilar reports whether an identifier that others own contains the given one or
 // differs from it only in case: an adapter may confuse the two.
-func (s *Census) Resembles(resource string, id jsonv.Value, keys func(*catalog.Operation) []string) bool {
-	mine := strings.ToLower(reference.Text(id))
+func (s *Census) HasSimilar(resource string, id jsonv.Value, keys func(*catalog.Operation) []string) bool {
+	mine := strings.ToLower(reference.FormatText(id))
 	for _, l := range s.Lists {
 		for _, item := range l.Items {
-			own := ItemID(keys(l.Op), item)
-			if catalog.SameResource(l.Op.Resource, resource) && strings.Contains(strings.ToLower(reference.Text(own)), mine) {
+			own := FindID(keys(l.Op), item)
+			if catalog.IsSameResource(l.Op.Resource, resource) && strings.Contains(strings.ToLower(reference.FormatText(own)), mine) {
 				return true
 			}
 		}
@@ -82,7 +82,7 @@ const Unreadable = "it could not be read"
 
 // Enter adds an item under its identifier, or under its position if it has none.
 func (l *Listing) Enter(kind string, keys []string, item jsonv.Value, place int) {
-	id := ItemID(keys, item)
+	id := FindID(keys, item)
 	if id.IsAbsent() {
 		l.Items[fmt.Sprintf("%s entry %d", kind, place)] = item
 		return
@@ -95,8 +95,8 @@ func (l *Listing) Enter(kind string, keys []string, item jsonv.Value, place int)
 	}
 }
 
-// ItemID returns the identifier of an item, absent if it has none.
-func ItemID(keys []string, item jsonv.Value) jsonv.Value {
+// FindID returns the identifier of an item, absent if it has none.
+func FindID(keys []string, item jsonv.Value) jsonv.Value {
 	for _, key := range keys {
 		if v := item.Lookup(key); v.Kind() == jsonv.KindString || v.Kind() == jsonv.KindNumber {
 			return v
@@ -105,22 +105,22 @@ func ItemID(keys []string, item jsonv.Value) jsonv.Value {
 	return jsonv.Value{}
 }
 
-// Of returns the listing of an operation; nil when there is none.
-func (s *Census) Of(op *catalog.Operation) *Listing {
+// FindListing returns the listing of an operation; nil when there is none.
+func (s *Census) FindListing(op *catalog.Operation) *Listing {
 	return lists.First(s.Lists, func(l *Listing) bool { return l.Op == op })
 }
 
 // Learn records the differences between two readings with no write between them.
 func (s *Census) Learn(again *Census) {
 	for _, l := range s.Lists {
-		now := again.Of(l.Op)
+		now := again.FindListing(l.Op)
 		if now == nil {
 			continue
 		}
 		for key, item := range l.Items {
 			other, there := now.Items[key]
 			l.Moving = l.Moving || !there
-			for _, ch := range jsonv.Diff(WithoutVolatile(item), WithoutVolatile(other)) {
+			for _, ch := range jsonv.Diff(DropVolatile(item), DropVolatile(other)) {
 				l.Volatile[ch.Path] = l.Volatile[ch.Path] || there
 			}
 		}
@@ -131,42 +131,42 @@ func (s *Census) Learn(again *Census) {
 // Compare lists the differences between the lists now and before.
 func (s *Census) Compare(after *Census, keys func(*catalog.Operation) []string) (out []Difference) {
 	for _, l := range s.Lists {
-		now, named := after.Of(l.Op), keys(l.Op)
+		now, named := after.FindListing(l.Op), keys(l.Op)
 		if now == nil || now.Partial == Unreadable {
 			continue
 		}
 		whole := l.Partial == "" && now.Partial == "" && !l.Moving
-		for _, key := range evidence.SortedKeys(l.Items) {
+		for _, key := range evidence.ListKeys(l.Items) {
 			item, there := now.Items[key]
-			id := ItemID(named, l.Items[key])
-			changed := l.Changed(l.Items[key], item)
+			id := FindID(named, l.Items[key])
+			changed := l.FindChanges(l.Items[key], item)
 			switch {
 			case there && len(changed) > 0:
-				paths := evidence.Several(lists.Map(changed, func(ch jsonv.Change) string { return ch.Path }))
+				paths := evidence.JoinFirst(lists.Map(changed, func(ch jsonv.Change) string { return ch.Path }))
 				out = append(out, Difference{
 					List:   l,
 					ID:     id,
 					Before: l.Items[key],
 					Item:   item,
-					Says:   fmt.Sprintf("%s shows %s with another %s", l.Op.Name, ShownItem(id, key), paths),
+					Says:   fmt.Sprintf("%s shows %s with another %s", l.Op.Name, ShowItem(id, key), paths),
 				})
 			case !there && whole && !strings.HasSuffix(key, ItsAnswer):
 				out = append(out, Difference{
 					List:   l,
 					ID:     id,
 					Before: l.Items[key],
-					Says:   fmt.Sprintf("%s no longer shows %s", l.Op.Name, ShownItem(id, key)),
+					Says:   fmt.Sprintf("%s no longer shows %s", l.Op.Name, ShowItem(id, key)),
 				})
 			}
 		}
-		for _, key := range evidence.SortedKeys(now.Items) {
+		for _, key := range evidence.ListKeys(now.Items) {
 			if _, there := l.Items[key]; !there && whole && !strings.HasSuffix(key, ItsAnswer) {
-				id := ItemID(named, now.Items[key])
+				id := FindID(named, now.Items[key])
 				out = append(out, Difference{
 					List: l,
 					ID:   id,
 					Item: now.Items[key],
-					Says: fmt.Sprintf("%s shows %s, which was not there before", l.Op.Name, ShownItem(id, key)),
+					Says: fmt.Sprintf("%s shows %s, which was not there before", l.Op.Name, ShowItem(id, key)),
 				})
 			}
 		}
@@ -174,27 +174,27 @@ func (s *Census) Compare(after *Census, keys func(*catalog.Operation) []string) 
 	return out
 }
 
-// ShownItem names an item in a message: by its identifier, or else by its place in the
+// ShowItem names an item in a message: by its identifier, or else by its place in the
 // list, which the key ends with.
-func ShownItem(id jsonv.Value, key string) string {
+func ShowItem(id jsonv.Value, key string) string {
 	if id.IsAbsent() {
 		_, rest, _ := strings.Cut(key, " ")
 		return rest
 	}
-	return display.Truncate(reference.Text(id), 60)
+	return display.Truncate(reference.FormatText(id), 60)
 }
 
-// Changed lists the members of an item that differ, except those that change by
+// FindChanges lists the members of an item that differ, except those that change by
 // themselves.
-func (l *Listing) Changed(before, now jsonv.Value) []jsonv.Change {
-	return slices.DeleteFunc(jsonv.Diff(WithoutVolatile(before), WithoutVolatile(now)), func(ch jsonv.Change) bool {
+func (l *Listing) FindChanges(before, now jsonv.Value) []jsonv.Change {
+	return slices.DeleteFunc(jsonv.Diff(DropVolatile(before), DropVolatile(now)), func(ch jsonv.Change) bool {
 		return l.Volatile[ch.Path]
 	})
 }
 
-// Balance counts how many more items each list lost than it got. got reports whether an
+// CountLosses counts how many more items each list lost than it got. got reports whether an
 // item that the list now shows counts as added.
-func Balance(found []Difference, got func(Difference) bool) map[*Listing]int {
+func CountLosses(found []Difference, got func(Difference) bool) map[*Listing]int {
 	lost := map[*Listing]int{}
 	for _, d := range found {
 		switch {
@@ -207,14 +207,14 @@ func Balance(found []Difference, got func(Difference) bool) map[*Listing]int {
 	return lost
 }
 
-// Hurt lists the texts of an item that a later state lacks, except times, numbers, and
+// FindLostTexts lists the texts of an item that a later state lacks, except times, numbers, and
 // what changes by itself.
-func (l *Listing) Hurt(before, now jsonv.Value) []jsonv.Change {
+func (l *Listing) FindLostTexts(before, now jsonv.Value) []jsonv.Change {
 	if before.IsAbsent() {
 		return nil
 	}
-	return slices.DeleteFunc(l.Changed(before, now), func(ch jsonv.Change) bool {
-		text := ch.Kind == jsonv.Removed || ch.Want.Kind() == jsonv.KindString && !sameText(ch, digitRuns) && !sameText(ch, clockText)
+	return slices.DeleteFunc(l.FindChanges(before, now), func(ch jsonv.Change) bool {
+		text := ch.Kind == jsonv.Removed || ch.Want.Kind() == jsonv.KindString && !isSameText(ch, digitRuns) && !isSameText(ch, clockText)
 		return !text || DateName().MatchString(ch.Path)
 	})
 }
@@ -238,12 +238,12 @@ var clockText = evidence.Pattern(`\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(
 
 // Learn records the differences between two answers to the same request.
 func (m Mask) Learn(a, b jsonv.Value) {
-	for _, ch := range jsonv.Diff(WithoutVolatile(a), WithoutVolatile(b)) {
+	for _, ch := range jsonv.Diff(DropVolatile(a), DropVolatile(b)) {
 		path := anyIndex().ReplaceAllString(ch.Path, "[]")
 		switch {
 		case ch.Kind != jsonv.Changed && strings.HasSuffix(path, "[]"):
 			m[strings.TrimSuffix(path, "[]")] = true // a list that grows
-		case ch.Kind == jsonv.Changed && sameText(ch, digitRuns):
+		case ch.Kind == jsonv.Changed && isSameText(ch, digitRuns):
 			if !m[path] {
 				m[path] = false // only the digits of the text change
 			}
@@ -255,11 +255,11 @@ func (m Mask) Learn(a, b jsonv.Value) {
 
 // hides reports whether a difference is to be ignored.
 func (m Mask) hides(ch jsonv.Change) bool {
-	if ch.Kind == jsonv.Changed && sameText(ch, clockText) {
+	if ch.Kind == jsonv.Changed && isSameText(ch, clockText) {
 		return true
 	}
 	path := anyIndex().ReplaceAllString(ch.Path, "[]")
-	if whole, known := m[path]; known && !whole && ch.Kind == jsonv.Changed && sameText(ch, digitRuns) {
+	if whole, known := m[path]; known && !whole && ch.Kind == jsonv.Changed && isSameText(ch, digitRuns) {
 		return true
 	}
 	for known, whole := range m {
@@ -271,23 +271,23 @@ func (m Mask) hides(ch jsonv.Change) bool {
 	return false
 }
 
-// sameText reports whether two texts differ only in what a pattern matches.
-func sameText(ch jsonv.Change, but func() *regexp.Regexp) bool {
+// isSameText reports whether two texts differ only in what a pattern matches.
+func isSameText(ch jsonv.Change, but func() *regexp.Regexp) bool {
 	without := func(v jsonv.Value) string { return but().ReplaceAllString(v.Text(), "0") }
 	return ch.Want.Kind() == jsonv.KindString && ch.Got.Kind() == jsonv.KindString && without(ch.Want) == without(ch.Got)
 }
 
-// Alike reports whether two answers are equal, ignoring parts that change by
+// IsAlike reports whether two answers are equal, ignoring parts that change by
 // themselves.
-func (m Mask) Alike(a, b jsonv.Value) bool {
-	_, differs := m.Difference(a, b)
+func (m Mask) IsAlike(a, b jsonv.Value) bool {
+	_, differs := m.FindDifference(a, b)
 	return !differs
 }
 
-// Difference returns the first path at which two answers differ, ignoring parts that
+// FindDifference returns the first path at which two answers differ, ignoring parts that
 // change by themselves.
-func (m Mask) Difference(a, b jsonv.Value) (path string, differs bool) {
-	for _, ch := range jsonv.Diff(WithoutVolatile(a), WithoutVolatile(b)) {
+func (m Mask) FindDifference(a, b jsonv.Value) (path string, differs bool) {
+	for _, ch := range jsonv.Diff(DropVolatile(a), DropVolatile(b)) {
 		if !m.hides(ch) {
 			return ch.Path, true
 		}
@@ -295,13 +295,13 @@ func (m Mask) Difference(a, b jsonv.Value) (path string, differs bool) {
 	return "", false
 }
 
-// WithoutVolatile returns a value without its volatile members.
-func WithoutVolatile(v jsonv.Value) jsonv.Value {
+// DropVolatile returns a value without its volatile members.
+func DropVolatile(v jsonv.Value) jsonv.Value {
 	return v.Map(func(k string, e jsonv.Value) (string, jsonv.Value) {
 		if VolatileKey().MatchString(k) {
 			return k, jsonv.Value{}
 		}
-		return k, WithoutVolatile(e)
+		return k, DropVolatile(e)
 	})
 }
 

@@ -20,10 +20,10 @@ type builder struct {
 	nested  int                                 // things that are created for others, at the moment
 }
 
-// Harvested returns a value that the adapter itself listed, absent if there is none: an
+// FindHarvested returns a value that the adapter itself listed, absent if there is none: an
 // identifier, a name, or a member of the same name. sure reports whether the list is of
 // what the parameter names; an identifier of the same name may be of another list.
-func (b *builder) Harvested(op *catalog.Operation, p catalog.Parameter) (v jsonv.Value, sure bool) {
+func (b *builder) FindHarvested(op *catalog.Operation, p catalog.Parameter) (v jsonv.Value, sure bool) {
 	resource, keys := op.Resource, []string{p.Name}
 	for _, kind := range []string{"id", "name"} {
 		if stem, ok := strings.CutSuffix(p.Name, "_"+kind); ok && stem != "" {
@@ -40,7 +40,7 @@ func (b *builder) Harvested(op *catalog.Operation, p catalog.Parameter) (v jsonv
 			for _, key := range keys {
 				// An address is not used: a READ may call it.
 				listed := b.harvest[[2]string{lister.Resource, key}]
-				isAlike := !listed.IsAbsent() && catalog.SameResource(lister.Resource, resource) == sure
+				isAlike := !listed.IsAbsent() && catalog.IsSameResource(lister.Resource, resource) == sure
 				if isAlike && b.Catalog.Fits(p, listed) == "" && !strings.Contains(listed.Text(), "://") {
 					return listed, sure
 				}
@@ -54,24 +54,24 @@ func (b *builder) Harvested(op *catalog.Operation, p catalog.Parameter) (v jsonv
 	return jsonv.Value{}, false
 }
 
-// Params builds the required parameters of an operation; why is the reason if it
+// BuildParams builds the required parameters of an operation; why is the reason if it
 // cannot.
-func (b *builder) Params(op *catalog.Operation) (out jsonv.Value, why string) {
+func (b *builder) BuildParams(op *catalog.Operation) (out jsonv.Value, why string) {
 	out = jsonv.Object()
 	given := func(name string) bool {
-		_, ok := b.Options.Given(op.Name, name)
+		_, ok := b.Options.FindGiven(op.Name, name)
 		return ok
 	}
-	id := op.IDParam()
+	id := op.FindIDParam()
 	actsOnOwn := id != nil && !given(id.Name) && b.actsOnOwn(op)
-	if actsOnOwn || op.Category != "EXECUTE" && op.Changes() && b.Catalog.AtMostOne(op) {
-		t, err := b.ownThing(op, func(t CreatedThing) bool {
+	if actsOnOwn || op.Category != "EXECUTE" && op.ChangesData() && b.Catalog.HasAtMostOne(op) {
+		t, err := b.getOwnThing(op, func(t CreatedThing) bool {
 			return id == nil || b.Catalog.Fits(*id, t.ID) == "" && (op.Category != "DELETE" || !b.Ledger.holds(t))
 		})
 		if err != nil {
 			return out, err.Error()
 		}
-		out = t.Naming(op, out)
+		out = t.AddNaming(op, out)
 	}
 	for _, p := range op.Params {
 		stores := op.Creates() && p.Rehearses() && p.Schema.Lookup("default").Bool() // only if it is told to
@@ -82,72 +82,72 @@ func (b *builder) Params(op *catalog.Operation) (out jsonv.Value, why string) {
 			out = out.With(p.Name, jsonv.Bool(false)) // a value of the user is sent apart
 			continue
 		}
-		v, err := b.Value(op, p)
+		v, err := b.BuildValue(op, p)
 		if err != nil {
 			return out, err.Error()
 		}
 		out = out.With(p.Name, v)
 	}
-	return b.Maker.Marking(op, out, ""), ""
+	return b.Maker.AddMark(op, out, ""), ""
 }
 
 // actsOnOwn reports whether an operation is called with something of the run only.
 func (b *builder) actsOnOwn(op *catalog.Operation) bool {
-	return op.Category == "UPDATE" || op.Category == "DELETE" || op.Category == "EXECUTE" && op.ExecutionParam() == nil && b.Catalog.Creator(op) != nil
+	return op.Category == "UPDATE" || op.Category == "DELETE" || op.Category == "EXECUTE" && op.FindExecutionParam() == nil && b.Catalog.FindCreator(op) != nil
 }
 
-// Value returns a value for a parameter: that of the user, something of the run, what a
+// BuildValue returns a value for a parameter: that of the user, something of the run, what a
 // list showed, or an invented one.
-func (b *builder) Value(op *catalog.Operation, p catalog.Parameter) (jsonv.Value, error) {
-	if v, ok := b.Options.Given(op.Name, p.Name); ok {
+func (b *builder) BuildValue(op *catalog.Operation, p catalog.Parameter) (jsonv.Value, error) {
+	if v, ok := b.Options.FindGiven(op.Name, p.Name); ok {
 		return v, nil
 	}
-	if x := op.ExecutionParam(); x != nil && x.Name == p.Name {
-		if v, err := b.someExecution(op); err == nil || op.Category != "READ" {
+	if x := op.FindExecutionParam(); x != nil && x.Name == p.Name {
+		if v, err := b.getExecution(op); err == nil || op.Category != "READ" {
 			return v, err
 		}
 	}
-	if own := b.ownable(op, p); own != nil {
-		if t, err := b.readable(own); err == nil && b.Catalog.Fits(p, t.ID) == "" {
+	if own := b.findOwnCreator(op, p); own != nil {
+		if t, err := b.getReadable(own); err == nil && b.Catalog.Fits(p, t.ID) == "" {
 			return t.ID, nil
 		}
 	}
-	v, err := b.Invented(op, p)
+	v, err := b.InventValue(op, p)
 	namesItem := op.IsIdentifier(p) && op.Category != "UPDATE" && op.Category != "DELETE"
 	if namesItem || op.Category == "READ" && (err != nil || catalog.Carries(v, b.Maker.RunIDs())) {
-		if listed, _ := b.Harvested(op, p); !listed.IsAbsent() {
+		if listed, _ := b.FindHarvested(op, p); !listed.IsAbsent() {
 			return listed, nil
 		}
 	}
 	return v, err
 }
 
-// Invented generates a value for a required parameter that names nothing.
-func (b *builder) Invented(op *catalog.Operation, p catalog.Parameter) (jsonv.Value, error) {
+// InventValue generates a value for a required parameter that names nothing.
+func (b *builder) InventValue(op *catalog.Operation, p catalog.Parameter) (jsonv.Value, error) {
 	if op.Category == "UPDATE" && p.Name == "input" {
-		return b.someInput(op), nil
+		return b.buildInput(op), nil
 	}
-	return b.Maker.Value(op, p, p.Name)
+	return b.Maker.MakeValue(op, p, p.Name)
 }
 
-// ownable returns the operation that creates what a parameter names, which for a create
+// findOwnCreator returns the operation that creates what a parameter names, which for a create
 // is of another resource; nil if the run may not create it.
-func (b *builder) ownable(op *catalog.Operation, p catalog.Parameter) *catalog.Operation {
-	create := b.Catalog.Partner("create", "CREATE", cmp.Or(catalog.Stem(p.Name), op.Resource))
+func (b *builder) findOwnCreator(op *catalog.Operation, p catalog.Parameter) *catalog.Operation {
+	create := b.Catalog.FindPartner("create", "CREATE", cmp.Or(catalog.ParseStem(p.Name), op.Resource))
 	names := op.IsIdentifier(p) || op.Category == "CREATE" && op.NamesOther(p)
-	if !names || create == nil || b.Gate.Barred(create) != "" {
+	if !names || create == nil || b.Gate.ExplainBarred(create) != "" {
 		return nil
 	}
-	if !slices.Contains(append(b.Catalog.IDKeys(create), "id"), p.Name) {
+	if !slices.Contains(append(b.Catalog.ListIDKeys(create), "id"), p.Name) {
 		return nil
 	}
 	return create
 }
 
-// readable returns an item of the run to read: one with every documented field, as far
+// getReadable returns an item of the run to read: one with every documented field, as far
 // as the adapter accepts them.
-func (b *builder) readable(create *catalog.Operation) (CreatedThing, error) {
-	things := b.Ledger.Things(create.Resource)
+func (b *builder) getReadable(create *catalog.Operation) (CreatedThing, error) {
+	things := b.Ledger.ListThings(create.Resource)
 	if t := b.reading[create]; slices.ContainsFunc(things, t.Equal) {
 		return t, nil
 	}
@@ -157,46 +157,46 @@ func (b *builder) readable(create *catalog.Operation) (CreatedThing, error) {
 		return CreatedThing{}, errNoResource
 	}
 	defer func() { b.nested-- }()
-	if params, why := b.Params(create); why == "" {
+	if params, why := b.BuildParams(create); why == "" {
 		for _, p := range create.Params {
 			if p.Rehearses() {
 				continue
 			}
-			if v, err := b.Filled(create, p); err == nil && params.Lookup(p.Name).IsAbsent() {
+			if v, err := b.BuildFilled(create, p); err == nil && params.Lookup(p.Name).IsAbsent() {
 				params = params.With(p.Name, v)
 			}
 		}
 		n := len(things)
-		if b.keeper.Attempt(create, params).OK() && len(b.Ledger.Things(create.Resource)) > n {
-			b.reading[create] = b.Ledger.Things(create.Resource)[n]
+		if b.keeper.Attempt(create, params).IsOK() && len(b.Ledger.ListThings(create.Resource)) > n {
+			b.reading[create] = b.Ledger.ListThings(create.Resource)[n]
 			return b.reading[create], nil
 		}
 	}
-	return b.ownThing(create, func(CreatedThing) bool { return true })
+	return b.getOwnThing(create, func(CreatedThing) bool { return true })
 }
 
 // maxNested is how deep resources belong to each other.
 const maxNested = 4
 
-// Filled is like Value for a create, and gives texts and objects visible content.
-func (b *builder) Filled(create *catalog.Operation, p catalog.Parameter) (jsonv.Value, error) {
-	if b.ownable(create, p) != nil {
-		return b.Value(create, p)
+// BuildFilled is like Value for a create, and gives texts and objects visible content.
+func (b *builder) BuildFilled(create *catalog.Operation, p catalog.Parameter) (jsonv.Value, error) {
+	if b.findOwnCreator(create, p) != nil {
+		return b.BuildValue(create, p)
 	}
-	return b.Maker.Filled(create, p)
+	return b.Maker.MakeFilled(create, p)
 }
 
 // readsOwn reports whether a READ operation is called with something of the run.
 func (b *builder) readsOwn(op *catalog.Operation) bool {
-	return slices.ContainsFunc(op.Params, func(p catalog.Parameter) bool { return b.ownable(op, p) != nil })
+	return slices.ContainsFunc(op.Params, func(p catalog.Parameter) bool { return b.findOwnCreator(op, p) != nil })
 }
 
-// someInput returns an object with one field that the resource has.
-func (b *builder) someInput(op *catalog.Operation) jsonv.Value {
-	if create := b.Catalog.Creator(op); create != nil {
+// buildInput returns an object with one field that the resource has.
+func (b *builder) buildInput(op *catalog.Operation) jsonv.Value {
+	if create := b.Catalog.FindCreator(op); create != nil {
 		for _, p := range create.Params {
-			if b.Catalog.JSONKind(p) == "string" && p.Schema.Lookup("enum").IsAbsent() && !p.Sensitive {
-				if v, err := b.Maker.Value(create, p, "changed"); err == nil {
+			if b.Catalog.FindJSONKind(p) == "string" && p.Schema.Lookup("enum").IsAbsent() && !p.Sensitive {
+				if v, err := b.Maker.MakeValue(create, p, "changed"); err == nil {
 					return jsonv.ObjectOf(p.Name, v)
 				}
 			}
@@ -207,42 +207,42 @@ func (b *builder) someInput(op *catalog.Operation) jsonv.Value {
 
 var errNoResource = errors.New("no create call returned an identifier")
 
-// ownThing returns an item that this run created. It creates one if there is none yet.
-func (b *builder) ownThing(op *catalog.Operation, fits func(CreatedThing) bool) (CreatedThing, error) {
+// getOwnThing returns an item that this run created. It creates one if there is none yet.
+func (b *builder) getOwnThing(op *catalog.Operation, fits func(CreatedThing) bool) (CreatedThing, error) {
 	for _, other := range b.Catalog.Operations {
-		things := b.Ledger.Things(other.Resource)
-		if !catalog.SameResource(other.Resource, op.Resource) {
+		things := b.Ledger.ListThings(other.Resource)
+		if !catalog.IsSameResource(other.Resource, op.Resource) {
 			continue
 		}
 		for i := len(things) - 1; i >= 0; i-- {
-			if fits(things[i]) && b.Maker.Common(op, things[i].With) {
+			if fits(things[i]) && b.Maker.IsCommonKind(op, things[i].With) {
 				return things[i], nil
 			}
 		}
 	}
-	create := b.Catalog.Creator(op)
-	if create == nil || b.Caller.Cleaning || b.Gate.Barred(create) != "" {
+	create := b.Catalog.FindCreator(op)
+	if create == nil || b.Caller.Cleaning || b.Gate.ExplainBarred(create) != "" {
 		return CreatedThing{}, errNoResource
 	}
-	params, why := b.Params(create)
+	params, why := b.BuildParams(create)
 	if why != "" {
 		return CreatedThing{}, errors.New(why)
 	}
 	r := b.keeper.Attempt(create, params)
-	things := b.Ledger.Things(create.Resource)
-	if r.OK() && len(things) > 0 {
+	things := b.Ledger.ListThings(create.Resource)
+	if r.IsOK() && len(things) > 0 {
 		return things[len(things)-1], nil
 	}
-	if !r.Sent() && r.Cause != nil {
+	if !r.WasSent() && r.Cause != nil {
 		return CreatedThing{}, r.Cause
 	}
 	return CreatedThing{}, errNoResource
 }
 
-// Fresh builds the required parameters again: a delete has removed the item that the
+// RebuildParams builds the required parameters again: a delete has removed the item that the
 // previous ones named.
-func (b *builder) Fresh(op *catalog.Operation) jsonv.Value {
-	params, _ := b.Params(op)
+func (b *builder) RebuildParams(op *catalog.Operation) jsonv.Value {
+	params, _ := b.BuildParams(op)
 	return params
 }
 
@@ -254,7 +254,7 @@ func (b *builder) Start(op *catalog.Operation) (*execution, Reply) {
 	if len(b.Ledger.executions) >= maxStarted {
 		return nil, Reply{Cause: errors.New("the run reached its limit of executions")}
 	}
-	params, why := b.Params(op)
+	params, why := b.BuildParams(op)
 	if why != "" {
 		return nil, Reply{Cause: errors.New(why)}
 	}
@@ -266,9 +266,9 @@ func (b *builder) Start(op *catalog.Operation) (*execution, Reply) {
 	return b.Ledger.executions[len(b.Ledger.executions)-1], r
 }
 
-// someExecution returns an execution for an operation: one that is still running, if
+// getExecution returns an execution for an operation: one that is still running, if
 // there is one, or else a new one. An operation that only reads accepts any.
-func (b *builder) someExecution(op *catalog.Operation) (jsonv.Value, error) {
+func (b *builder) getExecution(op *catalog.Operation) (jsonv.Value, error) {
 	for _, x := range slices.Backward(b.Ledger.executions) {
 		if !x.Over || op.Category == "READ" {
 			return x.id, nil
@@ -276,7 +276,7 @@ func (b *builder) someExecution(op *catalog.Operation) (jsonv.Value, error) {
 	}
 	if b.Options.Mode == ModeFull {
 		for _, starter := range b.Catalog.Operations {
-			if !starter.Starts() || b.Gate.Barred(starter) != "" || b.Gate.Poison[starter.Name] != "" {
+			if !starter.Starts() || b.Gate.ExplainBarred(starter) != "" || b.Gate.Poison[starter.Name] != "" {
 				continue
 			}
 			if x, _ := b.Start(starter); x != nil {

@@ -43,7 +43,7 @@ type caller struct {
 	timeouts   int             // consecutive
 	silent     map[string]int  // operation → calls without an answer
 	waited     time.Duration   // for an adapter that limits the rate
-	Sensitive  map[string]bool // names of parameters that are never stored
+	Sensitive  map[string]bool // namesOwnThing of parameters that are never stored
 	Restarts   int
 	Dead       string // why nothing more is sent
 	last       time.Time
@@ -63,11 +63,11 @@ type caller struct {
 // passes the gate and the budgets here.
 func (a *caller) SendNow(ctx context.Context, r Reply) Reply {
 	if !a.Ungated {
-		if why := a.gate.refuses(r.Args); why != "" {
+		if why := a.gate.explainRefusal(r.Args); why != "" {
 			r.Barred, r.Cause = true, errors.New(why)
 			return r
 		}
-		if op := a.catalog.Op(r.operation()); op != nil && op.Risk > catalog.RiskRead {
+		if op := a.catalog.FindOperation(r.operation()); op != nil && op.Risk > catalog.RiskRead {
 			a.settle()
 		}
 	}
@@ -88,9 +88,9 @@ func (a *caller) SendNow(ctx context.Context, r Reply) Reply {
 	r.Number = len(a.Transcript) + 1
 	params := jsonv.ObjectOf("name", r.Tool, "arguments", r.Args)
 	parent := ctx
-	if op := a.catalog.Op(r.Args.Lookup("operation").Text()); op != nil && op.Category == "CREATE" {
+	if op := a.catalog.FindOperation(r.Args.Lookup("operation").Text()); op != nil && op.Category == "CREATE" {
 		var done func()
-		ctx, done = lasting(ctx)
+		ctx, done = extendContext(ctx)
 		defer done()
 	}
 	callCtx, cancel := mcp.WithLimit(ctx, "--call-timeout", a.options.CallTimeout)
@@ -98,11 +98,11 @@ func (a *caller) SendNow(ctx context.Context, r Reply) Reply {
 	cancel()
 	r.Silent = x.Cause != nil
 	r.void = r.Silent && parent.Err() != nil
-	a.read(&r, x)
-	a.ledger.track(a.catalog.Op(r.operation()), r)
-	a.dates.watch(a.catalog.Op(r.operation()), r)
-	a.write(r, x)
-	a.watch(r, x)
+	a.readEnvelope(&r, x)
+	a.ledger.track(a.catalog.FindOperation(r.operation()), r)
+	a.dates.watch(a.catalog.FindOperation(r.operation()), r)
+	a.appendTranscript(r, x)
+	a.checkConduct(r, x)
 	return r
 }
 
@@ -110,7 +110,7 @@ func (a *caller) SendNow(ctx context.Context, r Reply) Reply {
 func (a *caller) noteGiven(args jsonv.Value) {
 	name := args.Lookup("operation").Text()
 	for param, v := range args.Lookup("params").Members() {
-		if given, ok := a.options.Given(name, param); ok && jsonv.Equal(given, v) {
+		if given, ok := a.options.FindGiven(name, param); ok && jsonv.Equal(given, v) {
 			a.GivenSent[[2]string{name, param}] = true
 		}
 	}
@@ -119,9 +119,9 @@ func (a *caller) noteGiven(args jsonv.Value) {
 // lastingTime is how long the run waits for a create after it was ended.
 const lastingTime = 5 * time.Second
 
-// lasting returns a context that outlives its parent for a while. A create in flight
+// extendContext returns a context that outlives its parent for a while. A create in flight
 // is not abandoned with the run, because its answer names the item to remove.
-func lasting(parent context.Context) (context.Context, func()) {
+func extendContext(parent context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(parent))
 	stop := context.AfterFunc(parent, func() { time.AfterFunc(lastingTime, cancel) })
 	return ctx, func() {
@@ -140,9 +140,9 @@ func (a *caller) wait(ctx context.Context) {
 	a.last = time.Now()
 }
 
-// read finds the envelope in an answer: the first text block that is an object with
+// readEnvelope finds the envelope in an answer: the first text block that is an object with
 // success, or else structuredContent.
-func (a *caller) read(r *Reply, x *mcp.Exchange) {
+func (a *caller) readEnvelope(r *Reply, x *mcp.Exchange) {
 	if r.Cause = x.Cause; r.Cause != nil {
 		return
 	}
@@ -174,17 +174,17 @@ func (a *caller) read(r *Reply, x *mcp.Exchange) {
 	}
 	a.rows.Count("envelopes")
 	// The flag, and the place of a domain error (MCP 4.1, 4.2).
-	isUsable := r.OK() || r.Refused() && r.Documented()
+	isUsable := r.IsOK() || r.IsRefused() && r.IsDocumented()
 	if !r.Envelope.IsAbsent() && r.raw.Lookup("isError").Bool() && isUsable {
 		a.rows.Fail("envelopes.is-error", *r,
-			"isError is true although the caller can act on the response (%s)", r.Brief())
+			"isError is true although the caller can act on the response (%s)", r.FormatBrief())
 	}
 }
 
-// write adds a call to the transcript.
-func (a *caller) write(r Reply, x *mcp.Exchange) {
+// appendTranscript adds a call to the transcript.
+func (a *caller) appendTranscript(r Reply, x *mcp.Exchange) {
 	var whole jsonv.Value // the size of an answer that is not kept as a whole
-	args, answer := a.Redact(r.Args), a.Noted(r).Without(evidence.Additions)
+	args, answer := a.Redact(r.Args), a.RedactAnswer(r).Without(evidence.Additions)
 	if size := len(args.Append(nil)); size > maxKeptAnswer {
 		args = jsonv.ObjectOf("operation", r.operation(), "x_bytes", size)
 	}
@@ -199,9 +199,9 @@ func (a *caller) write(r Reply, x *mcp.Exchange) {
 		"ms", float64(x.Elapsed.Microseconds())/1000, "bytes", whole, "answer", answer))
 }
 
-// watch reports faults of the adapter outside its answers, and restarts it after it
+// checkConduct reports faults of the adapter outside its answers, and restarts it after it
 // died.
-func (a *caller) watch(r Reply, x *mcp.Exchange) {
+func (a *caller) checkConduct(r Reply, x *mcp.Exchange) {
 	a.rows.Count("conduct")
 	if r.rpc != nil && r.rpc.Code != protocol.CodeInvalidParams {
 		a.rows.Fail("envelopes.rpc", r,
@@ -232,7 +232,7 @@ func (a *caller) watch(r Reply, x *mcp.Exchange) {
 	case r.Cause == nil:
 		a.timeouts = 0
 	}
-	if !a.Session.Alive() {
+	if !a.Session.IsAlive() {
 		a.gate.Poison[name] = "the adapter ended when it was called"
 		a.restart(r)
 	}
@@ -256,8 +256,8 @@ func (a *caller) restart(r Reply) {
 	a.verify()
 }
 
-// Ending returns why a run ended early, "" when it did not.
-func (a *caller) Ending() string {
+// ExplainEnding returns why a run ended early, "" when it did not.
+func (a *caller) ExplainEnding() string {
 	switch {
 	case a.Dead != "":
 		return a.Dead
@@ -272,24 +272,24 @@ func (a *caller) Ending() string {
 	return ""
 }
 
-// EndedBefore returns the reason why something was not tested.
-func (a *caller) EndedBefore() string {
-	return cmp.Or(a.Ending(), "the run ended before")
+// ExplainUntested returns the reason why something was not tested.
+func (a *caller) ExplainUntested() string {
+	return cmp.Or(a.ExplainEnding(), "the run ended before")
 }
 
-// CutsShort records that the run ended before it had tested everything that the rows
+// CutShort records that the run ended before it had tested everything that the rows
 // need. Their missing cases are then not the adapter's fault.
-func (a *caller) CutsShort(tests ...string) {
+func (a *caller) CutShort(tests ...string) {
 	for _, id := range tests {
-		a.Short[id] = cmp.Or(a.Short[id], a.EndedBefore())
+		a.Short[id] = cmp.Or(a.Short[id], a.ExplainUntested())
 	}
 }
 
 // Redact returns a value in the form in which it may be stored.
 func (a *caller) Redact(v jsonv.Value) jsonv.Value { return evidence.RedactKeys(v, a.Sensitive) }
 
-// Noted returns an answer in the form in which it may be stored.
-func (a *caller) Noted(r Reply) jsonv.Value { return a.Redact(r.Response()) }
+// RedactAnswer returns an answer in the form in which it may be stored.
+func (a *caller) RedactAnswer(r Reply) jsonv.Value { return a.Redact(r.Response()) }
 
 // An adapter is abandoned after this many consecutive calls without an answer, and an
 // operation after fewer, because a run must end.
@@ -298,9 +298,9 @@ const (
 	maxSilent   = 2
 )
 
-// TokenParameters returns the documented names of the parameter that carries a token;
+// ListTokenParameters returns the documented names of the parameter that carries a token;
 // the documents disagree (OPS 7.5.3, DL 4.3).
-func TokenParameters() []string { return []string{"confirmation_token", "_confirmation"} }
+func ListTokenParameters() []string { return []string{"confirmation_token", "_confirmation"} }
 
 // ConfirmationRequired is the error code of an operation that has to be confirmed.
 const ConfirmationRequired = "CONFIRMATION_REQUIRED"
@@ -314,14 +314,14 @@ func (a *caller) repeatConfirmed(ctx context.Context, r Reply) Reply {
 	a.Gated = true
 	params := r.Args.Lookup("params")
 	mayAnswer := a.options.Confirm && (a.options.Mode == ModeWrite || a.options.Mode == ModeFull)
-	if !mayAnswer && !a.Cleaning || slices.ContainsFunc(TokenParameters(), func(k string) bool { return !params.Lookup(k).IsAbsent() }) {
+	if !mayAnswer && !a.Cleaning || slices.ContainsFunc(ListTokenParameters(), func(k string) bool { return !params.Lookup(k).IsAbsent() }) {
 		return r
 	}
 	token := a.checkToken(r)
 	if token == "" {
 		return r
 	}
-	keys := TokenParameters()
+	keys := ListTokenParameters()
 	if a.TokenKey != "" {
 		keys = []string{a.TokenKey}
 	}
@@ -330,10 +330,10 @@ func (a *caller) repeatConfirmed(ctx context.Context, r Reply) Reply {
 			Tool: r.Tool,
 			Args: r.Args.With("params", params.With(key, jsonv.String(token))),
 		})
-		if again.UnknownParameter(key) || again.Code() == ConfirmationRequired {
+		if again.NamesUnknown(key) || again.Code() == ConfirmationRequired {
 			continue
 		}
-		if again.OK() {
+		if again.IsOK() {
 			a.TokenKey = key
 		}
 		return again
@@ -383,11 +383,11 @@ var errLimited = errors.New("the adapter limits the rate of calls")
 // known about the operation.
 func (a *caller) repeatUnlimited(ctx context.Context, r Reply) Reply {
 	d := r.retryAfter()
-	if r.rateLimited() && d <= maxRateWait && a.waited+d <= maxRateWaits && a.Tape.Pause(ctx, d) {
+	if r.isRateLimited() && d <= maxRateWait && a.waited+d <= maxRateWaits && a.Tape.Pause(ctx, d) {
 		a.waited += d
 		r = a.SendNow(ctx, Reply{Tool: r.Tool, Args: r.Args})
 	}
-	if r.rateLimited() || r.busy() {
+	if r.isRateLimited() || r.isBusy() {
 		r.void, r.Cause = true, errLimited
 	}
 	return r
@@ -401,7 +401,7 @@ func (a *caller) Call(op *catalog.Operation, params jsonv.Value) Reply {
 // Send calls a tool with arguments, unless the policy forbids it.
 func (a *caller) Send(tool string, args jsonv.Value) Reply {
 	r := Reply{Tool: tool, Args: args}
-	if reason := a.gate.Forbidden(args); reason != "" {
+	if reason := a.gate.ExplainForbidden(args); reason != "" {
 		r.Cause = errors.New(reason)
 		r.Barred = a.gate.Poison[r.operation()] != reason
 		return r

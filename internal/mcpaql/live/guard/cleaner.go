@@ -35,7 +35,7 @@ type cleaner struct {
 func (cr *cleaner) CleanUp(last bool) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(cr.Caller.Ctx), cleanUpTime)
 	defer cancel()
-	ctx = cr.Caller.Tape.Context(ctx)
+	ctx = cr.Caller.Tape.BindContext(ctx)
 	own, before := cr.Caller.Ctx, cr.Caller.Cleaning
 	cr.Caller.Ctx, cr.Caller.Cleaning = ctx, true
 	defer func() { cr.Caller.Ctx, cr.Caller.Cleaning = own, before }()
@@ -49,7 +49,7 @@ func (cr *cleaner) CleanUp(last bool) {
 	for _, t := range slices.Backward(slices.Clone(cr.Ledger.things)) {
 		for _, op := range slices.Backward(cr.Catalog.Operations) {
 			if op.Category == "CREATE" && op.Resource == t.resource {
-				cr.RemoveOne(ctx, op, cr.Gate.Remover(op), t)
+				cr.RemoveOne(ctx, op, cr.Gate.FindRemover(op), t)
 				break
 			}
 		}
@@ -69,7 +69,7 @@ func (cr *cleaner) findLost() {
 	}
 	cr.Ledger.lost = nil
 	for _, op := range cr.Catalog.Operations {
-		if lost[op] == 0 || cr.Gate.Remover(op) == nil {
+		if lost[op] == 0 || cr.Gate.FindRemover(op) == nil {
 			continue
 		}
 		found, waited := 0, time.Duration(0)
@@ -89,31 +89,31 @@ func (cr *cleaner) findLost() {
 // RemoveOne removes one item, or records why it is left behind.
 func (cr *cleaner) RemoveOne(ctx context.Context, op, remove *catalog.Operation, t CreatedThing) {
 	if remove == nil {
-		_, why := cr.Gate.removal(op)
+		_, why := cr.Gate.findRemoval(op)
 		cr.Ledger.leave(op, "id", t.ID, why)
 		return
 	}
-	params := cr.Maker.Completed(remove, t.Naming(remove, jsonv.Object()))
+	params := cr.Maker.Complete(remove, t.AddNaming(remove, jsonv.Object()))
 	var r Reply
 	for try := range 3 {
 		r = cr.Caller.exchange(ctx, Reply{Tool: remove.Tool, Args: remove.Request(params)})
-		if r.OK() || strings.HasPrefix(r.Code(), "NOT_FOUND") || r.Number == 0 || try == 2 {
+		if r.IsOK() || strings.HasPrefix(r.Code(), "NOT_FOUND") || r.Number == 0 || try == 2 {
 			break
 		}
 	}
-	gone := r.OK() || strings.HasPrefix(r.Code(), "NOT_FOUND")
-	if !gone && r.Heard() { // adapters report a missing item in different ways
-		_, gone = cr.lister.Fate(op, t, cr.Maker.RunIDs())
+	gone := r.IsOK() || strings.HasPrefix(r.Code(), "NOT_FOUND")
+	if !gone && r.WasHeard() { // adapters report a missing item in different ways
+		_, gone = cr.lister.DetermineFate(op, t, cr.Maker.RunIDs())
 	}
 	if gone {
 		cr.Ledger.remove(op.Resource, t.ID)
-		cr.watcher.change(remove)
+		cr.watcher.checkChange(remove)
 		cr.Cleaned = append(cr.Cleaned, jsonv.ObjectOf("operation", op.Name, "id", t.ID))
-		_ = cr.Options.Journal(JournalEntry{Deleted: cr.Catalog.IDKey(remove), ID: t.ID})
+		_ = cr.Options.Journal(JournalEntry{Deleted: cr.Catalog.FindIDKey(remove), ID: t.ID})
 		return
 	}
-	cr.Ledger.RefusedDelete(remove, r)
-	cr.Ledger.leave(op, "id", t.ID, r.Brief())
+	cr.Ledger.NoteRefusedDelete(remove, r)
+	cr.Ledger.leave(op, "id", t.ID, r.FormatBrief())
 }
 
 // checkOthers compares the lists with their content before the run wrote anything.
@@ -123,28 +123,28 @@ func (cr *cleaner) checkOthers() {
 		return
 	}
 	all := func(found []change.Difference) []change.Difference { return found }
-	after, found := cr.watcher.differences("", all)
+	after, found := cr.watcher.compareLists("", all)
 	if cr.watcher.adopt(found) {
 		cr.CleanUp(false)
-		after, found = cr.watcher.differences("", all)
+		after, found = cr.watcher.compareLists("", all)
 	}
-	gone := change.Balance(found, change.Difference.Added)
+	gone := change.CountLosses(found, change.Difference.IsAdded)
 	for _, d := range found {
 		switch {
-		case cr.watcher.ours(d):
-			cr.stillListed(d, "the run made it, and the list still shows it")
+		case cr.watcher.isOurs(d):
+			cr.addStillListed(d, "the run made it, and the list still shows it")
 		case d.Before.IsAbsent() && cr.belongs(d.Item):
-			cr.stillListed(d, "it belongs to something that the run made, and the list still shows it")
-		case d.Before.IsAbsent() && cr.leftUnfound(d.List.Op):
-			cr.stillListed(d, "a create of the run may have made it, and it does not carry the run's mark")
-		case cr.maybeCounts(d, gone[d.List]):
+			cr.addStillListed(d, "it belongs to something that the run made, and the list still shows it")
+		case d.Before.IsAbsent() && cr.hasLeftUnfound(d.List.Op):
+			cr.addStillListed(d, "a create of the run may have made it, and it does not carry the run's mark")
+		case cr.mayCountRun(d, gone[d.List]):
 			cr.Unchecked = append(cr.Unchecked, d.Says+", which may count what this run did")
 		default:
-			cr.watcher.note(d)
+			cr.watcher.noteHarm(d)
 		}
 	}
 	for _, l := range cr.Gate.Census.Lists {
-		now := after.Of(l.Op)
+		now := after.FindListing(l.Op)
 		switch {
 		case now == nil || now.Partial == change.Unreadable:
 			cr.Unchecked = append(cr.Unchecked, l.Op.Name+" could not be read afterwards")
@@ -156,10 +156,10 @@ func (cr *cleaner) checkOthers() {
 	}
 }
 
-// maybeCounts reports whether a difference may be due to what the run did: in a record
+// mayCountRun reports whether a difference may be due to what the run did: in a record
 // of past events, which grows, or, if something was left behind, in the numbers and times
 // of any item. gone is how many more items the list lost than it got.
-func (cr *cleaner) maybeCounts(d change.Difference, gone int) bool {
+func (cr *cleaner) mayCountRun(d change.Difference, gone int) bool {
 	record := cr.watcher.IsRecord(d.List.Op)
 	switch {
 	case d.Before.IsAbsent():
@@ -171,21 +171,21 @@ func (cr *cleaner) maybeCounts(d change.Difference, gone int) bool {
 		return true
 	}
 	left := record || len(cr.Ledger.Leftovers) > 0
-	return left && len(d.List.Hurt(d.Before, d.Item)) == 0
+	return left && len(d.List.FindLostTexts(d.Before, d.Item)) == 0
 }
 
 // belongs reports whether a member of an item names something that the run made.
 func (cr *cleaner) belongs(item jsonv.Value) bool {
 	for name, v := range item.Members() {
-		if of := catalog.Stem(name); of != "" && cr.Ledger.hasMade(of, v) {
+		if of := catalog.ParseStem(name); of != "" && cr.Ledger.hasMade(of, v) {
 			return true
 		}
 	}
 	return false
 }
 
-// stillListed reports an item of the run that a list shows at the end of the run.
-func (cr *cleaner) stillListed(d change.Difference, reason string) {
+// addStillListed reports an item of the run that a list shows at the end of the run.
+func (cr *cleaner) addStillListed(d change.Difference, reason string) {
 	isIt := func(v jsonv.Value) bool {
 		return jsonv.Equal(v.Lookup("id"), d.ID)
 	}
@@ -194,12 +194,12 @@ func (cr *cleaner) stillListed(d change.Difference, reason string) {
 	}
 }
 
-// leftUnfound reports whether the run left something of a list's resource behind that it
+// hasLeftUnfound reports whether the run left something of a list's resource behind that it
 // could not identify.
-func (cr *cleaner) leftUnfound(list *catalog.Operation) bool {
+func (cr *cleaner) hasLeftUnfound(list *catalog.Operation) bool {
 	return slices.ContainsFunc(cr.Ledger.Leftovers, func(v jsonv.Value) bool {
-		op := cr.Catalog.Op(v.Lookup("operation").Text())
-		return op != nil && catalog.SameResource(op.Resource, list.Resource) && !v.Lookup("call").IsAbsent()
+		op := cr.Catalog.FindOperation(v.Lookup("operation").Text())
+		return op != nil && catalog.IsSameResource(op.Resource, list.Resource) && !v.Lookup("call").IsAbsent()
 	})
 }
 
@@ -215,19 +215,19 @@ type executor struct {
 	keeper *keeper
 }
 
-// StateReader returns the operation that reports the state of an execution.
-func (ex *executor) StateReader() *catalog.Operation {
-	return ex.Catalog.First(func(op *catalog.Operation) bool {
-		return op.Category == "READ" && op.ExecutionParam() != nil && ex.Gate.Barred(op) == "" &&
-			!slices.ContainsFunc(op.Params, func(p catalog.Parameter) bool { return p.Required && p.Name != op.ExecutionParam().Name })
+// FindStateReader returns the operation that reports the state of an execution.
+func (ex *executor) FindStateReader() *catalog.Operation {
+	return ex.Catalog.FindFirst(func(op *catalog.Operation) bool {
+		return op.Category == "READ" && op.FindExecutionParam() != nil && ex.Gate.ExplainBarred(op) == "" &&
+			!slices.ContainsFunc(op.Params, func(p catalog.Parameter) bool { return p.Required && p.Name != op.FindExecutionParam().Name })
 	})
 }
 
-// Aborter returns the operation that ends an execution.
-func (ex *executor) Aborter() *catalog.Operation {
+// FindAborter returns the operation that ends an execution.
+func (ex *executor) FindAborter() *catalog.Operation {
 	named := func(verb string) *catalog.Operation {
-		return ex.Catalog.First(func(op *catalog.Operation) bool {
-			return op.Category == "EXECUTE" && op.Verb == verb && op.ExecutionParam() != nil
+		return ex.Catalog.FindFirst(func(op *catalog.Operation) bool {
+			return op.Category == "EXECUTE" && op.Verb == verb && op.FindExecutionParam() != nil
 		})
 	}
 	if abort := named("abort"); abort != nil {
@@ -238,8 +238,8 @@ func (ex *executor) Aborter() *catalog.Operation {
 
 // Look requests the state of an execution.
 func (ex *executor) Look(reader *catalog.Operation, x *execution) (string, Reply) {
-	r := ex.Caller.Call(reader, jsonv.ObjectOf(reader.ExecutionParam().Name, x.id))
-	if !r.OK() {
+	r := ex.Caller.Call(reader, jsonv.ObjectOf(reader.FindExecutionParam().Name, x.id))
+	if !r.IsOK() {
 		return "", r
 	}
 	return r.Data().Lookup("status").Text(), r
@@ -260,14 +260,14 @@ func (ex *executor) Follow(reader *catalog.Operation, x *execution, seen func(st
 	end, wait := ex.Caller.Tape.Now().Add(ex.Options.Follow), firstWait
 	for n := range maxLooks {
 		status, r := ex.Look(reader, x)
-		if !r.Heard() {
+		if !r.WasHeard() {
 			return ""
 		}
 		seen(status, r)
 		if slices.Contains(TerminalStates, status) {
 			return status
 		}
-		if !r.OK() {
+		if !r.IsOK() {
 			return ""
 		}
 		if n+1 >= minLooks && ex.Caller.Tape.Now().After(end) {
@@ -284,7 +284,7 @@ func (ex *executor) Follow(reader *catalog.Operation, x *execution, seen func(st
 // endExecutions ends the executions that this run started and that are still running,
 // and reports those that it cannot end.
 func (ex *executor) endExecutions() {
-	reader, abort := ex.StateReader(), ex.Aborter()
+	reader, abort := ex.FindStateReader(), ex.FindAborter()
 	for _, x := range ex.Ledger.executions {
 		if x.Over {
 			continue
@@ -295,19 +295,19 @@ func (ex *executor) endExecutions() {
 				continue
 			}
 		}
-		if abort != nil && ex.Gate.Barred(abort) == "" {
-			r := ex.keeper.Attempt(abort, ex.Only(abort, x))
-			if r.OK() || strings.HasPrefix(r.Code(), "NOT_FOUND") || strings.HasPrefix(r.Code(), "CONFLICT") {
+		if abort != nil && ex.Gate.ExplainBarred(abort) == "" {
+			r := ex.keeper.Attempt(abort, ex.NameExecution(abort, x))
+			if r.IsOK() || strings.HasPrefix(r.Code(), "NOT_FOUND") || strings.HasPrefix(r.Code(), "CONFLICT") {
 				continue
 			}
-			reason = "it could not be aborted: " + r.Brief()
+			reason = "it could not be aborted: " + r.FormatBrief()
 		}
 		ex.Ledger.leave(x.starts, "id", x.id, reason)
 	}
 	ex.Ledger.executions = nil
 }
 
-// Only returns an operation's required parameters for the given execution.
-func (ex *executor) Only(op *catalog.Operation, x *execution) jsonv.Value {
-	return ex.Maker.Completed(op, jsonv.ObjectOf(op.ExecutionParam().Name, x.id))
+// NameExecution returns an operation's required parameters for the given execution.
+func (ex *executor) NameExecution(op *catalog.Operation, x *execution) jsonv.Value {
+	return ex.Maker.Complete(op, jsonv.ObjectOf(op.FindExecutionParam().Name, x.id))
 }

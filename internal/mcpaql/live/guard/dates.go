@@ -58,8 +58,8 @@ var textName = evidence.Pattern(`(?i)(^|_)(id|key|name|title|label|text|content|
 
 // watch notes the texts of a call and of its response.
 func (d *dateLog) watch(op *catalog.Operation, r Reply) {
-	evidence.EveryText(r.Args, func(s string) { d.sent[s] = true })
-	if op == nil || !r.OK() || op.Name == "introspect" {
+	evidence.VisitTexts(r.Args, func(s string) { d.sent[s] = true })
+	if op == nil || !r.IsOK() || op.Name == "introspect" {
 		return
 	}
 	d.walk(op, r, r.Data(), 0)
@@ -114,10 +114,10 @@ func (d *dateLog) note(op *catalog.Operation, r Reply, name string, v jsonv.Valu
 // ISO 8601.
 func (c *Run) JudgeDates() {
 	log := c.Caller.dates
-	for _, name := range evidence.SortedKeys(log.fields) {
+	for _, name := range evidence.ListKeys(log.fields) {
 		f := log.fields[name]
 		sent := slices.ContainsFunc(f.shown, func(s dateSeen) bool { return log.sent[s.value] })
-		if f.other || sent || c.freeText(name) {
+		if f.other || sent || c.acceptsAnyText(name) {
 			continue
 		}
 		for _, s := range f.shown {
@@ -128,7 +128,7 @@ func (c *Run) JudgeDates() {
 			c.Rows.Count("dates")
 			if !s.iso {
 				c.Rows.Fail("dates.iso", s.reply,
-					"%s returns %q for %s", s.op, display.Truncate(s.value, 42), evidence.Quoted(name))
+					"%s returns %q for %s", s.op, display.Truncate(s.value, 42), evidence.Quote(name))
 			}
 		}
 	}
@@ -140,12 +140,12 @@ var (
 	saysText = evidence.Pattern(`(?i)\bfree[ -]?(form )?text\b|\bfree[ -]?form\b|\b(any|arbitrary|plain) (text|string)\b|\bas (entered|typed|written|given)\b|\bverbatim\b|\bown words\b`)
 )
 
-// freeText reports whether the introspection describes a member as a text that people write: a
+// acceptsAnyText reports whether the introspection describes a member as a text that people write: a
 // text parameter of that name takes anything, unless it is described as a date.
-func (c *Run) freeText(name string) bool {
+func (c *Run) acceptsAnyText(name string) bool {
 	for _, op := range c.Catalog.Operations {
-		p := op.Param(name)
-		if p == nil || c.Catalog.JSONKind(*p) != "string" {
+		p := op.FindParam(name)
+		if p == nil || c.Catalog.FindJSONKind(*p) != "string" {
 			continue
 		}
 		if !strings.HasPrefix(p.Schema.Lookup("format").Text(), "date") && !saysDate().MatchString(p.Doc) {

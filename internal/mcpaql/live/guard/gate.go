@@ -37,16 +37,16 @@ const (
 	whyUndefined = "it does not target an item of this run; without that, the effect of the call is unknown"
 )
 
-// refuses returns why arguments of a tool may not be sent, or "".
-func (g *gate) refuses(args jsonv.Value) string {
+// explainRefusal returns why arguments of a tool may not be sent, or "".
+func (g *gate) explainRefusal(args jsonv.Value) string {
 	batch := args.Lookup("operations")
 	for _, one := range batch.Elems() {
-		if why := g.refuses(one); why != "" {
+		if why := g.explainRefusal(one); why != "" {
 			return why
 		}
 	}
 	name := args.Lookup("operation")
-	op := g.catalog.Op(name.Text())
+	op := g.catalog.FindOperation(name.Text())
 	params := args.Lookup("params")
 	switch {
 	case name.Kind() != jsonv.KindString:
@@ -59,25 +59,25 @@ func (g *gate) refuses(args jsonv.Value) string {
 	case op == nil:
 		return whyUnlisted
 	}
-	if why := g.Barred(op); why != "" {
+	if why := g.ExplainBarred(op); why != "" {
 		return why
 	}
 	switch {
 	case op.Risk == catalog.RiskRead:
 		return ""
-	case op.Changes():
-		return g.change(op, params)
+	case op.ChangesData():
+		return g.checkChange(op, params)
 	case op.Creates():
-		return g.create(op, params)
+		return g.checkCreate(op, params)
 	}
-	return g.execute(op, params)
+	return g.checkExecute(op, params)
 }
 
-// change allows an update or a delete that names an item of the ledger.
-func (g *gate) change(op *catalog.Operation, params jsonv.Value) string {
-	id := op.IDParam()
+// checkChange allows an update or a delete that names an item of the ledger.
+func (g *gate) checkChange(op *catalog.Operation, params jsonv.Value) string {
+	id := op.FindIDParam()
 	if id == nil {
-		if g.catalog.AtMostOne(op) && len(g.ledger.Things(op.Resource)) > 0 {
+		if g.catalog.HasAtMostOne(op) && len(g.ledger.ListThings(op.Resource)) > 0 {
 			return "" // the run saw that there was none before
 		}
 		return WhyUnnamed
@@ -90,12 +90,12 @@ func (g *gate) change(op *catalog.Operation, params jsonv.Value) string {
 		switch {
 		case !given:
 			return WhyUnnamed
-		case g.userNamed(op, p.Name, v) && (p.Name != id.Name || g.options.Mode == ModeFull):
+		case g.isGivenByUser(op, p.Name, v) && (p.Name != id.Name || g.options.Mode == ModeFull):
 		case p.Name == id.Name && !g.owns(op, v, params):
 			return whyForeign
 		case p.Name != id.Name && !g.belongs(op, p.Name, params.Lookup(id.Name), v):
 			return whyForeign
-		case g.Census.Resembles(op.Resource, v, g.catalog.ItemKeys):
+		case g.Census.HasSimilar(op.Resource, v, g.catalog.ListItemKeys):
 			return whyAlike
 		}
 	}
@@ -105,19 +105,19 @@ func (g *gate) change(op *catalog.Operation, params jsonv.Value) string {
 // belongs reports whether a value names something of the run, or what the item of the
 // run with the given identifier was created in.
 func (g *gate) belongs(op *catalog.Operation, param string, id, v jsonv.Value) bool {
-	if len(g.ledger.thingsNamed(catalog.Stem(param), v)) > 0 {
+	if len(g.ledger.findThings(catalog.ParseStem(param), v)) > 0 {
 		return true
 	}
-	return slices.ContainsFunc(g.ledger.thingsNamed(op.Resource, id), func(t CreatedThing) bool {
+	return slices.ContainsFunc(g.ledger.findThings(op.Resource, id), func(t CreatedThing) bool {
 		return jsonv.Equal(t.With.Lookup(param), v)
 	})
 }
 
 // owns reports whether parameters name an item of the run, of the right kind.
 func (g *gate) owns(op *catalog.Operation, id, params jsonv.Value) bool {
-	return slices.ContainsFunc(g.ledger.thingsNamed(op.Resource, id), func(t CreatedThing) bool {
+	return slices.ContainsFunc(g.ledger.findThings(op.Resource, id), func(t CreatedThing) bool {
 		for name, v := range t.With.Members() {
-			if op.Param(name) != nil && !jsonv.Equal(params.Lookup(name), v) {
+			if op.FindParam(name) != nil && !jsonv.Equal(params.Lookup(name), v) {
 				return false
 			}
 		}
@@ -125,37 +125,37 @@ func (g *gate) owns(op *catalog.Operation, id, params jsonv.Value) bool {
 	})
 }
 
-// create allows a create whose parameters carry the run's mark. A probe that omits
+// checkCreate allows a create whose parameters carry the run's mark. A probe that omits
 // the mark is sent if a list shows the created item. A key that may be in use could
 // overwrite its item, and a number that names another item would make the new one a
 // part of it.
-func (g *gate) create(op *catalog.Operation, params jsonv.Value) string {
-	listed := g.Census.Reads(op.Resource)
+func (g *gate) checkCreate(op *catalog.Operation, params jsonv.Value) string {
+	listed := g.Census.ReadsAll(op.Resource)
 	plain := op.Verb == "create"
 	isMarked := catalog.MatchesAny(op.Name, g.options.Allow) || catalog.Carries(params, g.maker.RunIDs())
 	if !isMarked && !(listed && plain) {
 		return whyUnmarked
 	}
 	for _, p := range op.Params {
-		named := p.Name == "id" || catalog.Stem(p.Name) != ""
+		named := p.Name == "id" || catalog.ParseStem(p.Name) != ""
 		if plain || !named || !p.Required {
 			continue
 		}
 		v := params.Lookup(p.Name)
-		if !g.names(op, p.Name, v) && !g.userNamed(op, p.Name, v) {
+		if !g.namesOwnThing(op, p.Name, v) && !g.isGivenByUser(op, p.Name, v) {
 			return whyForeign // an action under another name on an existing item
 		}
 	}
-	keys := g.catalog.ItemKeys(op)
+	keys := g.catalog.ListItemKeys(op)
 	for name, v := range params.Members() {
-		if g.userNamed(op, name, v) || catalog.Carries(v, g.maker.RunIDs()) {
+		if g.isGivenByUser(op, name, v) || catalog.Carries(v, g.maker.RunIDs()) {
 			continue
 		}
 		switch {
 		case !slices.Contains(keys, name):
-			of := catalog.Stem(name)
+			of := catalog.ParseStem(name)
 			namesItem := of != "" && (v.Kind() == jsonv.KindNumber || g.Census.Knows(of, v))
-			if namesItem && len(g.ledger.thingsNamed(of, v)) == 0 {
+			if namesItem && len(g.ledger.findThings(of, v)) == 0 {
 				return whyForeign
 			}
 		case !listed || g.Census.Knows(op.Resource, v):
@@ -165,11 +165,11 @@ func (g *gate) create(op *catalog.Operation, params jsonv.Value) string {
 	return ""
 }
 
-// execute allows operations that act on an execution or an item of the run, and
+// checkExecute allows operations that act on an execution or an item of the run, and
 // operations that are documented to start something of their own.
-func (g *gate) execute(op *catalog.Operation, params jsonv.Value) string {
-	if x := op.ExecutionParam(); x != nil {
-		if v := params.Lookup(x.Name); g.ledger.execution(v) == nil && !g.userNamed(op, x.Name, v) {
+func (g *gate) checkExecute(op *catalog.Operation, params jsonv.Value) string {
+	if x := op.FindExecutionParam(); x != nil {
+		if v := params.Lookup(x.Name); g.ledger.findExecution(v) == nil && !g.isGivenByUser(op, x.Name, v) {
 			return whyNotBegun
 		}
 		return ""
@@ -179,54 +179,54 @@ func (g *gate) execute(op *catalog.Operation, params jsonv.Value) string {
 			continue
 		}
 		v := params.Lookup(p.Name)
-		if !g.names(op, p.Name, v) && !g.userNamed(op, p.Name, v) {
+		if !g.namesOwnThing(op, p.Name, v) && !g.isGivenByUser(op, p.Name, v) {
 			return whyForeign
 		}
 	}
 	for _, p := range op.Params {
 		v, given := params.Get(p.Name)
-		if !given && p.Required || given && g.catalog.Fits(p, v) != "" && !g.userNamed(op, p.Name, v) {
+		if !given && p.Required || given && g.catalog.Fits(p, v) != "" && !g.isGivenByUser(op, p.Name, v) {
 			return whyUndefined
 		}
 	}
 	return ""
 }
 
-// names reports whether a parameter's value is an item of the run: of the operation's
+// namesOwnThing reports whether a parameter's value is an item of the run: of the operation's
 // resource, or of the one that the parameter's name refers to.
-func (g *gate) names(op *catalog.Operation, param string, v jsonv.Value) bool {
-	return len(g.ledger.thingsNamed(op.Resource, v))+len(g.ledger.thingsNamed(catalog.Stem(param), v)) > 0
+func (g *gate) namesOwnThing(op *catalog.Operation, param string, v jsonv.Value) bool {
+	return len(g.ledger.findThings(op.Resource, v))+len(g.ledger.findThings(catalog.ParseStem(param), v)) > 0
 }
 
-// userNamed reports whether the user provided a value.
-func (g *gate) userNamed(op *catalog.Operation, param string, v jsonv.Value) bool {
+// isGivenByUser reports whether the user provided a value.
+func (g *gate) isGivenByUser(op *catalog.Operation, param string, v jsonv.Value) bool {
 	given := func(at string) bool { return jsonv.Equal(g.options.Values.Lookup(at, param), v) }
 	return !v.IsAbsent() && (given(op.Name) || given("*"))
 }
 
-// Forbidden returns why arguments may not be sent, or "".
-func (g *gate) Forbidden(args jsonv.Value) string {
+// ExplainForbidden returns why arguments may not be sent, or "".
+func (g *gate) ExplainForbidden(args jsonv.Value) string {
 	if why := g.Poison[args.Lookup("operation").Text()]; why != "" {
 		return why
 	}
-	return g.refuses(args)
+	return g.explainRefusal(args)
 }
 
-// Unsent returns why a mode that may call an operation would not send a planned call, or "":
+// ExplainUnsent returns why a mode that may call an operation would not send a planned call, or "":
 // what it acts on is not of the run, and nothing creates or starts that.
-func (g *gate) Unsent(op *catalog.Operation, params jsonv.Value) string {
-	id := op.IDParam()
-	named := id != nil && g.userNamed(op, id.Name, params.Lookup(id.Name))
-	create := g.catalog.Creator(op)
-	x := op.ExecutionParam()
+func (g *gate) ExplainUnsent(op *catalog.Operation, params jsonv.Value) string {
+	id := op.FindIDParam()
+	named := id != nil && g.isGivenByUser(op, id.Name, params.Lookup(id.Name))
+	create := g.catalog.FindCreator(op)
+	x := op.FindExecutionParam()
 	switch {
 	case op.Risk == catalog.RiskRead, catalog.MatchesAny(op.Name, g.options.Allow):
 		return ""
-	case op.Changes() && named && g.options.Mode != ModeFull:
+	case op.ChangesData() && named && g.options.Mode != ModeFull:
 		return "mode " + g.options.Mode + " changes nothing that --values names; mode full does"
-	case op.Changes() && !named && create != nil && g.Barred(create) != "":
-		return "it is called with what " + create.Name + " creates, which is not called: " + g.Barred(create)
-	case op.Category == "EXECUTE" && x != nil && !g.userNamed(op, x.Name, params.Lookup(x.Name)) && g.starter() == nil:
+	case op.ChangesData() && !named && create != nil && g.ExplainBarred(create) != "":
+		return "it is called with what " + create.Name + " creates, which is not called: " + g.ExplainBarred(create)
+	case op.Category == "EXECUTE" && x != nil && !g.isGivenByUser(op, x.Name, params.Lookup(x.Name)) && g.findStarter() == nil:
 		return "no operation that may be called starts an execution"
 	case op.Creates() && op.Verb != "create" && !catalog.Carries(params, g.maker.RunIDs()):
 		return whyUnmarked
@@ -234,13 +234,13 @@ func (g *gate) Unsent(op *catalog.Operation, params jsonv.Value) string {
 	return ""
 }
 
-// starter returns an operation that starts an execution and may be called; nil if there is none.
-func (g *gate) starter() *catalog.Operation {
-	return g.catalog.First(func(op *catalog.Operation) bool { return op.Starts() && g.Barred(op) == "" })
+// findStarter returns an operation that starts an execution and may be called; nil if there is none.
+func (g *gate) findStarter() *catalog.Operation {
+	return g.catalog.FindFirst(func(op *catalog.Operation) bool { return op.Starts() && g.ExplainBarred(op) == "" })
 }
 
-// Barred returns why an operation may not be called at all, or "".
-func (g *gate) Barred(op *catalog.Operation) string {
+// ExplainBarred returns why an operation may not be called at all, or "".
+func (g *gate) ExplainBarred(op *catalog.Operation) string {
 	named := catalog.MatchesAny(op.Name, g.options.Allow)
 	if catalog.MatchesAny(op.Name, g.options.Deny) {
 		return "denied by --deny-op"
@@ -258,17 +258,17 @@ func (g *gate) Barred(op *catalog.Operation) string {
 	case op.Category == "READ" && !named:
 		return "mode " + g.options.Mode + " does not call it without --allow-op: " + why
 	case op.Name == catalog.StepOperation && g.options.Mode == ModeFull:
-	case op.Category == "CREATE" && g.Remover(op) == nil && !named:
-		_, why := g.removal(op)
+	case op.Category == "CREATE" && g.FindRemover(op) == nil && !named:
+		_, why := g.findRemoval(op)
 		return why + ", so what it creates would remain; --allow-op calls it anyway"
-	case op.Category == "CREATE" && !named && g.ledger.staying(op) != "":
-		return g.ledger.staying(op)
+	case op.Category == "CREATE" && !named && g.ledger.explainStay(op) != "":
+		return g.ledger.explainStay(op)
 	case op.Creates() && !named && !g.maker.CanMark(op):
 		return "what it creates cannot carry the run's mark; --allow-op calls it anyway"
-	case op.Category == "CREATE" && !named && op.Verb == "create" && g.CycleOf(op) == nil:
+	case op.Category == "CREATE" && !named && op.Verb == "create" && g.FindCycle(op) == nil:
 		return "no operation reads what it creates, so that the run could not identify what it created; --allow-op calls it anyway"
-	case op.Category == "DELETE" && g.catalog.Creator(op) == nil, op.Category == "UPDATE" && g.catalog.Creator(op) == nil:
-		id := op.IDParam()
+	case op.Category == "DELETE" && g.catalog.FindCreator(op) == nil, op.Category == "UPDATE" && g.catalog.FindCreator(op) == nil:
+		id := op.FindIDParam()
 		if g.options.Mode == ModeFull && id != nil && !g.options.Values.Lookup(op.Name, id.Name).IsAbsent() {
 			return ""
 		}
@@ -281,25 +281,25 @@ func (g *gate) Barred(op *catalog.Operation) string {
 	return ""
 }
 
-// Remover returns the operation that removes the item of a create, or nil if there is
+// FindRemover returns the operation that removes the item of a create, or nil if there is
 // none that may be called.
-func (g *gate) Remover(op *catalog.Operation) *catalog.Operation {
-	remove, _ := g.removal(op)
+func (g *gate) FindRemover(op *catalog.Operation) *catalog.Operation {
+	remove, _ := g.findRemoval(op)
 	return remove
 }
 
-// removal is like Remover and also returns the reason if there is none.
-func (g *gate) removal(op *catalog.Operation) (remove *catalog.Operation, why string) {
-	d := g.catalog.Partner("delete", "DELETE", op.Resource)
-	one := g.catalog.AtMostOne(op)
+// findRemoval is like Remover and also returns the reason if there is none.
+func (g *gate) findRemoval(op *catalog.Operation) (remove *catalog.Operation, why string) {
+	d := g.catalog.FindPartner("delete", "DELETE", op.Resource)
+	one := g.catalog.HasAtMostOne(op)
 	if one {
-		d = g.catalog.Exact("delete", "DELETE", op.Resource)
+		d = g.catalog.FindExact("delete", "DELETE", op.Resource)
 	}
 	switch {
 	case d == nil:
 		return nil, "no DELETE operation of its resource was found"
-	case !one && d.IDParam() == nil:
-		if d.Silent() {
+	case !one && d.FindIDParam() == nil:
+		if d.IsSilent() {
 			return nil, "the detail of " + d.Name + " does not say which parameters it takes"
 		}
 		return nil, d.Name + " requires no identifier"
@@ -314,17 +314,17 @@ func (g *gate) removal(op *catalog.Operation) (remove *catalog.Operation, why st
 // NoOperation is the name of an operation that no adapter has.
 const NoOperation = "zz_no_such_operation"
 
-// CycleOf finds the operations of a resource; nil when nothing reads it.
-func (g *gate) CycleOf(create *catalog.Operation) *Cycle {
+// FindCycle finds the operations of a resource; nil when nothing reads it.
+func (g *gate) FindCycle(create *catalog.Operation) *Cycle {
 	callable := func(op *catalog.Operation) bool { return op != nil && g.Skipped[op.Name] == "" }
 	y := &Cycle{
 		Create: create,
-		Get:    g.catalog.Getter(create),
-		Update: g.catalog.Partner("update", "UPDATE", create.Resource),
-		Remove: g.Remover(create),
+		Get:    g.catalog.FindGetter(create),
+		Update: g.catalog.FindPartner("update", "UPDATE", create.Resource),
+		Remove: g.FindRemover(create),
 	}
 	if !callable(y.Get) {
-		y.Get, y.List = nil, g.catalog.Partner("list", "READ", create.Resource)
+		y.Get, y.List = nil, g.catalog.FindPartner("list", "READ", create.Resource)
 	}
 	if y.Get == nil && !callable(y.List) {
 		return nil
@@ -361,8 +361,8 @@ func (y *Cycle) Place(r Reply) (prefix string, thing jsonv.Value) {
 	return at, data
 }
 
-// Reader returns the name of the operation that reads the item.
-func (y *Cycle) Reader() string {
+// NameReader returns the name of the operation that reads the item.
+func (y *Cycle) NameReader() string {
 	return cmp.Or(y.Get, y.List).Name
 }
 

@@ -51,12 +51,12 @@ func (kp *keeper) keepCreated(op *catalog.Operation, params jsonv.Value, r Reply
 		if kp.Ledger.Add(op.Resource, thing) {
 			_ = kp.Options.Journal(JournalEntry{
 				Created:   op.Name,
-				Parameter: kp.Catalog.IDKey(op),
+				Parameter: kp.Catalog.FindIDKey(op),
 				ID:        thing.ID,
 				With:      thing.With,
 			})
 		}
-		if !thing.ID.IsAbsent() && kp.Gate.Census.Resembles(op.Resource, thing.ID, kp.Catalog.ItemKeys) {
+		if !thing.ID.IsAbsent() && kp.Gate.Census.HasSimilar(op.Resource, thing.ID, kp.Catalog.ListItemKeys) {
 			kp.Ledger.stays[op.Resource] = whyAlike
 		}
 	case undecided:
@@ -66,7 +66,7 @@ func (kp *keeper) keepCreated(op *catalog.Operation, params jsonv.Value, r Reply
 		}
 		kp.Ledger.doubtful = append(kp.Ledger.doubtful, func() { kp.keepCreated(op, params, r, true) })
 	case unmarked, foreign:
-		if op.Rehearsal(params) { // it stores nothing, as it was asked to
+		if op.IsRehearsal(params) { // it stores nothing, as it was asked to
 			return
 		}
 		kp.disown(op, params, r, thing.ID) // absent if it is foreign
@@ -78,12 +78,12 @@ func (kp *keeper) keepCreated(op *catalog.Operation, params jsonv.Value, r Reply
 func (kp *keeper) disown(op *catalog.Operation, params jsonv.Value, r Reply, named jsonv.Value) {
 	kp.Rows.Fail("consistency.created", r,
 		"the response to %s names no new item with the values that were sent; the run does not touch it", op.Name)
-	ids, certain := kp.lister.newOnes(op)
+	ids, certain := kp.lister.findNewIDs(op)
 	if !named.IsAbsent() && !slices.ContainsFunc(ids, func(id jsonv.Value) bool { return jsonv.Equal(id, named) }) {
 		ids = append(ids, named)
 	}
 	kp.Ledger.stays[op.Resource] = "what " + op.Name + " created was not found again, so more of it would remain"
-	kp.unread(op, params)
+	kp.recordUnread(op, params)
 	if certain && len(ids) == 0 { // nothing was created, unless it comes later still
 		kp.Ledger.lost = append(kp.Ledger.lost, op)
 		return
@@ -91,28 +91,28 @@ func (kp *keeper) disown(op *catalog.Operation, params jsonv.Value, r Reply, nam
 	for _, id := range ids {
 		kp.Ledger.ever = append(kp.Ledger.ever, CreatedThing{ID: id, resource: op.Resource})
 		kp.Ledger.leave(op, "id", id, "it does not carry the run's mark, so it was not removed")
-		_ = kp.Options.Journal(JournalEntry{Created: op.Name, Parameter: kp.Catalog.IDKey(op), ID: id})
+		_ = kp.Options.Journal(JournalEntry{Created: op.Name, Parameter: kp.Catalog.FindIDKey(op), ID: id})
 	}
 	if len(ids) == 0 {
 		kp.Ledger.leave(op, "call", r.Number, "the response does not identify the created item, and no list shows it")
 	}
 }
 
-// unread records that no list shows the marked values of a create that succeeded.
-func (kp *keeper) unread(op *catalog.Operation, params jsonv.Value) {
-	list := kp.Catalog.Partner("list", "READ", op.Resource)
-	if list == nil || kp.Gate.Barred(list) != "" {
+// recordUnread records that no list shows the marked values of a create that succeeded.
+func (kp *keeper) recordUnread(op *catalog.Operation, params jsonv.Value) {
+	list := kp.Catalog.FindPartner("list", "READ", op.Resource)
+	if list == nil || kp.Gate.ExplainBarred(list) != "" {
 		return
 	}
 	required, _ := kp.lister.params(list)
 	back := kp.Caller.Call(list, required)
-	f := evidence.FieldsCase{Name: op.Name + " then " + list.Name, ReadResponse: kp.Caller.Noted(back), Call: back.Number}
+	f := evidence.FieldsCase{Name: op.Name + " then " + list.Name, ReadResponse: kp.Caller.RedactAnswer(back), Call: back.Number}
 	for name, v := range params.Members() {
 		if catalog.Carries(v, kp.Maker.RunIDs()) && v.Kind() == jsonv.KindString {
 			f.Fields = append(f.Fields, evidence.Field{Path: "data." + name, Value: v})
 		}
 	}
-	if back.OK() && len(f.Fields) > 0 {
+	if back.IsOK() && len(f.Fields) > 0 {
 		kp.evidence.RoundTrips = append(kp.evidence.RoundTrips, f)
 	}
 }
@@ -120,15 +120,15 @@ func (kp *keeper) unread(op *catalog.Operation, params jsonv.Value) {
 // identify finds the item of a create among the identifiers in its answer, or else in
 // the resource's list.
 func (kp *keeper) identify(op *catalog.Operation, params jsonv.Value, r Reply) (CreatedThing, ownership) {
-	remove := kp.Gate.Remover(op)
-	thing := CreatedThing{With: kp.Catalog.With(op, remove, params)}
-	if kp.Catalog.AtMostOne(op) {
-		return thing, kp.ownership(op, thing)
+	remove := kp.Gate.FindRemover(op)
+	thing := CreatedThing{With: kp.Catalog.SelectNaming(op, remove, params)}
+	if kp.Catalog.HasAtMostOne(op) {
+		return thing, kp.determineOwnership(op, thing)
 	}
 	what, seen := foreign, jsonv.Value{}
-	for _, id := range kp.NamedIDs(op, params, r) {
+	for _, id := range kp.ListNamedIDs(op, params, r) {
 		thing.ID = id
-		now := kp.ownership(op, thing)
+		now := kp.determineOwnership(op, thing)
 		switch {
 		case now == owned:
 			return thing, owned
@@ -136,27 +136,27 @@ func (kp *keeper) identify(op *catalog.Operation, params jsonv.Value, r Reply) (
 			what, seen = now, id
 		}
 	}
-	if thing.ID = kp.onlyNew(op); !thing.ID.IsAbsent() && what != unmarked {
+	if thing.ID = kp.findOnlyNew(op); !thing.ID.IsAbsent() && what != unmarked {
 		return thing, owned
 	}
 	// A probe may have left the mark out, or the adapter have dropped it.
-	ids, whole := kp.lister.newOnes(op)
+	ids, whole := kp.lister.findNewIDs(op)
 	isNew := func(id jsonv.Value) bool {
 		return jsonv.Equal(id, ids[0])
 	}
-	if whole && len(ids) == 1 && slices.ContainsFunc(kp.NamedIDs(op, params, r), isNew) {
+	if whole && len(ids) == 1 && slices.ContainsFunc(kp.ListNamedIDs(op, params, r), isNew) {
 		return CreatedThing{ID: ids[0], With: thing.With}, owned
 	}
 	thing.ID = seen
 	return thing, what
 }
 
-// ownership determines whether the run owns an item. Reading it does not count
+// determineOwnership determines whether the run owns an item. Reading it does not count
 // against the run's budget, because created items must be known.
-func (kp *keeper) ownership(op *catalog.Operation, t CreatedThing) ownership {
+func (kp *keeper) determineOwnership(op *catalog.Operation, t CreatedThing) ownership {
 	mine := kp.Maker.RunIDs()
 	switch {
-	case slices.ContainsFunc(kp.Ledger.Things(op.Resource), t.Equal):
+	case slices.ContainsFunc(kp.Ledger.ListThings(op.Resource), t.Equal):
 		return owned
 	case kp.Gate.Census.Knows(op.Resource, t.ID):
 		return foreign
@@ -164,14 +164,14 @@ func (kp *keeper) ownership(op *catalog.Operation, t CreatedThing) ownership {
 	before, what := kp.Caller.Cleaning, foreign
 	kp.Caller.Cleaning = true
 	defer func() { kp.Caller.Cleaning = before }()
-	if get := kp.Catalog.Getter(op); get != nil && kp.Gate.Barred(get) == "" {
-		r := kp.Caller.Call(get, kp.lister.Naming(get, t))
+	if get := kp.Catalog.FindGetter(op); get != nil && kp.Gate.ExplainBarred(get) == "" {
+		r := kp.Caller.Call(get, kp.lister.BuildNaming(get, t))
 		switch {
-		case !r.Heard():
+		case !r.WasHeard():
 			return undecided
-		case r.OK() && (catalog.Carries(r.Data(), mine) || catalog.Carries(t.ID, mine)):
+		case r.IsOK() && (catalog.Carries(r.Data(), mine) || catalog.Carries(t.ID, mine)):
 			return owned
-		case r.OK() && !t.ID.IsAbsent() && r.Data().Len() > 0:
+		case r.IsOK() && !t.ID.IsAbsent() && r.Data().Len() > 0:
 			what = unmarked
 		}
 	}
@@ -192,10 +192,10 @@ func (kp *keeper) verifyAgain() {
 		if !op.Creates() {
 			continue
 		}
-		for _, t := range before.Things(op.Resource) {
-			if kp.ownership(op, t) == owned {
+		for _, t := range before.ListThings(op.Resource) {
+			if kp.determineOwnership(op, t) == owned {
 				kp.Ledger.Add(op.Resource, t)
-			} else if _, gone := kp.lister.Fate(op, t, kp.Maker.RunIDs()); !gone {
+			} else if _, gone := kp.lister.DetermineFate(op, t, kp.Maker.RunIDs()); !gone {
 				kp.Ledger.leave(op, "id", t.ID, "after its restart, the adapter no longer shows it with the run's mark")
 			}
 		}
@@ -203,8 +203,8 @@ func (kp *keeper) verifyAgain() {
 	}
 }
 
-// NamedIDs lists the identifiers in the answer to a create, the likeliest first.
-func (kp *keeper) NamedIDs(op *catalog.Operation, params jsonv.Value, r Reply) (ids []jsonv.Value) {
+// ListNamedIDs lists the identifiers in the answer to a create, the likeliest first.
+func (kp *keeper) ListNamedIDs(op *catalog.Operation, params jsonv.Value, r Reply) (ids []jsonv.Value) {
 	add := func(v jsonv.Value) {
 		kind := v.Kind()
 		isKnown := func(o jsonv.Value) bool {
@@ -216,7 +216,7 @@ func (kp *keeper) NamedIDs(op *catalog.Operation, params jsonv.Value, r Reply) (
 	}
 	data := r.Data()
 	for _, at := range []jsonv.Value{data, data.Lookup(op.Resource), data.Lookup("item"), params} {
-		for _, k := range kp.Catalog.IDKeys(op) {
+		for _, k := range kp.Catalog.ListIDKeys(op) {
 			add(at.Lookup(k))
 		}
 	}
@@ -224,22 +224,22 @@ func (kp *keeper) NamedIDs(op *catalog.Operation, params jsonv.Value, r Reply) (
 	return ids
 }
 
-// whyOccupied returns why the run cannot create the single item of a resource, or "". An
+// explainOccupied returns why the run cannot create the single item of a resource, or "". An
 // existing item is left alone.
-func (kp *keeper) whyOccupied(op *catalog.Operation) string {
-	if !kp.Catalog.AtMostOne(op) || len(kp.Ledger.Things(op.Resource)) > 0 {
+func (kp *keeper) explainOccupied(op *catalog.Operation) string {
+	if !kp.Catalog.HasAtMostOne(op) || len(kp.Ledger.ListThings(op.Resource)) > 0 {
 		return ""
 	}
-	get := kp.Catalog.Exact("get", "READ", op.Resource)
+	get := kp.Catalog.FindExact("get", "READ", op.Resource)
 	r := kp.Caller.Call(get, jsonv.Object())
 	none := r.Data().Kind() == jsonv.KindNull || r.Data().Lookup(op.Resource).Kind() == jsonv.KindNull
 	switch {
-	case r.OK() && none, r.Refused() && strings.HasPrefix(r.Code(), "NOT_FOUND"):
+	case r.IsOK() && none, r.IsRefused() && strings.HasPrefix(r.Code(), "NOT_FOUND"):
 		return ""
-	case r.OK():
+	case r.IsOK():
 		return "there is a " + op.Resource + " already, which is left alone"
 	}
-	return "could not check whether there is a " + op.Resource + " already: " + r.Brief()
+	return "could not check whether there is a " + op.Resource + " already: " + r.FormatBrief()
 }
 
 // Attempt calls an operation and keeps track of what it created or removed.
@@ -249,45 +249,45 @@ func (kp *keeper) Attempt(op *catalog.Operation, params jsonv.Value) Reply {
 
 // AttemptOn is like Attempt but calls the given tool with complete arguments.
 func (kp *keeper) AttemptOn(tool string, op *catalog.Operation, args jsonv.Value) Reply {
-	if op.Creates() && kp.Gate.Forbidden(args) == "" {
-		if reason := kp.whyOccupied(op); reason != "" {
+	if op.Creates() && kp.Gate.ExplainForbidden(args) == "" {
+		if reason := kp.explainOccupied(op); reason != "" {
 			return Reply{Barred: true, Cause: errors.New(reason)}
 		}
-		if err := kp.Options.Journal(JournalEntry{Intend: op.Name, Marker: catalog.Marker(kp.Options.RunID)}); err != nil {
+		if err := kp.Options.Journal(JournalEntry{Intend: op.Name, Marker: catalog.MakeMarker(kp.Options.RunID)}); err != nil {
 			return Reply{Cause: fmt.Errorf("the journal cannot be kept, so nothing is created: %w", err)}
 		}
 	}
-	if id := op.IDParam(); id != nil && op.Changes() && op.Category != "UPDATE" {
+	if id := op.FindIDParam(); id != nil && op.ChangesData() && op.Category != "UPDATE" {
 		kp.Ledger.deleting[args.Lookup("params", id.Name).String()] = true
 	}
 	r := kp.Caller.Send(tool, args)
 	kp.steady.checkDates(op, r)
-	if r.OK() && op.Creates() {
+	if r.IsOK() && op.Creates() {
 		kp.keepCreated(op, args.Lookup("params"), r, false)
 	}
 	if op.Creates() && r.Number > 0 && r.Cause != nil {
 		kp.Ledger.lost = append(kp.Ledger.lost, op)
 	}
 	if op.Category == "DELETE" && r.isDenied() {
-		kp.Ledger.RefusedDelete(op, r)
+		kp.Ledger.NoteRefusedDelete(op, r)
 	}
-	if r.OK() && op.Category == "DELETE" {
+	if r.IsOK() && op.Category == "DELETE" {
 		kp.forget(op, args.Lookup("params"))
 	}
-	if op.Category != "READ" && r.OK() && kp.steady.Lag > 0 {
+	if op.Category != "READ" && r.IsOK() && kp.steady.Lag > 0 {
 		kp.Caller.Tape.Pause(kp.Caller.Ctx, kp.steady.Lag)
 	}
-	if r.OK() && op.Category != "READ" {
-		kp.watcher.change(op)
+	if r.IsOK() && op.Category != "READ" {
+		kp.watcher.checkChange(op)
 	}
 	return r
 }
 
-// onlyNew returns the only marked item in the resource's list that the run does not
+// findOnlyNew returns the only marked item in the resource's list that the run does not
 // know yet.
-func (kp *keeper) onlyNew(op *catalog.Operation) jsonv.Value {
-	fresh := slices.DeleteFunc(kp.lister.Marked(op, kp.Maker.RunIDs()), func(t CreatedThing) bool {
-		known := slices.ContainsFunc(kp.Ledger.Things(op.Resource), func(o CreatedThing) bool {
+func (kp *keeper) findOnlyNew(op *catalog.Operation) jsonv.Value {
+	fresh := slices.DeleteFunc(kp.lister.FindMarked(op, kp.Maker.RunIDs()), func(t CreatedThing) bool {
+		known := slices.ContainsFunc(kp.Ledger.ListThings(op.Resource), func(o CreatedThing) bool {
 			return o.ID.String() == t.ID.String()
 		})
 		return known || t.ID.IsAbsent() || kp.Gate.Census.Knows(op.Resource, t.ID)
@@ -300,9 +300,9 @@ func (kp *keeper) onlyNew(op *catalog.Operation) jsonv.Value {
 
 func (kp *keeper) forget(op *catalog.Operation, params jsonv.Value) {
 	var id jsonv.Value
-	if p := op.IDParam(); p != nil {
+	if p := op.FindIDParam(); p != nil {
 		id = params.Lookup(p.Name)
 	}
 	kp.Ledger.remove(op.Resource, id)
-	_ = kp.Options.Journal(JournalEntry{Deleted: kp.Catalog.IDKey(op), ID: id})
+	_ = kp.Options.Journal(JournalEntry{Deleted: kp.Catalog.FindIDKey(op), ID: id})
 }

@@ -23,8 +23,8 @@ type ledger struct {
 	Leftovers  []jsonv.Value
 }
 
-// Things returns the items of a resource with exactly this name.
-func (l *ledger) Things(resource string) []CreatedThing {
+// ListThings returns the items of a resource with exactly this name.
+func (l *ledger) ListThings(resource string) []CreatedThing {
 	var things []CreatedThing
 	for _, t := range l.things {
 		if t.resource == resource {
@@ -36,7 +36,7 @@ func (l *ledger) Things(resource string) []CreatedThing {
 
 // Add adds an item; it returns false if the item is already present.
 func (l *ledger) Add(resource string, t CreatedThing) bool {
-	if slices.ContainsFunc(l.Things(resource), t.Equal) {
+	if slices.ContainsFunc(l.ListThings(resource), t.Equal) {
 		return false
 	}
 	t.resource = resource
@@ -47,7 +47,7 @@ func (l *ledger) Add(resource string, t CreatedThing) bool {
 // is reports whether an item has an identifier, in a resource with this name in
 // singular or plural.
 func (t CreatedThing) is(resource string, id jsonv.Value) bool {
-	return catalog.SameResource(t.resource, resource) && jsonv.Equal(t.ID, id)
+	return catalog.IsSameResource(t.resource, resource) && jsonv.Equal(t.ID, id)
 }
 
 // hasMade reports whether the run created an item with this identifier, even if it has
@@ -56,8 +56,8 @@ func (l *ledger) hasMade(resource string, id jsonv.Value) bool {
 	return !id.IsAbsent() && slices.ContainsFunc(l.ever, func(t CreatedThing) bool { return t.is(resource, id) })
 }
 
-// thingsNamed lists the items of a resource that have an identifier.
-func (l *ledger) thingsNamed(resource string, id jsonv.Value) []CreatedThing {
+// findThings lists the items of a resource that have an identifier.
+func (l *ledger) findThings(resource string, id jsonv.Value) []CreatedThing {
 	var named []CreatedThing
 	for _, t := range l.things {
 		if !id.IsAbsent() && t.is(resource, id) {
@@ -76,7 +76,7 @@ func (l *ledger) remove(resource string, id jsonv.Value) {
 func (l *ledger) holds(t CreatedThing) bool {
 	for _, o := range l.things {
 		for name, v := range o.With.Members() {
-			if catalog.Stem(name) != "" && jsonv.Equal(v, t.ID) {
+			if catalog.ParseStem(name) != "" && jsonv.Equal(v, t.ID) {
 				return true
 			}
 		}
@@ -84,9 +84,9 @@ func (l *ledger) holds(t CreatedThing) bool {
 	return false
 }
 
-// execution returns an execution by its identifier, or nil if the run did not start
+// findExecution returns an execution by its identifier, or nil if the run did not start
 // it.
-func (l *ledger) execution(id jsonv.Value) *execution {
+func (l *ledger) findExecution(id jsonv.Value) *execution {
 	return lists.First(l.executions, func(x *execution) bool { return jsonv.Equal(x.id, id) })
 }
 
@@ -105,13 +105,13 @@ func (t CreatedThing) Equal(o CreatedThing) bool {
 	return t.With.Len() == 0 || jsonv.Equal(t.With, o.With)
 }
 
-// Naming adds the parameters that name an item.
-func (t CreatedThing) Naming(op *catalog.Operation, params jsonv.Value) jsonv.Value {
-	if id := op.IDParam(); id != nil && !t.ID.IsAbsent() {
+// AddNaming adds the parameters that name an item.
+func (t CreatedThing) AddNaming(op *catalog.Operation, params jsonv.Value) jsonv.Value {
+	if id := op.FindIDParam(); id != nil && !t.ID.IsAbsent() {
 		params = params.With(id.Name, t.ID)
 	}
 	for name, v := range t.With.Members() {
-		if op.Param(name) != nil {
+		if op.FindParam(name) != nil {
 			params = params.With(name, v)
 		}
 	}
@@ -132,19 +132,19 @@ func (l *ledger) leave(op *catalog.Operation, key string, v any, reason string) 
 	l.Leftovers = append(l.Leftovers, jsonv.ObjectOf("operation", op.Name, key, v, "reason", reason))
 }
 
-// RefusedDelete records that the items of a resource stay, because a valid delete of
+// NoteRefusedDelete records that the items of a resource stay, because a valid delete of
 // one of the run's own items was refused. No more items of that kind are created.
-func (l *ledger) RefusedDelete(op *catalog.Operation, r Reply) {
-	blamed := r.of("NOT_FOUND", "VALIDATION_", "CONFLICT_", "RATE_LIMIT", "CONFIRMATION_", "TOKEN_")
-	if r.Heard() && !r.OK() && !blamed && l.stays[op.Resource] == "" {
-		l.stays[op.Resource] = op.Name + " was refused, so new items could not be removed: " + r.Brief()
+func (l *ledger) NoteRefusedDelete(op *catalog.Operation, r Reply) {
+	blamed := r.isOneOf("NOT_FOUND", "VALIDATION_", "CONFLICT_", "RATE_LIMIT", "CONFIRMATION_", "TOKEN_")
+	if r.WasHeard() && !r.IsOK() && !blamed && l.stays[op.Resource] == "" {
+		l.stays[op.Resource] = op.Name + " was refused, so new items could not be removed: " + r.FormatBrief()
 	}
 }
 
-// staying returns why no more items of a resource may be created, or "".
-func (l *ledger) staying(create *catalog.Operation) string {
+// explainStay returns why no more items of a resource may be created, or "".
+func (l *ledger) explainStay(create *catalog.Operation) string {
 	for resource, why := range l.stays {
-		if catalog.SameResource(resource, create.Resource) {
+		if catalog.IsSameResource(resource, create.Resource) {
 			return why
 		}
 	}
@@ -153,15 +153,15 @@ func (l *ledger) staying(create *catalog.Operation) string {
 
 // track records the data about an execution of this run in an answer.
 func (l *ledger) track(op *catalog.Operation, r Reply) {
-	if op == nil || !r.OK() {
+	if op == nil || !r.IsOK() {
 		return
 	}
 	state := r.Data()
 	id, status := state.Lookup(catalog.ExecutionKey), state.Lookup("status").Text()
-	if id.IsAbsent() && op.ExecutionParam() != nil {
-		id = r.Args.Lookup("params", op.ExecutionParam().Name)
+	if id.IsAbsent() && op.FindExecutionParam() != nil {
+		id = r.Args.Lookup("params", op.FindExecutionParam().Name)
 	}
-	x := l.execution(id)
+	x := l.findExecution(id)
 	if x == nil && op.Starts() && id.Kind() == jsonv.KindString {
 		x = &execution{id: id, starts: op}
 		l.executions = append(l.executions, x)
@@ -170,7 +170,7 @@ func (l *ledger) track(op *catalog.Operation, r Reply) {
 		return
 	}
 	x.Status = cmp.Or(status, x.Status)
-	x.Over = x.Over || slices.Contains(TerminalStates, status) || op.Controls() && op.Category == "EXECUTE" && status == ""
+	x.Over = x.Over || slices.Contains(TerminalStates, status) || op.ControlsExecution() && op.Category == "EXECUTE" && status == ""
 }
 
 // The states that the specification defines, and those of them that are final.

@@ -19,13 +19,13 @@ type lister struct {
 	timing bool                                                      // the lists are read to learn what changes by itself
 }
 
-// Fate determines the state of an item that a journal names: an adapter may have
+// DetermineFate determines the state of an item that a journal names: an adapter may have
 // reused its identifier since. gone is true if an answer reports that the item no
 // longer exists, so that nothing has to be removed.
-func (l *lister) Fate(create *catalog.Operation, t CreatedThing, runs []string) (ours, gone bool) {
-	if get := l.Catalog.Getter(create); get != nil && l.Gate.Barred(get) == "" {
-		r := l.Caller.Call(get, l.Naming(get, t))
-		ours = r.OK() && (catalog.Carries(r.Data(), runs) || catalog.Carries(t.ID, runs))
+func (l *lister) DetermineFate(create *catalog.Operation, t CreatedThing, runs []string) (ours, gone bool) {
+	if get := l.Catalog.FindGetter(create); get != nil && l.Gate.ExplainBarred(get) == "" {
+		r := l.Caller.Call(get, l.BuildNaming(get, t))
+		ours = r.IsOK() && (catalog.Carries(r.Data(), runs) || catalog.Carries(t.ID, runs))
 		return ours, strings.HasPrefix(r.Code(), "NOT_FOUND")
 	}
 	item, whole := l.findListed(create, t)
@@ -35,30 +35,30 @@ func (l *lister) Fate(create *catalog.Operation, t CreatedThing, runs []string) 
 // findListed returns an item from its resource's list, absent if it is not there. whole
 // reports whether the complete list was read.
 func (l *lister) findListed(create *catalog.Operation, t CreatedThing) (found jsonv.Value, whole bool) {
-	remove, keys := l.Gate.Remover(create), l.Catalog.IDKeys(create)
-	whole = l.everyItem(create, t.With, keys, func(_, item jsonv.Value) {
-		if remove != nil && jsonv.Equal(change.ItemID(keys, item), t.ID) {
+	remove, keys := l.Gate.FindRemover(create), l.Catalog.ListIDKeys(create)
+	whole = l.visitItems(create, t.With, keys, func(_, item jsonv.Value) {
+		if remove != nil && jsonv.Equal(change.FindID(keys, item), t.ID) {
 			found = item
 		}
 	})
 	return found, whole
 }
 
-// Marked reads a resource's list, every kind and every page, and returns the items
+// FindMarked reads a resource's list, every kind and every page, and returns the items
 // that carry the marker of one of the runs.
-func (l *lister) Marked(create *catalog.Operation, runs []string) (found []CreatedThing) {
-	if l.Gate.Remover(create) == nil {
+func (l *lister) FindMarked(create *catalog.Operation, runs []string) (found []CreatedThing) {
+	if l.Gate.FindRemover(create) == nil {
 		return nil
 	}
-	if l.Catalog.AtMostOne(create) {
-		r := l.Caller.Call(l.Catalog.Exact("get", "READ", create.Resource), jsonv.Object())
-		if r.OK() && catalog.Carries(r.Data(), runs) {
+	if l.Catalog.HasAtMostOne(create) {
+		r := l.Caller.Call(l.Catalog.FindExact("get", "READ", create.Resource), jsonv.Object())
+		if r.IsOK() && catalog.Carries(r.Data(), runs) {
 			found = append(found, CreatedThing{})
 		}
 		return found
 	}
-	keys := l.Catalog.IDKeys(create)
-	l.everyItem(create, jsonv.Value{}, keys, func(kind, item jsonv.Value) {
+	keys := l.Catalog.ListIDKeys(create)
+	l.visitItems(create, jsonv.Value{}, keys, func(kind, item jsonv.Value) {
 		if !catalog.Carries(item, runs) {
 			return
 		}
@@ -68,19 +68,19 @@ func (l *lister) Marked(create *catalog.Operation, runs []string) (found []Creat
 				with = with.With(name, v)
 			}
 		}
-		found = append(found, CreatedThing{ID: change.ItemID(keys, item), With: with})
+		found = append(found, CreatedThing{ID: change.FindID(keys, item), With: with})
 	})
 	return found
 }
 
-// newOnes lists the identifiers that a resource's list shows now but did not show
+// findNewIDs lists the identifiers that a resource's list shows now but did not show
 // before the run, and that the run does not know. certain reports whether there can be
 // no other: the complete list was read, both times, and each item has an identifier.
-func (l *lister) newOnes(op *catalog.Operation) (ids []jsonv.Value, certain bool) {
-	keys := l.Catalog.ItemKeys(op)
+func (l *lister) findNewIDs(op *catalog.Operation) (ids []jsonv.Value, certain bool) {
+	keys := l.Catalog.ListItemKeys(op)
 	named, unnamed := 0, 0
-	whole := l.everyItem(op, jsonv.Value{}, keys, func(_, item jsonv.Value) {
-		id := change.ItemID(keys, item)
+	whole := l.visitItems(op, jsonv.Value{}, keys, func(_, item jsonv.Value) {
+		id := change.FindID(keys, item)
 		if id.IsAbsent() {
 			unnamed++
 			return
@@ -90,16 +90,16 @@ func (l *lister) newOnes(op *catalog.Operation) (ids []jsonv.Value, certain bool
 			ids = append(ids, id)
 		}
 	})
-	return ids, whole && named > 0 && unnamed == 0 && l.Gate.Census.Reads(op.Resource)
+	return ids, whole && named > 0 && unnamed == 0 && l.Gate.Census.ReadsAll(op.Resource)
 }
 
-// everyItem reads a resource's list page by page: every kind, or that of an item with
+// visitItems reads a resource's list page by page: every kind, or that of an item with
 // the given other parameters. It returns true if that was the complete list.
-func (l *lister) everyItem(
+func (l *lister) visitItems(
 	create *catalog.Operation, with jsonv.Value, keys []string, visit func(kind, item jsonv.Value),
 ) (whole bool) {
-	list := l.Catalog.Partner("list", "READ", create.Resource)
-	if list == nil || l.Gate.Barred(list) != "" {
+	list := l.Catalog.FindPartner("list", "READ", create.Resource)
+	if list == nil || l.Gate.ExplainBarred(list) != "" {
 		return false
 	}
 	params, why := l.params(list)
@@ -107,20 +107,20 @@ func (l *lister) everyItem(
 		return false
 	}
 	whole = true
-	kinds := l.Maker.Kinds(create, l.Gate.Remover(create))
+	kinds := l.Maker.ListKinds(create, l.Gate.FindRemover(create))
 	if with.Len() > 0 {
 		kinds = []jsonv.Value{with}
 	}
 	for _, kind := range kinds {
 		thing := CreatedThing{With: kind}
-		all := l.Pages(list, thing.Naming(list, params), func(r Reply) bool {
-			for _, item := range catalog.NamedItems(r.Data(), keys) {
+		all := l.VisitPages(list, thing.AddNaming(list, params), func(r Reply) bool {
+			for _, item := range catalog.FindNamedItems(r.Data(), keys) {
 				visit(kind, item)
 			}
 			return true
 		})
 		whole = whole && all
-		if list.Param(firstKey(kind)) == nil {
+		if list.FindParam(findFirstKey(kind)) == nil {
 			break
 		}
 	}
@@ -133,13 +133,13 @@ const maxPages = 200
 // pageSize is how many entries are requested per page.
 const pageSize = 100
 
-// Pages reads a list page by page, in the way that its operation documents, until
+// VisitPages reads a list page by page, in the way that its operation documents, until
 // visit returns false. It returns true if it reached the end.
-func (l *lister) Pages(list *catalog.Operation, params jsonv.Value, visit func(r Reply) bool) bool {
+func (l *lister) VisitPages(list *catalog.Operation, params jsonv.Value, visit func(r Reply) bool) bool {
 	size, sizeName := 0, ""
 	for _, name := range []string{"first", "limit", "page_size", "per_page"} {
-		if p := list.Param(name); p != nil && sizeName == "" {
-			_, high := catalog.Bounds(*p)
+		if p := list.FindParam(name); p != nil && sizeName == "" {
+			_, high := catalog.ReadBounds(*p)
 			size, sizeName = int(math.Max(1, math.Min(high, pageSize))), name
 			params = params.With(name, jsonv.Int(int64(size)))
 		}
@@ -147,21 +147,21 @@ func (l *lister) Pages(list *catalog.Operation, params jsonv.Value, visit func(r
 	seen := map[string]bool{}
 	for n := range maxPages {
 		r := l.Caller.Call(list, params)
-		if !r.OK() || !visit(r) {
+		if !r.IsOK() || !visit(r) {
 			return false
 		}
-		got := len(catalog.NamedItems(r.Data(), l.Catalog.ItemKeys(list)))
+		got := len(catalog.FindNamedItems(r.Data(), l.Catalog.ListItemKeys(list)))
 		info := r.Data().Lookup("pageInfo")
 		cursor := info.Lookup("endCursor").Text()
 		switch {
-		case list.Param("after") != nil && info.Lookup("hasNextPage").Bool() && cursor != "" && !seen[cursor]:
+		case list.FindParam("after") != nil && info.Lookup("hasNextPage").Bool() && cursor != "" && !seen[cursor]:
 			seen[cursor] = true
 			params = params.With("after", jsonv.String(cursor))
 		case size == 0 || got < size:
 			return true
-		case list.Param("offset") != nil:
+		case list.FindParam("offset") != nil:
 			params = params.With("offset", jsonv.Int(int64((n+1)*size)))
-		case list.Param("page") != nil:
+		case list.FindParam("page") != nil:
 			params = params.With("page", jsonv.Int(int64(n+2)))
 		default:
 			return true
@@ -170,13 +170,13 @@ func (l *lister) Pages(list *catalog.Operation, params jsonv.Value, visit func(r
 	return false
 }
 
-// Naming builds the required parameters of an operation for an item. It creates nothing.
-func (l *lister) Naming(op *catalog.Operation, t CreatedThing) jsonv.Value {
+// BuildNaming builds the required parameters of an operation for an item. It creates nothing.
+func (l *lister) BuildNaming(op *catalog.Operation, t CreatedThing) jsonv.Value {
 	before := l.Caller.Cleaning
 	l.Caller.Cleaning = true
 	params, _ := l.params(op)
 	l.Caller.Cleaning = before
-	return t.Naming(op, params)
+	return t.AddNaming(op, params)
 }
 
 // TakeCensus reads the lists that answered when the run began, every kind and every
@@ -185,16 +185,16 @@ func (l *lister) TakeCensus(resource string) *change.Census {
 	s := &change.Census{}
 	for _, op := range l.Catalog.Operations {
 		first, known := l.First[op.Name]
-		if !known || !first.OK() || resource != "" && !catalog.SameResource(op.Resource, resource) {
+		if !known || !first.IsOK() || resource != "" && !catalog.IsSameResource(op.Resource, resource) {
 			continue
 		}
-		s.Lists = append(s.Lists, l.read(op))
+		s.Lists = append(s.Lists, l.readListing(op))
 	}
 	return s
 }
 
-// read reads a list, every kind and every page.
-func (l *lister) read(op *catalog.Operation) *change.Listing {
+// readListing reads a list, every kind and every page.
+func (l *lister) readListing(op *catalog.Operation) *change.Listing {
 	into := &change.Listing{
 		Op:       op,
 		Items:    map[string]jsonv.Value{},
@@ -202,13 +202,13 @@ func (l *lister) read(op *catalog.Operation) *change.Listing {
 		Volatile: map[string]bool{},
 	}
 	kinds := []jsonv.Value{jsonv.Object()}
-	if create := l.Catalog.Creator(op); create != nil {
-		kinds = l.Maker.Kinds(create, l.Gate.Remover(create))
+	if create := l.Catalog.FindCreator(op); create != nil {
+		kinds = l.Maker.ListKinds(create, l.Gate.FindRemover(create))
 	}
 	for i, kind := range kinds {
 		thing := (CreatedThing{With: kind})
-		if i == 0 || op.Param(firstKey(kind)) != nil {
-			l.readList(into, kind, thing.Naming(op, l.First[op.Name].Args.Lookup("params")))
+		if i == 0 || op.FindParam(findFirstKey(kind)) != nil {
+			l.readList(into, kind, thing.AddNaming(op, l.First[op.Name].Args.Lookup("params")))
 		}
 	}
 	return into
@@ -216,17 +216,17 @@ func (l *lister) read(op *catalog.Operation) *change.Listing {
 
 // readList adds the pages of a list to a listing.
 func (l *lister) readList(into *change.Listing, kind, params jsonv.Value) {
-	n, got, total, keys := 0, 0, int64(0), l.Catalog.ItemKeys(into.Op)
-	whole := l.Pages(into.Op, params, func(r Reply) bool {
-		list := catalog.NamedItems(r.Data(), keys)
+	n, got, total, keys := 0, 0, int64(0), l.Catalog.ListItemKeys(into.Op)
+	whole := l.VisitPages(into.Op, params, func(r Reply) bool {
+		list := catalog.FindNamedItems(r.Data(), keys)
 		first := l.First[into.Op.Name]
 		if l.timing && n == 0 && jsonv.Equal(first.Args, r.Args) {
-			l.steady.maskOf(into.Op).Learn(first.Envelope, r.Envelope)
+			l.steady.getMask(into.Op).Learn(first.Envelope, r.Envelope)
 			l.steady.known[into.Op.Name] = true
 		}
 		if list == nil && n == 0 {
 			into.Items[kind.String()+change.ItsAnswer] = r.Data()
-			for _, name := range catalog.Names(r.Data(), catalog.ListDepth) {
+			for _, name := range catalog.FindNames(r.Data(), catalog.ListDepth) {
 				into.Enter(kind.String(), []string{"id"}, jsonv.ObjectOf("id", name), 0)
 			}
 		}
@@ -253,8 +253,8 @@ func (l *lister) readList(into *change.Listing, kind, params jsonv.Value) {
 // maxCensusPages bounds how many pages of a list are read.
 const maxCensusPages = 50
 
-// firstKey returns the first key of an object, "" if it has none.
-func firstKey(v jsonv.Value) string {
+// findFirstKey returns the first key of an object, "" if it has none.
+func findFirstKey(v jsonv.Value) string {
 	for key := range v.Members() {
 		return key
 	}

@@ -32,19 +32,19 @@ type Reply struct {
 	Silent   bool // no answer came
 }
 
-// OK reports whether the answer is a success and contains no failure.
-func (r Reply) OK() bool {
-	return evidence.Succeeded(r.Envelope) && evidence.WrappedFailure(r.Envelope) == ""
+// IsOK reports whether the answer is a success and contains no failure.
+func (r Reply) IsOK() bool {
+	return evidence.IsSuccess(r.Envelope) && evidence.FindWrappedFailure(r.Envelope) == ""
 }
 
-// Refused reports whether the answer is a failure.
-func (r Reply) Refused() bool { return evidence.Refused(r.Envelope) }
+// IsRefused reports whether the answer is a failure.
+func (r Reply) IsRefused() bool { return evidence.IsRefused(r.Envelope) }
 
-// Sent reports whether the call was sent and its outcome counts.
-func (r Reply) Sent() bool { return r.Number > 0 && !r.void }
+// WasSent reports whether the call was sent and its outcome counts.
+func (r Reply) WasSent() bool { return r.Number > 0 && !r.void }
 
-// Heard reports whether an answer came.
-func (r Reply) Heard() bool { return r.Sent() && !r.Silent }
+// WasHeard reports whether an answer came.
+func (r Reply) WasHeard() bool { return r.WasSent() && !r.Silent }
 
 // Code returns the error code of a failure.
 func (r Reply) Code() string { return r.Envelope.Lookup("error", "code").Text() }
@@ -96,28 +96,28 @@ func (r Reply) Message() string {
 	return r.Envelope.Lookup("error", "message").Text()
 }
 
-// Documented reports whether a failure has a code from the registry's families.
-func (r Reply) Documented() bool {
-	return r.of("NOT_FOUND", "VALIDATION_", "PERMISSION_", "CONFLICT_", "RATE_LIMIT", "CONFIRMATION_REQUIRED", "TOKEN_", "INVALID_QUERY_TYPE")
+// IsDocumented reports whether a failure has a code from the registry's families.
+func (r Reply) IsDocumented() bool {
+	return r.isOneOf("NOT_FOUND", "VALIDATION_", "PERMISSION_", "CONFLICT_", "RATE_LIMIT", "CONFIRMATION_REQUIRED", "TOKEN_", "INVALID_QUERY_TYPE")
 }
 
-// of reports whether a failure has a code from one of the given families.
-func (r Reply) of(families ...string) bool {
+// isOneOf reports whether a failure has a code from one of the given families.
+func (r Reply) isOneOf(families ...string) bool {
 	return slices.ContainsFunc(families, func(family string) bool { return strings.HasPrefix(r.Code(), family) })
 }
 
-// UnknownParameter reports whether an answer refuses a parameter as nonexistent, or
+// NamesUnknown reports whether an answer refuses a parameter as nonexistent, or
 // warns that it is.
-func (r Reply) UnknownParameter(name string) bool {
-	if r.OK() {
-		return evidence.Named(r.Envelope.Lookup("warnings"), name)
+func (r Reply) NamesUnknown(name string) bool {
+	if r.IsOK() {
+		return evidence.HasName(r.Envelope.Lookup("warnings"), name)
 	}
 	m := strings.ToLower(r.Message())
 	if r.Code() == "VALIDATION_UNKNOWN_PARAM" {
 		return true
 	}
 	saysUnknown := strings.Contains(m, "unknown") || strings.Contains(m, "unexpected") || strings.Contains(m, "unrecogni")
-	return saysUnknown && evidence.Names(r.Message(), name)
+	return saysUnknown && evidence.ContainsName(r.Message(), name)
 }
 
 // Response returns the answer as evidence: the envelope, or the response that came
@@ -145,19 +145,19 @@ func (r Reply) Response() jsonv.Value {
 	return v
 }
 
-// Brief describes the answer in a few words.
-func (r Reply) Brief() string {
+// FormatBrief describes the answer in a few words.
+func (r Reply) FormatBrief() string {
 	switch {
 	case r.Cause != nil:
 		return r.Cause.Error()
 	case r.rpc != nil:
 		return "JSON-RPC error " + fmt.Sprint(r.rpc.Code) + ": " + display.Truncate(r.rpc.Message, 120)
-	case r.OK():
+	case r.IsOK():
 		return "success"
-	case evidence.Succeeded(r.Envelope):
-		return "success around a failure: " + evidence.WrappedFailure(r.Envelope)
-	case r.Refused():
-		return strings.TrimSpace(r.Code() + " " + evidence.Excerpt(r.Message(), 120))
+	case evidence.IsSuccess(r.Envelope):
+		return "success around a failure: " + evidence.FindWrappedFailure(r.Envelope)
+	case r.IsRefused():
+		return strings.TrimSpace(r.Code() + " " + evidence.QuoteStart(r.Message(), 120))
 	}
 	return "no result envelope"
 }
@@ -169,11 +169,11 @@ func (r Reply) isDenied() bool {
 	})
 }
 
-func (r Reply) rateLimited() bool { return strings.HasPrefix(r.Code(), "RATE_LIMIT") }
+func (r Reply) isRateLimited() bool { return strings.HasPrefix(r.Code(), "RATE_LIMIT") }
 
-// busy reports whether HTTP refused a call for now, and waiting did not help. Nothing
+// isBusy reports whether HTTP refused a call for now, and waiting did not help. Nothing
 // is known about the operation then.
-func (r Reply) busy() bool {
+func (r Reply) isBusy() bool {
 	return r.Cause != nil && (strings.Contains(r.Cause.Error(), "HTTP 429") || strings.Contains(r.Cause.Error(), "HTTP 503"))
 }
 

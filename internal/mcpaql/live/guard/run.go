@@ -21,7 +21,7 @@ import (
 
 // New returns the state of a run that has not begun.
 func New(o Options) *Run {
-	v := newValues(o.withDefaults())
+	v := newValues(o.fillDefaults())
 	c := &Run{
 		values:   v,
 		Evidence: &evidence.Evidence{ExpectedLevel: rule.LevelOne},
@@ -58,7 +58,7 @@ func New(o Options) *Run {
 	}
 	// A run recurses at three points: a change needs the lists first, a restart needs the
 	// items again, and a list may require parameters that name an item.
-	v.Caller.settle, v.Caller.verify, c.Lister.params = c.Watcher.settle, c.Keeper.verifyAgain, c.Builder.Params
+	v.Caller.settle, v.Caller.verify, c.Lister.params = c.Watcher.settle, c.Keeper.verifyAgain, c.Builder.BuildParams
 	return c
 }
 
@@ -139,8 +139,8 @@ type Run struct {
 	BatchSent int // operations in the batch that was answered
 }
 
-// Phase reports the progress of the run.
-func (c *Run) Phase(name string, done, total int) {
+// ReportPhase reports the progress of the run.
+func (c *Run) ReportPhase(name string, done, total int) {
 	c.Options.Progress(Progress{
 		Phase:   name,
 		Done:    done,
@@ -150,9 +150,9 @@ func (c *Run) Phase(name string, done, total int) {
 	})
 }
 
-// Speaks records a form that differs from the documented one, and reports whether it
+// AddDialect records a form that differs from the documented one, and reports whether it
 // is new.
-func (c *Run) Speaks(dialect string) bool {
+func (c *Run) AddDialect(dialect string) bool {
 	if slices.Contains(c.Dialect, dialect) {
 		return false
 	}
@@ -160,18 +160,18 @@ func (c *Run) Speaks(dialect string) bool {
 	return true
 }
 
-// Failed keeps a failure as an error test.
-func (c *Run) Failed(name string, r Reply, mention ...string) {
-	if !r.Heard() {
+// AddErrorTest keeps a failure as an error test.
+func (c *Run) AddErrorTest(name string, r Reply, mention ...string) {
+	if !r.WasHeard() {
 		return
 	}
-	if evidence.Succeeded(r.Envelope) {
+	if evidence.IsSuccess(r.Envelope) {
 		mention = nil // there is no message, which another row reports
 	}
 	c.Evidence.ErrorTests = append(c.Evidence.ErrorTests, evidence.ErrorCase{
 		Name:        name,
 		MustMention: mention,
-		Response:    c.Caller.Noted(r),
+		Response:    c.Caller.RedactAnswer(r),
 		Request:     c.Caller.Redact(r.Args),
 		Call:        r.Number,
 	})
@@ -182,7 +182,7 @@ func (c *Run) Failed(name string, r Reply, mention ...string) {
 type values struct {
 	Options *Options
 	Catalog *catalog.Catalog
-	Maker   *catalog.Maker // of values for the parameters in the catalog
+	Maker   *catalog.Maker // isOneOf values for the parameters in the catalog
 	Ledger  *ledger
 	Gate    *gate
 	Caller  *caller
@@ -274,7 +274,7 @@ type Options struct {
 	Dial func(ctx context.Context, variant string) (*mcp.Session, error)
 
 	Mode        string                   // ModeSafe
-	Prefix      string                   // of the tool names, where an adapter has several
+	Prefix      string                   // isOneOf the tool names, where an adapter has several
 	Tool        string                   // the tool that accepts introspection; found automatically
 	Values      jsonv.Value              // operation → parameter → value; "*" means every operation
 	AppendOnly  []string                 // operation:field that an update must not change
@@ -283,7 +283,7 @@ type Options struct {
 	Rate        float64                  // calls a second; 0 is no limit
 	CallTimeout time.Duration            // 30 s
 	Follow      time.Duration            // how long an execution is followed to its end, 30 s
-	Budget      time.Duration            // of the whole run, 10 min
+	Budget      time.Duration            // isOneOf the whole run, 10 min
 	Spread      time.Duration            // how long answers are checked for values that change by themselves, 1.1 s
 	RunID       string                   // letters and digits; marks what the run creates
 	Target      string                   // how the adapter is shown, without secrets
@@ -295,7 +295,7 @@ type Options struct {
 	Stress      bool            // send requests that exceed the size limits
 	Probed      bool            // leave operations that were not called out of the bundle's details
 	Secrets     []string        // never stored, see [Mask]
-	Asking      semantic.Asking // of models, for the semantic evaluation
+	Asking      semantic.Asking // isOneOf models, for the semantic evaluation
 
 	// Record receives all messages between the run and the adapter. The run then has
 	// no model.
@@ -310,8 +310,8 @@ type Options struct {
 	Warn       func(source.Diagnostic)
 }
 
-// Given returns the user's value for a parameter: that for the operation, or for every one.
-func (o *Options) Given(op, param string) (jsonv.Value, bool) {
+// FindGiven returns the user's value for a parameter: that for the operation, or for every one.
+func (o *Options) FindGiven(op, param string) (jsonv.Value, bool) {
 	for _, at := range []string{op, "*"} {
 		if v, ok := o.Values.Lookup(at).Get(param); ok {
 			return v, true
@@ -320,7 +320,7 @@ func (o *Options) Given(op, param string) (jsonv.Value, bool) {
 	return jsonv.Value{}, false
 }
 
-func (o Options) withDefaults() Options {
+func (o Options) fillDefaults() Options {
 	o.Mode = cmp.Or(o.Mode, ModeSafe)
 	o.RunID = cmp.Or(o.RunID, "run")
 	o.MaxCalls = cmp.Or(max(o.MaxCalls, 0), 2000)

@@ -29,32 +29,32 @@ func (s *survey) reads(op *catalog.Operation) bool {
 // keeps the identifiers in their answers for other operations.
 func (s *survey) HarvestLists(lists bool) {
 	for _, op := range s.Catalog.Operations {
-		if !s.reads(op) || op.IDParam() != nil || (op.Verb == "list") != lists {
+		if !s.reads(op) || op.FindIDParam() != nil || (op.Verb == "list") != lists {
 			continue
 		}
 		if op.Verb != "list" && op.Verb != "get" && op.Verb != "search" && !strings.HasSuffix(op.Resource, "s") {
 			continue
 		}
-		params, why := s.builder.Params(op)
+		params, why := s.builder.BuildParams(op)
 		if why != "" {
 			continue
 		}
 		r := s.Caller.Call(op, params)
-		if !r.OK() {
+		if !r.IsOK() {
 			continue
 		}
 		s.lister.First[op.Name] = r
-		for _, item := range catalog.Items(r.Data(), catalog.ListDepth) {
+		for _, item := range catalog.FindItems(r.Data(), catalog.ListDepth) {
 			if item.Lookup("type").Text() == "text" && item.Lookup("text").Kind() == jsonv.KindString {
 				continue // content of MCP, which names nothing
 			}
-			s.builder.keep(op.Resource, item)
+			s.builder.keepHarvest(op.Resource, item)
 		}
 	}
 }
 
-// keep keeps the first texts and numbers that an item of a resource has for each of its keys.
-func (b *builder) keep(resource string, item jsonv.Value) {
+// keepHarvest keeps the first texts and numbers that an item of a resource has for each of its keys.
+func (b *builder) keepHarvest(resource string, item jsonv.Value) {
 	for k, v := range item.Members() {
 		at := [2]string{resource, k}
 		isScalar := v.Kind() == jsonv.KindString || v.Kind() == jsonv.KindNumber
@@ -69,38 +69,38 @@ func (b *builder) keep(resource string, item jsonv.Value) {
 // the run come last: it is created then, and the lists show it.
 func (s *survey) WatchTime() {
 	for _, own := range []bool{false, true} {
-		list := s.unsteadyReads(own)
+		list := s.planRereads(own)
 		for i, r := range list {
-			if list[i] = s.Caller.Send(r.Tool, r.Args); list[i].OK() {
-				s.steady.repeatCall(s.Catalog.Op(r.operation()), list[i])
+			if list[i] = s.Caller.Send(r.Tool, r.Args); list[i].IsOK() {
+				s.steady.repeatCall(s.Catalog.FindOperation(r.operation()), list[i])
 			}
 		}
-		read := s.watcher.Reads()
+		read := s.watcher.CheckReads()
 		if len(list) == 0 || !s.Caller.Tape.Pause(s.Caller.Ctx, s.Options.Spread) {
 			continue
 		}
 		for _, first := range list {
-			if first.OK() {
-				s.steady.repeatCall(s.Catalog.Op(first.operation()), first)
+			if first.IsOK() {
+				s.steady.repeatCall(s.Catalog.FindOperation(first.operation()), first)
 			}
 		}
 		if own {
-			s.watcher.effects(read, s.watcher.Reads())
+			s.watcher.reportEffects(read, s.watcher.CheckReads())
 		}
 	}
 }
 
-// unsteadyReads returns the calls whose answers may differ, of operations that read something
+// planRereads returns the calls whose answers may differ, of operations that read something
 // of the run, or of the others.
-func (s *survey) unsteadyReads(own bool) (list []Reply) {
+func (s *survey) planRereads(own bool) (list []Reply) {
 	for _, op := range s.Catalog.Operations {
-		if !s.reads(op) || s.Caller.Ending() != "" {
+		if !s.reads(op) || s.Caller.ExplainEnding() != "" {
 			continue
 		}
 		if s.builder.readsOwn(op) != own || s.steady.known[op.Name] {
 			continue
 		}
-		params, why := s.builder.Params(op)
+		params, why := s.builder.BuildParams(op)
 		if why == "" {
 			list = append(list, Reply{Tool: op.Tool, Args: jsonv.ObjectOf("operation", op.Name, "params", params)})
 		}
@@ -121,8 +121,8 @@ type steadiness struct {
 	Lag      time.Duration   // how long lists and reads lag behind a change, as far as it was seen
 }
 
-// maskOf returns the known mask of an operation.
-func (st *steadiness) maskOf(op *catalog.Operation) change.Mask {
+// getMask returns the known mask of an operation.
+func (st *steadiness) getMask(op *catalog.Operation) change.Mask {
 	if st.Masks[op.Name] == nil {
 		st.Masks[op.Name] = change.Mask{}
 	}
@@ -153,10 +153,10 @@ func (st *steadiness) Await(shows func() bool) {
 // fails.
 func (st *steadiness) repeatCall(op *catalog.Operation, r Reply) bool {
 	repeated := st.caller.Send(r.Tool, r.Args)
-	if repeated.OK() {
-		st.maskOf(op).Learn(r.Envelope, repeated.Envelope)
+	if repeated.IsOK() {
+		st.getMask(op).Learn(r.Envelope, repeated.Envelope)
 	}
-	return repeated.OK()
+	return repeated.IsOK()
 }
 
 // Controls is how many times a difference is checked again.
@@ -166,25 +166,25 @@ const Controls = 2
 // both calls are repeated.
 func (st *steadiness) Differs(op *catalog.Operation, base, r Reply) bool {
 	for range Controls {
-		if st.maskOf(op).Alike(base.Envelope, r.Envelope) || !st.repeatCall(op, base) || !st.repeatCall(op, r) {
+		if st.getMask(op).IsAlike(base.Envelope, r.Envelope) || !st.repeatCall(op, base) || !st.repeatCall(op, r) {
 			return false
 		}
 	}
-	return !st.maskOf(op).Alike(base.Envelope, r.Envelope)
+	return !st.getMask(op).IsAlike(base.Envelope, r.Envelope)
 }
 
 // isoDate matches the format that D 4.7.2 requires of dates: ISO 8601.
 var isoDate = evidence.Pattern(`^\d{4}-\d\d-\d\d([Tt ]\d\d:\d\d(:\d\d(\.\d+)?)?([Zz]|[+-]\d\d:?\d\d)?)?$`)
 
-// epoch reports whether a number counts the seconds, or parts of them, since 1970.
-func epoch(v jsonv.Value) bool {
+// isEpoch reports whether a number counts the seconds, or parts of them, since 1970.
+func isEpoch(v jsonv.Value) bool {
 	n, whole := v.Int64()
 	return v.Kind() == jsonv.KindNumber && whole && n >= 100_000_000
 }
 
 // checkDates checks every text and number of an answer whose key suggests a time.
 func (st *steadiness) checkDates(op *catalog.Operation, r Reply) {
-	if !r.OK() || op.Name == "introspect" {
+	if !r.IsOK() || op.Name == "introspect" {
 		return
 	}
 	var walkDates func(v jsonv.Value, depth int)
@@ -193,15 +193,15 @@ func (st *steadiness) checkDates(op *catalog.Operation, r Reply) {
 			return
 		}
 		for k, e := range v.Children() {
-			hasDate := epoch(e) || dateLike().MatchString(e.Text())
+			hasDate := isEpoch(e) || dateLike().MatchString(e.Text())
 			named := change.DateName().MatchString(k) || dateOn().MatchString(k) && hasDate
-			if named && (e.Kind() == jsonv.KindString || epoch(e)) {
+			if named && (e.Kind() == jsonv.KindString || isEpoch(e)) {
 				st.rows.Count("dates")
 				key := op.Name + " " + k
 				if !isoDate().MatchString(e.Text()) && !st.failures[key] {
 					st.failures[key] = true
 					st.rows.Fail("dates.iso", r,
-						"%s returns %s for %s", op.Name, display.Truncate(e.String(), 42), evidence.Quoted(k))
+						"%s returns %s for %s", op.Name, display.Truncate(e.String(), 42), evidence.Quote(k))
 				}
 			}
 			walkDates(e, depth+1)

@@ -61,7 +61,7 @@ func TestTypeTexts(t *testing.T) {
 		v := parsed(x.param)
 		p := catalog.Parameter{Name: "p", Type: v.Lookup("type").Text(), Schema: v}
 		got := "error"
-		if made, err := c.Maker.Value(&catalog.Operation{Name: "o"}, p, "tag"); err == nil {
+		if made, err := c.Maker.MakeValue(&catalog.Operation{Name: "o"}, p, "tag"); err == nil {
 			got = made.String()
 		}
 		if got != x.want {
@@ -77,11 +77,11 @@ func TestOperationNamesPair(t *testing.T) {
 		}
 	}
 	for _, same := range [][2]string{{"shelf", "shelves"}, {"box", "boxes"}, {"entry", "entries"}, {"book", "books"}, {"knife", "knives"}, {"x", "x"}} {
-		if !catalog.SameResource(same[0], same[1]) || !catalog.SameResource(same[1], same[0]) {
+		if !catalog.IsSameResource(same[0], same[1]) || !catalog.IsSameResource(same[1], same[0]) {
 			t.Errorf("%v are different", same)
 		}
 	}
-	if catalog.SameResource("book", "boxes") {
+	if catalog.IsSameResource("book", "boxes") {
 		t.Error("book and boxes are one")
 	}
 }
@@ -113,10 +113,10 @@ func TestRisk(t *testing.T) {
 			t.Errorf("%s %s %s: risk %d, want %d", x.category, x.name, x.detail, op.Risk, x.risk)
 		}
 		args := jsonv.ObjectOf("operation", x.name)
-		if blocked := c.Gate.Forbidden(args) != ""; blocked != (x.risk > 0) {
+		if blocked := c.Gate.ExplainForbidden(args) != ""; blocked != (x.risk > 0) {
 			t.Errorf("%s: safe mode blocks it: %v", x.name, blocked)
 		}
-		if batch := jsonv.ObjectOf("operations", jsonv.Array(args)); (c.Gate.Forbidden(batch) != "") != (x.risk > 0) {
+		if batch := jsonv.ObjectOf("operations", jsonv.Array(args)); (c.Gate.ExplainForbidden(batch) != "") != (x.risk > 0) {
 			t.Errorf("%s: a batch gets round the policy", x.name)
 		}
 	}
@@ -159,7 +159,7 @@ func TestWriteModeTouchesItsOwnOnly(t *testing.T) {
 		{"hidden_book", `{"book_id":"mine"}`, false},
 	} {
 		p, _ := jsonv.Parse([]byte(x.params))
-		why := c.Gate.Forbidden(jsonv.ObjectOf("operation", x.op, "params", p))
+		why := c.Gate.ExplainForbidden(jsonv.ObjectOf("operation", x.op, "params", p))
 		if (why == "") != x.ok {
 			t.Errorf("%s %s: %q", x.op, x.params, why)
 		}
@@ -211,7 +211,7 @@ func TestExecutionsOfOthersAreLeftAlone(t *testing.T) {
 		{catalog.StepOperation, `{"nextActionHint":"x"}`, false},
 	} {
 		p, _ := jsonv.Parse([]byte(x.params))
-		why := c.Gate.Forbidden(jsonv.ObjectOf("operation", x.op, "params", p))
+		why := c.Gate.ExplainForbidden(jsonv.ObjectOf("operation", x.op, "params", p))
 		if (why == "") != x.ok {
 			t.Errorf("%s %s: %q", x.op, x.params, why)
 		}
@@ -219,7 +219,7 @@ func TestExecutionsOfOthersAreLeftAlone(t *testing.T) {
 	for _, mode := range []string{ModeSafe, ModeWrite} {
 		c.Options.Mode = mode
 		for _, op := range ops {
-			if c.Gate.Barred(op) == "" {
+			if c.Gate.ExplainBarred(op) == "" {
 				t.Errorf("mode %s calls %s", mode, op.Name)
 			}
 		}
@@ -231,7 +231,7 @@ func TestMarksMatchPatterns(t *testing.T) {
 	c := New(Options{RunID: "4f7a10"})
 	for pattern, want := range map[string]bool{`^[a-z0-9-]{3,40}$`: true, `^[a-z][a-z0-9]*$`: true, `^[A-Z_0-9]+$`: true, `^[0-9]{9}[0-9X]$`: false, `^zz.{2}$`: false} {
 		p := catalog.Parameter{Name: "slug", Type: "string", Schema: jsonv.From(map[string]any{"pattern": pattern})}
-		v, err := c.Maker.Value(&catalog.Operation{}, p, "slug")
+		v, err := c.Maker.MakeValue(&catalog.Operation{}, p, "slug")
 		if err != nil || catalog.Carries(v, c.Maker.RunIDs()) != want {
 			t.Errorf("%s: %s, %v", pattern, v, err)
 		}
@@ -278,7 +278,7 @@ func TestDecisionsNameWhatIsOurs(t *testing.T) {
 		{"run_report", `{"wish":42}`, false},
 	} {
 		p, _ := jsonv.Parse([]byte(x.params))
-		why := c.Gate.Forbidden(jsonv.ObjectOf("operation", x.op, "params", p))
+		why := c.Gate.ExplainForbidden(jsonv.ObjectOf("operation", x.op, "params", p))
 		if (why == "") != x.ok {
 			t.Errorf("%s %s: %q", x.op, x.params, why)
 		}

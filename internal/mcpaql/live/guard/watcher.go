@@ -29,14 +29,14 @@ type watcher struct {
 // whyHarm is the reason why a run sends nothing more.
 const whyHarm = "the run was ended: data changed that it did not create"
 
-// harm records the change in a list and ends the run.
-func (w *watcher) harm(d change.Difference) {
-	w.note(d)
+// endByHarm records the change in a list and ends the run.
+func (w *watcher) endByHarm(d change.Difference) {
+	w.noteHarm(d)
 	w.Caller.Dead = whyHarm
 }
 
-// note records a difference as harm, with the state before.
-func (w *watcher) note(d change.Difference) {
+// noteHarm records a difference as harm, with the state before.
+func (w *watcher) noteHarm(d change.Difference) {
 	says, before, after := d.Says, w.Caller.Redact(d.Before), w.Caller.Redact(d.Item)
 	switch {
 	case before.IsAbsent():
@@ -44,7 +44,7 @@ func (w *watcher) note(d change.Difference) {
 	case after.IsAbsent():
 		says += ": it was " + display.Truncate(before.String(), maxShownState)
 	default:
-		says += ": " + w.states(d)
+		says += ": " + w.describeStates(d)
 	}
 	w.Changed = append(w.Changed, jsonv.ObjectOf("operation", d.List.Op.Name, "says", says, "before", before, "after", after))
 }
@@ -52,11 +52,11 @@ func (w *watcher) note(d change.Difference) {
 // maxShownState is how much of the state before a change the report shows.
 const maxShownState = 300
 
-// states describes the changed members of an item before and after.
-func (w *watcher) states(d change.Difference) string {
-	changed := d.List.Changed(w.Caller.Redact(d.Before), w.Caller.Redact(d.Item))
-	return evidence.Several(lists.Map(changed, func(ch jsonv.Change) string {
-		return fmt.Sprintf("%s was %s, and is %s", ch.Path, display.Truncate(ch.Want.String(), maxShownState), evidence.Brief(ch.Got))
+// describeStates describes the changed members of an item before and after.
+func (w *watcher) describeStates(d change.Difference) string {
+	changed := d.List.FindChanges(w.Caller.Redact(d.Before), w.Caller.Redact(d.Item))
+	return evidence.JoinFirst(lists.Map(changed, func(ch jsonv.Change) string {
+		return fmt.Sprintf("%s was %s, and is %s", ch.Path, display.Truncate(ch.Want.String(), maxShownState), evidence.FormatBrief(ch.Got))
 	}))
 }
 
@@ -76,44 +76,44 @@ func (w *watcher) Begin() {
 // recount reads the lists of the census once more, and calls nothing else.
 func (w *watcher) recount() *change.Census {
 	s := &change.Census{Lists: lists.Map(w.Gate.Census.Lists, func(l *change.Listing) *change.Listing {
-		return w.lister.read(l.Op)
+		return w.lister.readListing(l.Op)
 	})}
 	w.latest, w.calls = s, w.Caller.Calls
 	return s
 }
 
-// Reads checks whether the lists changed since Begin, while only operations declared
+// CheckReads checks whether the lists changed since Begin, while only operations declared
 // READ were called with what others own. It returns the latest content of the lists, which
 // are read again only if something was called since.
-func (w *watcher) Reads() *change.Census {
+func (w *watcher) CheckReads() *change.Census {
 	if w.latest != nil && w.calls == w.Caller.Calls {
 		return w.latest
 	}
 	now := w.recount()
-	if len(w.readHarm(now)) == 0 || !w.Caller.Tape.Pause(w.Caller.Ctx, w.Options.Spread) {
+	if len(w.findReadHarm(now)) == 0 || !w.Caller.Tape.Pause(w.Caller.Ctx, w.Options.Spread) {
 		return now
 	}
 	// A list that changes while nothing else is called, such as a queue, changes by
 	// itself.
 	later := w.recount()
 	now.Learn(later)
-	for _, d := range w.readHarm(later) {
-		if l := now.Of(d.List.Op); l != nil && !(d.Item.IsAbsent() && l.Moving) {
+	for _, d := range w.findReadHarm(later) {
+		if l := now.FindListing(d.List.Op); l != nil && !(d.Item.IsAbsent() && l.Moving) {
 			d.Says = d.Says + ", and only operations declared READ were called"
-			if !d.Item.IsAbsent() && len(l.Hurt(d.Before, d.Item)) == 0 {
+			if !d.Item.IsAbsent() && len(l.FindLostTexts(d.Before, d.Item)) == 0 {
 				continue
 			}
-			w.harm(d)
+			w.endByHarm(d)
 		}
 	}
 	return later
 }
 
-// effects reports items of the run that operations declared READ changed between two
+// reportEffects reports items of the run that operations declared READ changed between two
 // censuses.
-func (w *watcher) effects(before, after *change.Census) {
+func (w *watcher) reportEffects(before, after *change.Census) {
 	var again *change.Census
-	for _, d := range before.Compare(after, w.Catalog.ItemKeys) {
+	for _, d := range before.Compare(after, w.Catalog.ListItemKeys) {
 		if d.Before.IsAbsent() || d.Item.IsAbsent() || !w.Ledger.hasMade(d.List.Op.Resource, d.ID) {
 			continue
 		}
@@ -121,18 +121,18 @@ func (w *watcher) effects(before, after *change.Census) {
 			again = w.recount()
 			after.Learn(again)
 		}
-		if l := after.Of(d.List.Op); len(l.Changed(d.Before, d.Item)) > 0 {
+		if l := after.FindListing(d.List.Op); len(l.FindChanges(d.Before, d.Item)) > 0 {
 			w.Rows.Fail("consistency.effects", Reply{}, "%s, and only operations declared READ were called", d.Says)
 		}
 	}
 }
 
-// readHarm returns the differences that are harm although only READ operations were called:
+// findReadHarm returns the differences that are harm although only READ operations were called:
 // items whose texts changed, and items that are gone. A list of the newest entries drops one
 // for each that is added, so only further losses count.
-func (w *watcher) readHarm(now *change.Census) []change.Difference {
-	found := w.Gate.Census.Compare(now, w.Catalog.ItemKeys)
-	lost := change.Balance(found, change.Difference.Added)
+func (w *watcher) findReadHarm(now *change.Census) []change.Difference {
+	found := w.Gate.Census.Compare(now, w.Catalog.ListItemKeys)
+	lost := change.CountLosses(found, change.Difference.IsAdded)
 	var harm []change.Difference
 	for _, d := range found {
 		if w.IsRecord(d.List.Op) {
@@ -140,7 +140,7 @@ func (w *watcher) readHarm(now *change.Census) []change.Difference {
 		}
 		isGone := d.Item.IsAbsent() && lost[d.List] > 0
 		isKnown := !d.ID.IsAbsent() || !w.Gate.Census.Settled // later it shows what the run made
-		isHurt := !d.Item.IsAbsent() && isKnown && len(d.List.Hurt(d.Before, d.Item)) > 0
+		isHurt := !d.Item.IsAbsent() && isKnown && len(d.List.FindLostTexts(d.Before, d.Item)) > 0
 		if isGone || isHurt {
 			harm = append(harm, d)
 		}
@@ -148,10 +148,10 @@ func (w *watcher) readHarm(now *change.Census) []change.Difference {
 	return harm
 }
 
-// change compares the lists of a resource, or all after an EXECUTE, with their content
+// checkChange compares the lists of a resource, or all after an EXECUTE, with their content
 // before the run wrote anything, after the first change of each operation and after each
 // delete.
-func (w *watcher) change(op *catalog.Operation) {
+func (w *watcher) checkChange(op *catalog.Operation) {
 	deletes := op.Category == "DELETE"
 	if !deletes && (w.watched[op.Name] || w.Caller.Cleaning) || w.Caller.Dead != "" {
 		return
@@ -161,9 +161,9 @@ func (w *watcher) change(op *catalog.Operation) {
 	if op.Category == "EXECUTE" {
 		resource = ""
 	}
-	now, found := w.differences(resource, w.certainHarm)
+	now, found := w.compareLists(resource, w.findCertainHarm)
 	for _, d := range found {
-		w.harm(d)
+		w.endByHarm(d)
 	}
 	if deletes && len(found) == 0 {
 		w.checkVanished(op, now)
@@ -173,13 +173,13 @@ func (w *watcher) change(op *catalog.Operation) {
 // checkVanished ends the run if an item of the run is gone that it did not delete: the next
 // delete could take something of others.
 func (w *watcher) checkVanished(remove *catalog.Operation, now *change.Census) {
-	create := w.Catalog.Creator(remove)
-	list := w.Catalog.Partner("list", "READ", remove.Resource)
-	l := now.Of(list)
-	if create == nil || l == nil || l.Partial != "" || w.Catalog.AtMostOne(create) {
+	create := w.Catalog.FindCreator(remove)
+	list := w.Catalog.FindPartner("list", "READ", remove.Resource)
+	l := now.FindListing(list)
+	if create == nil || l == nil || l.Partial != "" || w.Catalog.HasAtMostOne(create) {
 		return
 	}
-	things := w.Ledger.Things(create.Resource)
+	things := w.Ledger.ListThings(create.Resource)
 	missing := slices.DeleteFunc(things, func(t CreatedThing) bool {
 		return t.ID.IsAbsent() || l.IDs[t.ID.String()] || w.Ledger.deleting[t.ID.String()]
 	})
@@ -187,29 +187,29 @@ func (w *watcher) checkVanished(remove *catalog.Operation, now *change.Census) {
 		return
 	}
 	for _, t := range missing {
-		if _, gone := w.lister.Fate(create, t, w.Maker.RunIDs()); gone {
-			w.harm(change.Difference{
+		if _, gone := w.lister.DetermineFate(create, t, w.Maker.RunIDs()); gone {
+			w.endByHarm(change.Difference{
 				List: l,
 				ID:   t.ID,
-				Says: fmt.Sprintf("%s took %s with it, which this run had created and not deleted", remove.Name, change.ShownItem(t.ID, "")),
+				Says: fmt.Sprintf("%s took %s with it, which this run had created and not deleted", remove.Name, change.ShowItem(t.ID, "")),
 			})
 			return
 		}
 	}
 }
 
-// certainHarm returns the differences that are harm even while items of the run exist, which
+// findCertainHarm returns the differences that are harm even while items of the run exist, which
 // shift counts and positions: an entry of others with the run's mark, or more lost entries
 // than the run added.
-func (w *watcher) certainHarm(found []change.Difference) []change.Difference {
-	lost := change.Balance(found, w.ours)
+func (w *watcher) findCertainHarm(found []change.Difference) []change.Difference {
+	lost := change.CountLosses(found, w.isOurs)
 	var harm []change.Difference
 	for _, d := range found {
 		if d.ID.IsAbsent() {
 			continue
 		}
 		isGone := d.Item.IsAbsent() && (lost[d.List] > 0 || w.isRemoved(d))
-		isMarked := catalog.Carries(d.Item, w.Maker.RunIDs()) && !w.ours(d)
+		isMarked := catalog.Carries(d.Item, w.Maker.RunIDs()) && !w.isOurs(d)
 		if isGone || isMarked {
 			harm = append(harm, d)
 		}
@@ -220,33 +220,33 @@ func (w *watcher) certainHarm(found []change.Difference) []change.Difference {
 // isRemoved reports whether an item that a list no longer shows does not exist any more,
 // while another one that it shows can be read.
 func (w *watcher) isRemoved(d change.Difference) bool {
-	get := w.Catalog.Partner("get", "READ", d.List.Op.Resource)
+	get := w.Catalog.FindPartner("get", "READ", d.List.Op.Resource)
 	needsMore := func(p catalog.Parameter) bool {
 		return p.Required && !get.IsIdentifier(p)
 	}
-	if get == nil || get.IDParam() == nil || w.Gate.Skipped[get.Name] != "" || slices.ContainsFunc(get.Params, needsMore) {
+	if get == nil || get.FindIDParam() == nil || w.Gate.Skipped[get.Name] != "" || slices.ContainsFunc(get.Params, needsMore) {
 		return false
 	}
 	read := func(id jsonv.Value) Reply {
-		return w.Caller.Call(get, w.lister.Naming(get, CreatedThing{ID: id}))
+		return w.Caller.Call(get, w.lister.BuildNaming(get, CreatedThing{ID: id}))
 	}
 	if !strings.HasPrefix(read(d.ID).Code(), "NOT_FOUND") {
 		return false
 	}
-	for _, key := range evidence.SortedKeys(d.List.Items) {
-		id := change.ItemID(w.Catalog.ItemKeys(d.List.Op), d.List.Items[key])
+	for _, key := range evidence.ListKeys(d.List.Items) {
+		id := change.FindID(w.Catalog.ListItemKeys(d.List.Op), d.List.Items[key])
 		r := read(id)
-		if !jsonv.Equal(id, d.ID) && r.OK() {
+		if !jsonv.Equal(id, d.ID) && r.IsOK() {
 			return true
 		}
 	}
 	return false
 }
 
-// ours reports whether a difference is an item of the run. An item that existed
+// isOurs reports whether a difference is an item of the run. An item that existed
 // before the run is not its own even if it shows the mark: a change of the run has
 // hit it.
-func (w *watcher) ours(d change.Difference) bool {
+func (w *watcher) isOurs(d change.Difference) bool {
 	resource := d.List.Op.Resource
 	switch {
 	case d.Item.IsAbsent():
@@ -262,7 +262,7 @@ func (w *watcher) ours(d change.Difference) bool {
 func (w *watcher) adopt(found []change.Difference) bool {
 	n := 0
 	for _, d := range found {
-		create := w.Catalog.Creator(d.List.Op)
+		create := w.Catalog.FindCreator(d.List.Op)
 		if create == nil || d.Item.IsAbsent() || !catalog.Carries(d.Item, w.Maker.RunIDs()) {
 			continue
 		}
@@ -273,31 +273,31 @@ func (w *watcher) adopt(found []change.Difference) bool {
 	return n > 0
 }
 
-// differences compares the lists of a resource, or all lists for "", with their
+// compareLists compares the lists of a resource, or all lists for "", with their
 // content before the run wrote anything. If a difference counts, the lists are read
 // again to find what changes by itself.
-func (w *watcher) differences(resource string, counts func([]change.Difference) []change.Difference) (*change.Census, []change.Difference) {
+func (w *watcher) compareLists(resource string, counts func([]change.Difference) []change.Difference) (*change.Census, []change.Difference) {
 	after := w.lister.TakeCensus(resource)
-	found := counts(w.Gate.Census.Compare(after, w.Catalog.ItemKeys))
+	found := counts(w.Gate.Census.Compare(after, w.Catalog.ListItemKeys))
 	if len(found) == 0 || !w.Caller.Tape.Pause(w.Caller.Ctx, controlTime) {
 		return after, found
 	}
 	again := w.lister.TakeCensus(resource)
 	after.Learn(again)
 	for _, l := range after.Lists {
-		if old := w.Gate.Census.Of(l.Op); old != nil {
+		if old := w.Gate.Census.FindListing(l.Op); old != nil {
 			old.Moving = old.Moving || l.Moving
 			for path := range l.Volatile {
 				old.Volatile[path] = true
 			}
 		}
 	}
-	return again, counts(w.Gate.Census.Compare(again, w.Catalog.ItemKeys))
+	return again, counts(w.Gate.Census.Compare(again, w.Catalog.ListItemKeys))
 }
 
 // addMarked records the listed items with the run's mark, and counts them.
 func (w *watcher) addMarked(op *catalog.Operation) (found int) {
-	for _, t := range w.lister.Marked(op, w.Maker.RunIDs()) {
+	for _, t := range w.lister.FindMarked(op, w.Maker.RunIDs()) {
 		if !w.Gate.Census.Knows(op.Resource, t.ID) && w.Ledger.Add(op.Resource, t) {
 			found++
 		}
@@ -309,7 +309,7 @@ func (w *watcher) addMarked(op *catalog.Operation) (found int) {
 // is not an effect of those calls. An operation whose resource can be created, such as the
 // events of a calendar, lists data.
 func (w *watcher) IsRecord(op *catalog.Operation) bool {
-	return keepsRecord().MatchString(op.Name) && w.Catalog.Creator(op) == nil
+	return keepsRecord().MatchString(op.Name) && w.Catalog.FindCreator(op) == nil
 }
 
 var keepsRecord = evidence.Pattern(`(?i)(^|_)(logs?|audit|trail|histor(y|ies)|events?|activit(y|ies)|metrics?|stats?|statistics|status|health|usage|time|clock|uptime|recent)(_|$)`)
@@ -321,12 +321,12 @@ func (w *watcher) settle() {
 		return
 	}
 	w.Gate.Census.Settled, w.latest = true, nil // an effect may show only now
-	w.Reads()
+	w.CheckReads()
 	now := w.lister.TakeCensus("")
 	now.Settled = true
 	w.Gate.Census.Learn(now)
 	for _, l := range now.Lists {
-		if old := w.Gate.Census.Of(l.Op); old != nil {
+		if old := w.Gate.Census.FindListing(l.Op); old != nil {
 			l.Volatile, l.Moving = old.Volatile, old.Moving
 			maps.Copy(l.IDs, old.IDs)
 		}

@@ -22,8 +22,8 @@ var callControl = evidence.Pattern(`^(idempotency_key|dry_run|validate_only|forc
 // cycleProbe creates, reads, updates and deletes one resource of each kind.
 type cycleProbe struct{ run *guard.Run }
 
-// roundTrips creates, reads, updates and deletes one item of each kind.
-func (pr cycleProbe) roundTrips() {
+// testRoundTrips creates, reads, updates and deletes one item of each kind.
+func (pr cycleProbe) testRoundTrips() {
 	for _, id := range []string{"merge", "input", "deleted"} {
 		pr.run.Rows.Tests[id].Incomplete = "nothing could be created, read and updated"
 	}
@@ -35,13 +35,13 @@ func (pr cycleProbe) roundTrips() {
 		case !op.Creates() || pr.run.Gate.Skipped[op.Name] != "":
 			continue
 		case op.Verb != "create":
-			if !base.OK() {
-				pr.run.Rows.Skip("create-read", op.Name, "", "it did not succeed: "+base.Brief())
+			if !base.IsOK() {
+				pr.run.Rows.Skip("create-read", op.Name, "", "it did not succeed: "+base.FormatBrief())
 			}
 			continue
 		}
-		for _, kind := range pr.run.Maker.Kinds(op, pr.run.Gate.Remover(op)) {
-			pr.roundTrip(op, kind)
+		for _, kind := range pr.run.Maker.ListKinds(op, pr.run.Gate.FindRemover(op)) {
+			pr.testRoundTrip(op, kind)
 		}
 		n++
 	}
@@ -50,14 +50,14 @@ func (pr cycleProbe) roundTrips() {
 	}
 }
 
-func (pr cycleProbe) roundTrip(create *catalog.Operation, kind jsonv.Value) {
-	y := pr.run.Gate.CycleOf(create)
+func (pr cycleProbe) testRoundTrip(create *catalog.Operation, kind jsonv.Value) {
+	y := pr.run.Gate.FindCycle(create)
 	if y == nil {
 		pr.run.Rows.Skip("create-read", create.Name, "", "there is no operation that reads what it creates")
 		return
 	}
 	y.Params = jsonv.Object()
-	base := pr.run.Builder.Fresh(create)
+	base := pr.run.Builder.RebuildParams(create)
 	for _, p := range create.Params {
 		if p.Rehearses() {
 			if v, has := base.Get(p.Name); has {
@@ -65,7 +65,7 @@ func (pr cycleProbe) roundTrip(create *catalog.Operation, kind jsonv.Value) {
 			}
 			continue
 		}
-		v, err := pr.run.Builder.Filled(create, p)
+		v, err := pr.run.Builder.BuildFilled(create, p)
 		switch {
 		case err == nil:
 			y.Params = y.Params.With(p.Name, v)
@@ -74,46 +74,46 @@ func (pr cycleProbe) roundTrip(create *catalog.Operation, kind jsonv.Value) {
 			return
 		}
 	}
-	y.Params = evidence.Merged(y.Params, kind)
+	y.Params = evidence.Merge(y.Params, kind)
 	made := pr.run.Keeper.Attempt(create, y.Params)
 	if strings.HasPrefix(made.Code(), "CONFLICT") && pr.clear(create, y.Remove) {
 		made = pr.run.Keeper.Attempt(create, y.Params)
 	}
-	things := pr.run.Ledger.Things(create.Resource)
-	if !made.OK() || len(things) == 0 {
+	things := pr.run.Ledger.ListThings(create.Resource)
+	if !made.IsOK() || len(things) == 0 {
 		switch {
-		case made.OK():
+		case made.IsOK():
 			pr.run.Rows.Skip("create-read", create.Name, "", "what it created was not found again")
-		case made.Sent():
+		case made.WasSent():
 			pr.run.Rows.Skip("create-read", create.Name, "",
-				"it did not succeed with every documented parameter: "+made.Brief())
+				"it did not succeed with every documented parameter: "+made.FormatBrief())
 		case made.Cause != nil:
 			pr.run.Rows.SkipUnsent("create-read", create.Name, "", made)
 		}
 		return
 	}
 	y.Thing = things[len(things)-1]
-	if y.Read = pr.readBack(y); !y.Read.Sent() {
+	if y.Read = pr.readBack(y); !y.Read.WasSent() {
 		return
 	}
 	pr.compareCreated(y, made)
-	if y.Update != nil && pr.run.Gate.Skipped[y.Update.Name] == "" && y.Read.OK() {
-		pr.updates(y)
+	if y.Update != nil && pr.run.Gate.Skipped[y.Update.Name] == "" && y.Read.IsOK() {
+		pr.testUpdates(y)
 	}
 	if y.Remove != nil && pr.run.Gate.Skipped[y.Remove.Name] == "" {
-		pr.removes(y)
+		pr.testRemoval(y)
 	}
 }
 
 // clear removes the item that the run created of a resource of which there is at most
 // one. It returns false if there is nothing to remove.
 func (pr cycleProbe) clear(create, remove *catalog.Operation) bool {
-	things := pr.run.Ledger.Things(create.Resource)
+	things := pr.run.Ledger.ListThings(create.Resource)
 	if remove == nil {
 		return false
 	}
 	for _, t := range things {
-		pr.run.Keeper.Attempt(remove, pr.run.Lister.Naming(remove, t))
+		pr.run.Keeper.Attempt(remove, pr.run.Lister.BuildNaming(remove, t))
 	}
 	return len(things) > 0
 }
@@ -122,10 +122,10 @@ func (pr cycleProbe) clear(create, remove *catalog.Operation) bool {
 // contains it.
 func (pr cycleProbe) readBack(y *guard.Cycle) guard.Reply {
 	if y.Get != nil {
-		return pr.run.Caller.Call(y.Get, pr.run.Lister.Naming(y.Get, y.Thing))
+		return pr.run.Caller.Call(y.Get, pr.run.Lister.BuildNaming(y.Get, y.Thing))
 	}
 	var last guard.Reply
-	pr.run.Lister.Pages(y.List, pr.run.Lister.Naming(y.List, y.Thing), func(r guard.Reply) bool {
+	pr.run.Lister.VisitPages(y.List, pr.run.Lister.BuildNaming(y.List, y.Thing), func(r guard.Reply) bool {
 		last = r
 		_, thing := y.Place(r)
 		return thing.IsAbsent()
@@ -136,7 +136,7 @@ func (pr cycleProbe) readBack(y *guard.Cycle) guard.Reply {
 // readAfter reads the item after a change, again if it does not show the change yet.
 func (pr cycleProbe) readAfter(y *guard.Cycle, shows func(r guard.Reply) bool) guard.Reply {
 	r := pr.readBack(y)
-	if r.Heard() && !shows(r) {
+	if r.WasHeard() && !shows(r) {
 		pr.run.Steady.Await(func() bool {
 			r = pr.readBack(y)
 			return shows(r)
@@ -148,33 +148,33 @@ func (pr cycleProbe) readAfter(y *guard.Cycle, shows func(r guard.Reply) bool) g
 func (pr cycleProbe) compareCreated(y *guard.Cycle, made guard.Reply) {
 	prefix, thing := y.Place(y.Read)
 	if isRendered(thing, y.Params) {
-		pr.run.Rows.Skip("create-read", y.Create.Name, "", y.Reader()+" responds with a text, whose fields cannot be compared")
+		pr.run.Rows.Skip("create-read", y.Create.Name, "", y.NameReader()+" responds with a text, whose fields cannot be compared")
 		return
 	}
 	prefix = cmp.Or(prefix, "data") // an empty place, so that the row reports the absence
 	f := evidence.FieldsCase{
-		Name:         y.Create.Name + " then " + y.Reader(),
-		ReadResponse: pr.run.Caller.Noted(y.Read),
+		Name:         y.Create.Name + " then " + y.NameReader(),
+		ReadResponse: pr.run.Caller.RedactAnswer(y.Read),
 		Call:         y.Read.Number,
 	}
 	for name, v := range y.Params.Members() {
-		p := y.Create.Param(name)
+		p := y.Create.FindParam(name)
 		gone := thing.Lookup(name).IsAbsent()
-		if p.Rehearses() || p.Sensitive || evidence.SecretKey(name) || strings.Contains(name, ".") {
+		if p.Rehearses() || p.Sensitive || evidence.IsSecretKey(name) || strings.Contains(name, ".") {
 			continue
 		}
 		if !p.Required && callControl().MatchString(name) {
 			continue
 		}
-		if gone && catalog.Stem(name) != "" && !y.Thing.With.Lookup(name).IsAbsent() {
+		if gone && catalog.ParseStem(name) != "" && !y.Thing.With.Lookup(name).IsAbsent() {
 			continue
 		}
 		isShown := func(k string) bool {
 			return !thing.Lookup(k).IsAbsent()
 		}
-		if gone && !p.Required && !pr.known(y, made, name) && slices.ContainsFunc(y.Params.Keys(), isShown) {
+		if gone && !p.Required && !pr.isKnownField(y, made, name) && slices.ContainsFunc(y.Params.Keys(), isShown) {
 			pr.run.Rows.Fail("consistency.unshown", y.Read,
-				"%s accepts %s, and no response and no type shows it", y.Create.Name, evidence.Quoted(name))
+				"%s accepts %s, and no response and no type shows it", y.Create.Name, evidence.Quote(name))
 			continue
 		}
 		f.Fields = append(f.Fields, expectStored(y.Read, f.ReadResponse, prefix+"."+name, v))
@@ -189,11 +189,11 @@ func isRendered(thing, fields jsonv.Value) bool {
 		!slices.ContainsFunc(fields.Keys(), func(name string) bool { return name != "content" && !thing.Lookup(name).IsAbsent() })
 }
 
-// known reports whether a parameter of a create is a field of the resource: its type, its
+// isKnownField reports whether a parameter of a create is a field of the resource: its type, its
 // update, the response to the create or an item of its lists shows it. Another one may
 // control the call.
-func (pr cycleProbe) known(y *guard.Cycle, made guard.Reply, name string) bool {
-	t := pr.resourceType(y)
+func (pr cycleProbe) isKnownField(y *guard.Cycle, made guard.Reply, name string) bool {
+	t := pr.findResourceType(y)
 	isName := func(f jsonv.Value) bool {
 		return f.Lookup("name").Text() == name
 	}
@@ -202,12 +202,12 @@ func (pr cycleProbe) known(y *guard.Cycle, made guard.Reply, name string) bool {
 	}
 	_, answer := y.Place(made)
 	shown := []jsonv.Value{answer}
-	if y.Update != nil && y.Update.Param("input") != nil {
-		shown = append(shown, y.Update.Param("input").Schema.Lookup("properties"))
+	if y.Update != nil && y.Update.FindParam("input") != nil {
+		shown = append(shown, y.Update.FindParam("input").Schema.Lookup("properties"))
 	}
 	for _, list := range pr.run.Catalog.Operations {
-		if catalog.SameResource(list.Resource, y.Create.Resource) {
-			shown = append(shown, catalog.Items(pr.run.Lister.First[list.Name].Data(), catalog.ListDepth)...)
+		if catalog.IsSameResource(list.Resource, y.Create.Resource) {
+			shown = append(shown, catalog.FindItems(pr.run.Lister.First[list.Name].Data(), catalog.ListDepth)...)
 		}
 	}
 	return slices.ContainsFunc(shown, func(v jsonv.Value) bool { return !v.Lookup(name).IsAbsent() })
@@ -223,20 +223,20 @@ func expectStored(r guard.Reply, masked jsonv.Value, path string, v jsonv.Value)
 	return evidence.Field{Path: path, Value: v}
 }
 
-// removes deletes the item and reads it again.
-func (pr cycleProbe) removes(y *guard.Cycle) {
-	params := pr.run.Lister.Naming(y.Remove, y.Thing)
+// testRemoval deletes the item and reads it again.
+func (pr cycleProbe) testRemoval(y *guard.Cycle) {
+	params := pr.run.Lister.BuildNaming(y.Remove, y.Thing)
 	r := pr.run.Keeper.Attempt(y.Remove, params)
-	if !r.OK() {
-		pr.run.Ledger.RefusedDelete(y.Remove, r)
+	if !r.IsOK() {
+		pr.run.Ledger.NoteRefusedDelete(y.Remove, r)
 		return
 	}
 	pr.run.Rows.Count("deleted")
 	gone := func(r guard.Reply) bool {
 		_, still := y.Place(r)
-		return !r.OK() || still.Kind() != jsonv.KindObject
+		return !r.IsOK() || still.Kind() != jsonv.KindObject
 	}
 	if back := pr.readAfter(y, gone); !gone(back) {
-		pr.run.Rows.Fail("deleted.gone", back, "%s still returns the item that %s removed", y.Reader(), y.Remove.Name)
+		pr.run.Rows.Fail("deleted.gone", back, "%s still returns the item that %s removed", y.NameReader(), y.Remove.Name)
 	}
 }

@@ -17,14 +17,14 @@ import (
 // executionProbe tests the lifecycle of executions.
 type executionProbe struct{ run *guard.Run }
 
-// executions follows the executions that EXECUTE operations start, in the modes that
+// testExecutions follows the executions that EXECUTE operations start, in the modes that
 // call them.
-func (p executionProbe) executions() {
-	reader, abort := p.run.Executor.StateReader(), p.run.Executor.Aborter()
-	p.whyNoExecutions(reader, abort)
+func (p executionProbe) testExecutions() {
+	reader, abort := p.run.Executor.FindStateReader(), p.run.Executor.FindAborter()
+	p.explainNoExecutions(reader, abort)
 	for _, op := range p.run.Catalog.Operations {
 		base, done := p.run.Base[op.Name]
-		if !op.Starts() || !done || !base.OK() {
+		if !op.Starts() || !done || !base.IsOK() {
 			continue
 		}
 		p.run.Rows.Count("execute")
@@ -38,11 +38,11 @@ func (p executionProbe) executions() {
 			p.abortOne(op, reader, abort)
 		}
 	}
-	p.steps()
+	p.checkSteps()
 }
 
-// whyNoExecutions records why rows without cases have none.
-func (p executionProbe) whyNoExecutions(reader, abort *catalog.Operation) {
+// explainNoExecutions records why rows without cases have none.
+func (p executionProbe) explainNoExecutions(reader, abort *catalog.Operation) {
 	state, end, aborts := p.run.Rows.Tests["execute"], p.run.Rows.Tests["execution-end"], p.run.Rows.Tests["execution-abort"]
 	calls := fmt.Sprintf("mode %s does not call EXECUTE operations", p.run.Options.Mode)
 	if p.run.Options.Mode == guard.ModeFull {
@@ -73,7 +73,7 @@ func (p executionProbe) checkState(starter *catalog.Operation, who string, r gua
 	case slices.Contains(guard.CoreStates, status.Text()):
 	case !slices.Contains(starter.Detail.Lookup("lifecycle", "states").Texts(), status.Text()):
 		p.run.Rows.Fail("execute.status", r,
-			"%s returns the status %s, which is neither a core state nor listed under lifecycle.states of %s", who, evidence.Excerpt(status.Text(), 40), starter.Name)
+			"%s returns the status %s, which is neither a core state nor listed under lifecycle.states of %s", who, evidence.QuoteStart(status.Text(), 40), starter.Name)
 	}
 }
 
@@ -86,44 +86,44 @@ func (p executionProbe) followOne(op, reader, abort *catalog.Operation) {
 	var last guard.Reply
 	ended := p.run.Executor.Follow(reader, x, func(_ string, r guard.Reply) {
 		last = r
-		if r.OK() {
+		if r.IsOK() {
 			p.checkState(op, reader.Name, r)
 		}
 	})
 	t := p.run.Rows.Tests["execution-end"]
 	switch {
-	case last.Heard() && !last.OK():
+	case last.WasHeard() && !last.IsOK():
 		p.run.Rows.Count("execution-end")
 		p.run.Rows.Fail("execution-end.readable", last,
-			"%s does not return the state of the execution that %s started: %s", reader.Name, op.Name, last.Brief())
+			"%s does not return the state of the execution that %s started: %s", reader.Name, op.Name, last.FormatBrief())
 		return
 	case ended == "":
-		t.Incomplete = fmt.Sprintf("the execution that %s started was still %s after %s", op.Name, evidence.Excerpt(x.Status, 40), p.run.Options.Follow)
+		t.Incomplete = fmt.Sprintf("the execution that %s started was still %s after %s", op.Name, evidence.QuoteStart(x.Status, 40), p.run.Options.Follow)
 		return
 	}
 	p.run.Rows.Count("execution-end")
 	retries := ended == "failed" && op.Detail.Lookup("lifecycle", "supports_retry").Bool()
 	stays := func(after string) {
-		if now, r := p.run.Executor.Look(reader, x); r.OK() && now != ended && !retries {
+		if now, r := p.run.Executor.Look(reader, x); r.IsOK() && now != ended && !retries {
 			p.run.Rows.Fail("execution-end.final", r,
-				"an execution of %s was %s, and is %s%s", op.Name, ended, evidence.Excerpt(now, 40), after)
+				"an execution of %s was %s, and is %s%s", op.Name, ended, evidence.QuoteStart(now, 40), after)
 		}
 	}
 	stays(" afterwards")
 	stays(" afterwards")
-	for _, further := range []*catalog.Operation{p.run.Catalog.Op(catalog.StepOperation), abort} {
-		if further == nil || p.run.Gate.Skipped[further.Name] != "" || further.ExecutionParam() == nil {
+	for _, further := range []*catalog.Operation{p.run.Catalog.FindOperation(catalog.StepOperation), abort} {
+		if further == nil || p.run.Gate.Skipped[further.Name] != "" || further.FindExecutionParam() == nil {
 			continue
 		}
-		r := p.run.Keeper.Attempt(further, p.run.Executor.Only(further, x))
-		if !r.Heard() {
+		r := p.run.Keeper.Attempt(further, p.run.Executor.NameExecution(further, x))
+		if !r.WasHeard() {
 			continue
 		}
-		if r.OK() {
+		if r.IsOK() {
 			p.run.Rows.Fail("execution-end.closed", r,
 				"%s is accepted for an execution that was %s", further.Name, ended)
 		} else {
-			p.run.Failed(further.Name+" of an execution that ended", r)
+			p.run.AddErrorTest(further.Name+" of an execution that ended", r)
 		}
 		stays(" after " + further.Name)
 	}
@@ -140,42 +140,42 @@ func (p executionProbe) abortOne(op, reader, abort *catalog.Operation) {
 		t.Incomplete = fmt.Sprintf("the execution that %s starts ended before it could be aborted", op.Name)
 		return
 	}
-	r := p.run.Keeper.Attempt(abort, p.run.Executor.Only(abort, x))
-	if !r.Heard() {
+	r := p.run.Keeper.Attempt(abort, p.run.Executor.NameExecution(abort, x))
+	if !r.WasHeard() {
 		return
 	}
-	if !r.OK() {
-		if status, now := p.run.Executor.Look(reader, x); now.OK() && slices.Contains(guard.TerminalStates, status) {
+	if !r.IsOK() {
+		if status, now := p.run.Executor.Look(reader, x); now.IsOK() && slices.Contains(guard.TerminalStates, status) {
 			t.Incomplete = fmt.Sprintf("the execution that %s started ended before it was aborted", op.Name)
 			return
 		}
 		p.run.Rows.Count("execution-abort")
-		status := evidence.Excerpt(begun.Data().Lookup("status").Text(), 40)
+		status := evidence.QuoteStart(begun.Data().Lookup("status").Text(), 40)
 		p.run.Rows.Fail("execution-abort.accepted", r,
-			"%s refuses to end an execution that is %s: %s", abort.Name, status, r.Brief())
+			"%s refuses to end an execution that is %s: %s", abort.Name, status, r.FormatBrief())
 		return
 	}
 	p.run.Rows.Count("execution-abort")
 	last := r
 	ended := p.run.Executor.Follow(reader, x, func(_ string, r guard.Reply) { last = r })
 	switch {
-	case !last.OK():
+	case !last.IsOK():
 	case ended == "":
 		p.run.Rows.Fail("execution-abort.ends", last,
-			"%s succeeds, and the execution of %s is still %s", abort.Name, op.Name, evidence.Excerpt(x.Status, 40))
+			"%s succeeds, and the execution of %s is still %s", abort.Name, op.Name, evidence.QuoteStart(x.Status, 40))
 	case ended != guard.Cancelled:
 		p.run.Rows.Fail("execution-abort.ends", last,
 			"%s succeeds, and the execution of %s goes on until it is %s", abort.Name, op.Name, ended)
 	default:
-		if now, again := p.run.Executor.Look(reader, x); again.OK() && now != guard.Cancelled {
+		if now, again := p.run.Executor.Look(reader, x); again.IsOK() && now != guard.Cancelled {
 			p.run.Rows.Fail("execution-end.final", again,
-				"an execution of %s was cancelled, and is %s afterwards", op.Name, evidence.Excerpt(now, 40))
+				"an execution of %s was cancelled, and is %s afterwards", op.Name, evidence.QuoteStart(now, 40))
 		}
 	}
 }
 
-// steps checks the answers of the safety loop, if the adapter advertises it.
-func (p executionProbe) steps() {
+// checkSteps checks the answers of the safety loop, if the adapter advertises it.
+func (p executionProbe) checkSteps() {
 	t := p.run.Rows.Tests["execution-steps"]
 	flag := p.run.Evidence.OperationsList.Lookup("data", "_protocol", "capabilities", "execution_safety_loop")
 	off := flag.Text() == "disabled" || flag.Text() == "none" || flag.Text() == "off"
@@ -184,7 +184,7 @@ func (p executionProbe) steps() {
 		return
 	}
 	t.Incomplete = "mode " + p.run.Options.Mode + " records no step of an execution"
-	op := p.run.Catalog.Op(catalog.StepOperation)
+	op := p.run.Catalog.FindOperation(catalog.StepOperation)
 	if op == nil {
 		p.run.Rows.Count("execution-steps")
 		p.run.Rows.Fail("execution-steps.listed", guard.Reply{},
@@ -192,7 +192,7 @@ func (p executionProbe) steps() {
 		return
 	}
 	base, done := p.run.Base[op.Name]
-	if !done || !base.OK() {
+	if !done || !base.IsOK() {
 		return
 	}
 	p.run.Rows.Count("execution-steps")
@@ -223,48 +223,48 @@ func (p confirmationProbe) probeConfirmation(op *catalog.Operation) {
 	with := func(params jsonv.Value, token string) guard.Reply {
 		return p.run.Keeper.Attempt(op, params.With(p.run.Caller.TokenKey, jsonv.String(token)))
 	}
-	params, why := p.run.Builder.Params(op)
-	if p.run.Caller.TokenKey == "" || why != "" || p.run.Gate.Forbidden(op.Request(params)) != "" {
+	params, why := p.run.Builder.BuildParams(op)
+	if p.run.Caller.TokenKey == "" || why != "" || p.run.Gate.ExplainForbidden(op.Request(params)) != "" {
 		return
 	}
-	if r := with(params, "conf_"+strings.Repeat("0", 32)); r.OK() {
+	if r := with(params, "conf_"+strings.Repeat("0", 32)); r.IsOK() {
 		p.run.Rows.Fail("confirmation.unknown", r, "%s accepts a token that was never issued", op.Name)
-		params = p.run.Builder.Fresh(op)
+		params = p.run.Builder.RebuildParams(op)
 	} else {
-		p.run.Failed(op.Name+" with a token that was never issued", r)
+		p.run.AddErrorTest(op.Name+" with a token that was never issued", r)
 	}
 	token := ask(params)
 	if token == "" {
 		return
 	}
-	if other := p.otherTarget(op, params); !other.IsAbsent() {
-		if r := with(other, token); r.OK() {
+	if other := p.findOtherTarget(op, params); !other.IsAbsent() {
+		if r := with(other, token); r.IsOK() {
 			p.run.Rows.Fail("confirmation.scope", r, "%s accepts the token of another call", op.Name)
 		}
 	}
 	if token = ask(params); token == "" {
 		return
 	}
-	if r := with(params, token); !r.OK() {
+	if r := with(params, token); !r.IsOK() {
 		return
 	}
-	if r := with(params, token); r.OK() {
+	if r := with(params, token); r.IsOK() {
 		p.run.Rows.Fail("confirmation.once", r, "%s accepts a token twice", op.Name)
 	}
 }
 
-// otherTarget returns parameters that name a different item; it returns an absent
+// findOtherTarget returns parameters that name a different item; it returns an absent
 // value if there is none that may be sent.
-func (p confirmationProbe) otherTarget(op *catalog.Operation, params jsonv.Value) jsonv.Value {
-	id := op.IDParam()
-	create := p.run.Catalog.Creator(op)
-	if id == nil || create == nil || p.run.Gate.Barred(create) != "" {
+func (p confirmationProbe) findOtherTarget(op *catalog.Operation, params jsonv.Value) jsonv.Value {
+	id := op.FindIDParam()
+	create := p.run.Catalog.FindCreator(op)
+	if id == nil || create == nil || p.run.Gate.ExplainBarred(create) != "" {
 		return jsonv.Value{}
 	}
-	if made, why := p.run.Builder.Params(create); why != "" || !p.run.Keeper.Attempt(create, made).OK() {
+	if made, why := p.run.Builder.BuildParams(create); why != "" || !p.run.Keeper.Attempt(create, made).IsOK() {
 		return jsonv.Value{}
 	}
-	for _, t := range p.run.Ledger.Things(create.Resource) {
+	for _, t := range p.run.Ledger.ListThings(create.Resource) {
 		if !jsonv.Equal(t.ID, params.Lookup(id.Name)) {
 			return params.With(id.Name, t.ID)
 		}
@@ -272,8 +272,8 @@ func (p confirmationProbe) otherTarget(op *catalog.Operation, params jsonv.Value
 	return jsonv.Value{}
 }
 
-// confirmationRow records why the row has no cases.
-func (p confirmationProbe) confirmationRow() {
+// explainNoConfirmation records why the row has no cases.
+func (p confirmationProbe) explainNoConfirmation() {
 	t := p.run.Rows.Tests["confirmation"]
 	switch {
 	case t.Cases > 0:
@@ -286,17 +286,17 @@ func (p confirmationProbe) confirmationRow() {
 	}
 }
 
-// pendingConfirmation requests a token and leaves it unused: a new session must not know
+// requestConfirmation requests a token and leaves it unused: a new session must not know
 // it (D 2.3.3). It returns a function that sends the confirmed call; nil if no operation
 // on the run's own items asks for one.
-func (p confirmationProbe) pendingConfirmation() func() guard.Reply {
+func (p confirmationProbe) requestConfirmation() func() guard.Reply {
 	for _, op := range p.run.Catalog.Operations {
-		if !p.run.Gates[op.Name] || p.run.Caller.TokenKey == "" || p.run.Gate.Barred(op) != "" {
+		if !p.run.Gates[op.Name] || p.run.Caller.TokenKey == "" || p.run.Gate.ExplainBarred(op) != "" {
 			continue
 		}
-		params, why := p.run.Builder.Params(op)
+		params, why := p.run.Builder.BuildParams(op)
 		args := op.Request(params)
-		if why != "" || p.run.Gate.Forbidden(args) != "" {
+		if why != "" || p.run.Gate.ExplainForbidden(args) != "" {
 			continue
 		}
 		token, _ := p.run.Caller.SendNow(p.run.Caller.Ctx, guard.Reply{Tool: op.Tool, Args: args}).Token()

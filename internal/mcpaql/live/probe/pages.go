@@ -14,17 +14,17 @@ import (
 // featureProbe tests field selection, batches, field presets and pagination.
 type featureProbe struct{ run *guard.Run }
 
-// presets tests field presets, and paths into nested objects, of the first operation
+// testPresets tests field presets, and paths into nested objects, of the first operation
 // that supports them (FS 2.4, 3.1, 5.1).
-func (pr featureProbe) presets() {
+func (pr featureProbe) testPresets() {
 	t := pr.run.Rows.Tests["presets"]
 	t.NotApplicable = "no READ operation takes fields"
 	var ops []*catalog.Operation
 	for _, op := range pr.run.Catalog.Operations {
-		if op.Category == "READ" && op.Param("fields") != nil && pr.run.Gate.Skipped[op.Name] == "" {
+		if op.Category == "READ" && op.FindParam("fields") != nil && pr.run.Gate.Skipped[op.Name] == "" {
 			t.NotApplicable, t.Incomplete = "", "no item with fields was read"
 			base := pr.run.Base[op.Name]
-			if base.OK() && len(catalog.ScalarKeys(catalog.Sample(base.Data()))) > 2 {
+			if base.IsOK() && len(catalog.ListScalarKeys(catalog.Sample(base.Data()))) > 2 {
 				ops = append(ops, op)
 			}
 		}
@@ -32,34 +32,34 @@ func (pr featureProbe) presets() {
 	if len(ops) == 0 {
 		return
 	}
-	pr.presetsOf(ops[0])
+	pr.testPresetsOf(ops[0])
 	for _, op := range ops {
-		if path := nestedPath(catalog.Sample(pr.run.Base[op.Name].Data())); path != "" {
-			pr.pathOf(op, path)
+		if path := findNestedPath(catalog.Sample(pr.run.Base[op.Name].Data())); path != "" {
+			pr.testPath(op, path)
 			return
 		}
 	}
 }
 
-func (pr featureProbe) presetsOf(op *catalog.Operation) {
+func (pr featureProbe) testPresetsOf(op *catalog.Operation) {
 	var before []string
 	smaller := ""
 	for _, preset := range []string{"minimal", "standard", "full"} {
-		r := pr.run.Caller.Call(op, pr.run.Builder.Fresh(op).With("fields", jsonv.String(preset)))
-		if !r.Sent() {
+		r := pr.run.Caller.Call(op, pr.run.Builder.RebuildParams(op).With("fields", jsonv.String(preset)))
+		if !r.WasSent() {
 			return
 		}
 		pr.run.Rows.Count("presets")
-		if !r.OK() {
+		if !r.IsOK() {
 			pr.run.Rows.Fail("presets.accepted", r,
-				"%s refuses fields: %s: %s", op.Name, evidence.Quoted(preset), r.Brief())
+				"%s refuses fields: %s: %s", op.Name, evidence.Quote(preset), r.FormatBrief())
 			continue
 		}
 		keys := catalog.Sample(r.Data()).Keys()
 		for _, k := range before {
 			if !slices.Contains(keys, k) {
 				pr.run.Rows.Fail("presets.nest", r,
-					"%s: %s lacks %s, which %s has", op.Name, preset, evidence.Excerpt(k, 60), smaller)
+					"%s: %s lacks %s, which %s has", op.Name, preset, evidence.QuoteStart(k, 60), smaller)
 			}
 		}
 		if preset == "full" && smaller != "" && len(before) >= len(keys) && len(keys) > 3 {
@@ -69,10 +69,10 @@ func (pr featureProbe) presetsOf(op *catalog.Operation) {
 	}
 }
 
-// nestedPath returns the path of a scalar inside an object of an answer.
-func nestedPath(v jsonv.Value) string {
+// findNestedPath returns the path of a scalar inside an object of an answer.
+func findNestedPath(v jsonv.Value) string {
 	for k, e := range v.Members() {
-		keys := catalog.ScalarKeys(e)
+		keys := catalog.ListScalarKeys(e)
 		if e.Kind() != jsonv.KindObject || e.Len() < 2 || len(keys) == 0 {
 			continue
 		}
@@ -83,37 +83,37 @@ func nestedPath(v jsonv.Value) string {
 	return ""
 }
 
-func (pr featureProbe) pathOf(op *catalog.Operation, path string) {
-	params := pr.run.Builder.Fresh(op).With("fields", jsonv.Array(jsonv.String(path)))
+func (pr featureProbe) testPath(op *catalog.Operation, path string) {
+	params := pr.run.Builder.RebuildParams(op).With("fields", jsonv.Array(jsonv.String(path)))
 	r := pr.run.Caller.Call(op, params)
-	if !r.Sent() {
+	if !r.WasSent() {
 		return
 	}
 	pr.run.Rows.Count("presets")
-	if !r.OK() {
+	if !r.IsOK() {
 		pr.run.Rows.Fail("presets.path", r,
-			"%s refuses the path %s: %s", op.Name, evidence.Excerpt(path, 80), r.Brief())
+			"%s refuses the path %s: %s", op.Name, evidence.QuoteStart(path, 80), r.FormatBrief())
 		return
 	}
 	head, rest, _ := strings.Cut(path, ".")
 	part := catalog.Sample(r.Data()).Lookup(head)
 	if part.Kind() != jsonv.KindObject || part.Lookup(rest).IsAbsent() {
 		pr.run.Rows.Fail("presets.path", r,
-			"%s does not return %s inside its object", op.Name, evidence.Excerpt(path, 80))
+			"%s does not return %s inside its object", op.Name, evidence.QuoteStart(path, 80))
 	} else if part.Len() > 1 {
 		pr.run.Rows.Fail("presets.path", r,
-			"%s returns more of %s than the path selects", op.Name, evidence.Excerpt(head, 60))
+			"%s returns more of %s than the path selects", op.Name, evidence.QuoteStart(head, 60))
 	}
 }
 
 // Paging by cursors (PG): four parameters that only go together in pairs, and
 // a pageInfo in the answer.
 
-// companions returns the parameters that a parameter requires, and the only value
+// findCompanions returns the parameters that a parameter requires, and the only value
 // that the parameter can have: a cursor comes from an answer.
-func (pr operationProbe) companions(op *catalog.Operation, p catalog.Parameter, params jsonv.Value, base guard.Reply) (jsonv.Value, bool) {
+func (pr operationProbe) findCompanions(op *catalog.Operation, p catalog.Parameter, params jsonv.Value, base guard.Reply) (jsonv.Value, bool) {
 	pair := catalog.CursorPair[p.Name]
-	if pair == "" || !op.Cursors() || op.Param(pair) == nil {
+	if pair == "" || !op.PagesByCursor() || op.FindParam(pair) == nil {
 		return params, true
 	}
 	at := ""
@@ -130,18 +130,18 @@ func (pr operationProbe) companions(op *catalog.Operation, p catalog.Parameter, 
 	return params.With(p.Name, cursor).With(pair, jsonv.Int(1)), true
 }
 
-// pagination tests the first operation that pages by cursors and has more than one
+// testPagination tests the first operation that pages by cursors and has more than one
 // item.
-func (pr featureProbe) pagination() {
+func (pr featureProbe) testPagination() {
 	t := pr.run.Rows.Tests["pagination"]
 	t.NotApplicable = "no operation pages by cursors"
 	for _, op := range pr.run.Catalog.Operations {
-		if op.Category != "READ" || !op.Cursors() || pr.run.Gate.Skipped[op.Name] != "" {
+		if op.Category != "READ" || !op.PagesByCursor() || pr.run.Gate.Skipped[op.Name] != "" {
 			continue
 		}
 		t.NotApplicable, t.Incomplete = "", "there were not two items to page through"
 		base := pr.run.Base[op.Name]
-		if base.OK() && len(catalog.Items(base.Data(), catalog.ListDepth)) > 1 {
+		if base.IsOK() && len(catalog.FindItems(base.Data(), catalog.ListDepth)) > 1 {
 			pr.pageThrough(op)
 			return
 		}
@@ -150,10 +150,10 @@ func (pr featureProbe) pagination() {
 
 func (pr featureProbe) pageThrough(op *catalog.Operation) {
 	ask := func(pairs ...any) guard.Reply {
-		return pr.run.Caller.Call(op, evidence.Merged(pr.run.Builder.Fresh(op), jsonv.ObjectOf(pairs...)))
+		return pr.run.Caller.Call(op, evidence.Merge(pr.run.Builder.RebuildParams(op), jsonv.ObjectOf(pairs...)))
 	}
 	one := ask("first", 1)
-	if !one.OK() {
+	if !one.IsOK() {
 		return
 	}
 	pr.run.Rows.Count("pagination")
@@ -164,12 +164,12 @@ func (pr featureProbe) pageThrough(op *catalog.Operation) {
 		return
 	}
 	two := ask("first", 1, "after", cursor)
-	a, b := catalog.Items(one.Data(), catalog.ListDepth), catalog.Items(two.Data(), catalog.ListDepth)
+	a, b := catalog.FindItems(one.Data(), catalog.ListDepth), catalog.FindItems(two.Data(), catalog.ListDepth)
 	switch {
-	case !two.Sent():
+	case !two.WasSent():
 		return
-	case !two.OK():
-		pr.run.Rows.Fail("pagination.next", two, "%s refuses its own cursor: %s", op.Name, two.Brief())
+	case !two.IsOK():
+		pr.run.Rows.Fail("pagination.next", two, "%s refuses its own cursor: %s", op.Name, two.FormatBrief())
 	case len(b) != 1 || len(a) == 1 && jsonv.Equal(a[0], b[0]):
 		pr.run.Rows.Fail("pagination.next", two,
 			"%s after a cursor does not return the one item that follows", op.Name)
@@ -178,28 +178,28 @@ func (pr featureProbe) pageThrough(op *catalog.Operation) {
 	}
 	large := ask("first", 100)
 	// No page may follow one that holds everything.
-	n := len(catalog.Items(large.Data(), catalog.ListDepth))
-	if large.OK() && n > 0 && n < 100 {
+	n := len(catalog.FindItems(large.Data(), catalog.ListDepth))
+	if large.IsOK() && n > 0 && n < 100 {
 		pr.checkPageInfo(op, large, false, false)
 	}
-	pr.inOrder(op, large, ask)
+	pr.compareOrder(op, large, ask)
 	mixed := [][]any{{"after", cursor}}
-	if op.Param("last") != nil {
+	if op.FindParam("last") != nil {
 		mixed = append(mixed, []any{"first", 1, "last", 1}, []any{"last", 1, "after", cursor})
 	}
-	if op.Param("before") != nil {
+	if op.FindParam("before") != nil {
 		mixed = append(mixed, []any{"before", cursor}, []any{"first", 1, "before", cursor})
 	}
 	for _, pairs := range mixed {
 		names := strings.Join(jsonv.ObjectOf(pairs...).Keys(), " and ")
 		r := ask(pairs...)
 		switch {
-		case !r.Sent():
-		case r.OK():
+		case !r.WasSent():
+		case r.IsOK():
 			pr.run.Rows.Fail("pagination.combinations", r,
 				"%s accepts %s without the required parameters, or with parameters that exclude each other", op.Name, names)
 		default:
-			pr.run.Failed(op.Name+" with "+names, r)
+			pr.run.AddErrorTest(op.Name+" with "+names, r)
 		}
 	}
 }
@@ -207,13 +207,13 @@ func (pr featureProbe) pageThrough(op *catalog.Operation) {
 // maxFollowed bounds how many items the pages are followed for.
 const maxFollowed = 6
 
-// inOrder compares the items of small pages with one large page.
-func (pr featureProbe) inOrder(op *catalog.Operation, large guard.Reply, ask func(pairs ...any) guard.Reply) {
-	all := catalog.Items(large.Data(), catalog.ListDepth)
-	same := func(a, b jsonv.Value) bool { return jsonv.Equal(change.WithoutVolatile(a), change.WithoutVolatile(b)) }
+// compareOrder compares the items of small pages with one large page.
+func (pr featureProbe) compareOrder(op *catalog.Operation, large guard.Reply, ask func(pairs ...any) guard.Reply) {
+	all := catalog.FindItems(large.Data(), catalog.ListDepth)
+	same := func(a, b jsonv.Value) bool { return jsonv.Equal(change.DropVolatile(a), change.DropVolatile(b)) }
 	for _, size := range []int{1, 2} {
 		page, n := ask("first", size), 0
-		itemsOf := func(r guard.Reply) []jsonv.Value { return catalog.Items(r.Data(), catalog.ListDepth) }
+		itemsOf := func(r guard.Reply) []jsonv.Value { return catalog.FindItems(r.Data(), catalog.ListDepth) }
 		for items := itemsOf(page); len(items) > 0 && n < min(len(all), maxFollowed); items = itemsOf(page) {
 			for _, item := range items {
 				at := slices.IndexFunc(all, func(v jsonv.Value) bool { return same(v, item) })
@@ -223,7 +223,7 @@ func (pr featureProbe) inOrder(op *catalog.Operation, large guard.Reply, ask fun
 				case same(all[n], item):
 					n++
 					continue
-				case slices.EqualFunc(all, catalog.Items(ask("first", 100).Data(), catalog.ListDepth), same):
+				case slices.EqualFunc(all, catalog.FindItems(ask("first", 100).Data(), catalog.ListDepth), same):
 					does := "repeats"
 					if at > n {
 						does = "skips"

@@ -12,15 +12,15 @@ import (
 	"mcptest/internal/mcpaql/live/guard"
 )
 
-// All runs every test that the mode allows. It always removes what it created.
-func All(c *guard.Run) {
+// RunAll runs every test that the mode allows. It always removes what it created.
+func RunAll(c *guard.Run) {
 	defer c.Cleaner.CleanUp(true)
-	c.Phase("reading lists", 0, len(c.Catalog.Operations))
+	c.ReportPhase("reading lists", 0, len(c.Catalog.Operations))
 	c.Survey.HarvestLists(true)
 	c.Watcher.Begin()
 	c.Survey.HarvestLists(false)
-	c.Watcher.Reads()
-	c.Phase("detecting what changes by itself", 0, len(c.Catalog.Operations))
+	c.Watcher.CheckReads()
+	c.ReportPhase("detecting what changes by itself", 0, len(c.Catalog.Operations))
 	c.Survey.WatchTime()
 	// Operations that only read come first, so that the values they change are known
 	// before the run writes anything.
@@ -28,32 +28,32 @@ func All(c *guard.Run) {
 	for _, reads := range []bool{true, false} {
 		for _, op := range c.Catalog.Operations {
 			if (op.Category == "READ") == reads {
-				c.Phase("probing "+op.Name, i, len(c.Catalog.Operations))
+				c.ReportPhase("probing "+op.Name, i, len(c.Catalog.Operations))
 				operationProbe{c}.probeOperation(op)
 				i++
 			}
 		}
 		if reads {
-			c.Watcher.Reads()
+			c.Watcher.CheckReads()
 		}
 	}
-	c.Phase("requests", len(c.Catalog.Operations), len(c.Catalog.Operations))
+	c.ReportPhase("requests", len(c.Catalog.Operations), len(c.Catalog.Operations))
 	requestProbe{c}.probeRequests()
 	requestProbe{c}.stress()
 	requestProbe{c}.probeRouting()
 	featureProbe{c}.probeLevel2()
-	featureProbe{c}.presets()
-	featureProbe{c}.pagination()
-	c.Phase("round trips", len(c.Catalog.Operations), len(c.Catalog.Operations))
-	cycleProbe{c}.roundTrips()
-	executionProbe{c}.executions()
-	if c.Caller.Ending() != "" {
-		c.Caller.CutsShort("create-read", "update", "merge", "input", "deleted")
+	featureProbe{c}.testPresets()
+	featureProbe{c}.testPagination()
+	c.ReportPhase("round trips", len(c.Catalog.Operations), len(c.Catalog.Operations))
+	cycleProbe{c}.testRoundTrips()
+	executionProbe{c}.testExecutions()
+	if c.Caller.ExplainEnding() != "" {
+		c.Caller.CutShort("create-read", "update", "merge", "input", "deleted")
 	}
 	c.Cleaner.CleanUp(false)
 	requestProbe{c}.probeConsistency()
 	requestProbe{c}.probeSession()
-	semanticProbe{c}.semantics()
+	semanticProbe{c}.testSemantics()
 }
 
 // NotGeneratable is the reason that the report counts separately.
@@ -71,38 +71,38 @@ func (pr operationProbe) probeOperation(op *catalog.Operation) {
 		return
 	}
 	if pr.run.Caller.Ctx.Err() != nil || pr.run.Caller.Dead != "" {
-		pr.run.Gate.Skipped[op.Name] = pr.run.Caller.EndedBefore()
+		pr.run.Gate.Skipped[op.Name] = pr.run.Caller.ExplainUntested()
 		return
 	}
-	params, why := pr.run.Builder.Params(op)
+	params, why := pr.run.Builder.BuildParams(op)
 	if why != "" {
 		pr.run.Gate.Skipped[op.Name] = NotGeneratable + ": " + why
 		return
 	}
-	base, ok := pr.baseline(op, params)
+	base, ok := pr.callBaseline(op, params)
 	if !ok {
 		return
 	}
-	for _, key := range guard.TokenParameters() {
+	for _, key := range guard.ListTokenParameters() {
 		pr.run.Gates[op.Name] = pr.run.Gates[op.Name] || !base.Args.Lookup("params", key).IsAbsent()
 	}
 	pr.run.Base[op.Name] = base
 	pr.probeAnswering(op, params, base)
 }
 
-// baseline makes the first call of an operation, and returns false if no further call can
+// callBaseline makes the first call of an operation, and returns false if no further call can
 // show anything.
-func (pr operationProbe) baseline(op *catalog.Operation, params jsonv.Value) (base guard.Reply, ok bool) {
+func (pr operationProbe) callBaseline(op *catalog.Operation, params jsonv.Value) (base guard.Reply, ok bool) {
 	base = pr.run.Keeper.Attempt(op, params)
-	if base.Silent && base.Sent() || pr.run.Gate.Poison[op.Name] != "" {
+	if base.Silent && base.WasSent() || pr.run.Gate.Poison[op.Name] != "" {
 		pr.run.Rows.Count("accuracy")
 		pr.run.Rows.Fail("accuracy.failure", base, "%s does not respond", op.Name)
 		pr.run.Gate.Skipped[op.Name] = NotGeneratable + ": it does not respond"
 		return base, false
 	}
-	if !base.Sent() {
+	if !base.WasSent() {
 		pr.run.Gate.Skipped[op.Name] = base.Cause.Error()
-		if why := pr.run.Caller.Ending(); why != "" && !base.Barred {
+		if why := pr.run.Caller.ExplainEnding(); why != "" && !base.Barred {
 			pr.run.Gate.Skipped[op.Name] = why
 		}
 		return base, false
@@ -123,27 +123,27 @@ func (pr operationProbe) probeAnswering(op *catalog.Operation, params jsonv.Valu
 		pr.run.Rows.Skip("accuracy", op.Name, "",
 			"not called with its required parameters only, because none of them can carry the mark of the run")
 	}
-	pr.accuracy(op, params, base)
-	pr.missing(op)
-	pr.unknownParameters(op, base)
-	pr.wrongValues(op)
+	pr.testAccuracy(op, params, base)
+	pr.testMissing(op)
+	pr.testUnknown(op, base)
+	pr.testWrongValues(op)
 	if pr.run.Gates[op.Name] {
 		confirmationProbe(pr).probeConfirmation(op)
 	}
-	if op.Category == "CREATE" && base.OK() {
-		pr.createdDefaults(op)
+	if op.Category == "CREATE" && base.IsOK() {
+		pr.testCreatedDefaults(op)
 	}
 	if op.Category == "READ" {
 		pr.findUndocumented(op, base)
-		pr.defaults(op, base)
-		if base.OK() || strings.HasPrefix(base.Code(), "NOT_FOUND") { // otherwise it is refused for another reason
-			pr.notFound(op)
+		pr.testDefaults(op, base)
+		if base.IsOK() || strings.HasPrefix(base.Code(), "NOT_FOUND") { // otherwise it is refused for another reason
+			pr.testNotFound(op)
 		}
 	}
 }
 
-// accuracy sends the documented parameters and checks whether they work.
-func (pr operationProbe) accuracy(op *catalog.Operation, params jsonv.Value, base guard.Reply) {
+// testAccuracy sends the documented parameters and checks whether they work.
+func (pr operationProbe) testAccuracy(op *catalog.Operation, params jsonv.Value, base guard.Reply) {
 	pr.judgeDocumented(op, base, params)
 	all := params
 	optional := 0
@@ -151,57 +151,57 @@ func (pr operationProbe) accuracy(op *catalog.Operation, params jsonv.Value, bas
 		if p.Required {
 			continue
 		}
-		v, err := pr.optional(op, p, base)
+		v, err := pr.makeOptional(op, p, base)
 		if err != nil {
 			pr.run.Rows.Leave("accuracy", op.Name, p.Name, err.Error(), errors.Is(err, catalog.ErrGivenValue))
 			continue
 		}
-		params, ok := pr.companions(op, p, pr.run.Builder.Fresh(op).With(p.Name, v), base)
+		params, ok := pr.findCompanions(op, p, pr.run.Builder.RebuildParams(op).With(p.Name, v), base)
 		if !ok {
 			pr.run.Rows.Skip("accuracy", op.Name, p.Name, "no response contained a cursor for it")
 			pr.accept(op, p.Name)
 			continue
 		}
 		r := pr.run.Keeper.Attempt(op, params)
-		if !r.Heard() {
+		if !r.WasHeard() {
 			pr.run.Rows.SkipUnsent("accuracy", op.Name, p.Name, r)
 			continue
 		}
 		pr.judgeDocumented(op, r, jsonv.ObjectOf(p.Name, params.Lookup(p.Name)))
-		if r.OK() && !op.Alone(p) {
+		if r.IsOK() && !op.IsSentAlone(p) {
 			all = all.With(p.Name, v)
 			optional++
 		}
 	}
 	if optional > 1 {
-		params := evidence.Merged(all, pr.run.Builder.Fresh(op))
+		params := evidence.Merge(all, pr.run.Builder.RebuildParams(op))
 		pr.judgeDocumented(op, pr.run.Keeper.Attempt(op, params), jsonv.Object())
 	}
 }
 
-// optional makes a value for an optional parameter; names of fields are
+// makeOptional makes a value for an optional parameter; names of fields are
 // taken from the baseline.
-func (pr operationProbe) optional(op *catalog.Operation, p catalog.Parameter, base guard.Reply) (jsonv.Value, error) {
+func (pr operationProbe) makeOptional(op *catalog.Operation, p catalog.Parameter, base guard.Reply) (jsonv.Value, error) {
 	if p.Name == "fields" && pr.run.Options.Values.Lookup(op.Name, "fields").IsAbsent() {
-		if keys := catalog.ScalarKeys(catalog.Sample(base.Data())); len(keys) > 0 {
+		if keys := catalog.ListScalarKeys(catalog.Sample(base.Data())); len(keys) > 0 {
 			return jsonv.Array(jsonv.String(keys[0])), nil
 		}
 	}
-	return pr.run.Builder.Value(op, p)
+	return pr.run.Builder.BuildValue(op, p)
 }
 
 // judgeDocumented checks the answer to a call that contains only documented
 // parameters.
 func (pr operationProbe) judgeDocumented(op *catalog.Operation, r guard.Reply, params jsonv.Value) {
-	if !r.Sent() {
+	if !r.WasSent() {
 		return
 	}
 	pr.run.Rows.Count("accuracy")
 	accepted := !r.Silent
 	for name := range params.Members() {
-		if r.UnknownParameter(name) && (r.OK() || evidence.Names(r.Message(), name)) {
+		if r.NamesUnknown(name) && (r.IsOK() || evidence.ContainsName(r.Message(), name)) {
 			pr.run.Rows.Fail("accuracy.unknown", r,
-				"%s documents %s and refuses it as unknown: %s", op.Name, evidence.Quoted(name), r.Brief())
+				"%s documents %s and refuses it as unknown: %s", op.Name, evidence.Quote(name), r.FormatBrief())
 			accepted = false
 		}
 	}
@@ -210,25 +210,25 @@ func (pr operationProbe) judgeDocumented(op *catalog.Operation, r guard.Reply, p
 	}
 	code := r.Code()
 	switch {
-	case r.OK() || !accepted:
+	case r.IsOK() || !accepted:
 	case r.Silent:
 		pr.run.Rows.Fail("accuracy.failure", r, "%s does not respond", op.Name)
 	case pr.refusesMadeUp(op, r, r.Args.Lookup("params")):
-	case !r.Refused() || !r.Documented():
-		pr.run.Failed(op.Name+" by its documentation", r)
+	case !r.IsRefused() || !r.IsDocumented():
+		pr.run.AddErrorTest(op.Name+" by its documentation", r)
 		if _, baseline := pr.run.Base[op.Name]; !baseline || pr.run.Base[op.Name].Number == r.Number {
 			pr.run.Rows.Fail("accuracy.uncallable", r,
-				"%s cannot be called: with only its required parameters it fails with an undocumented error: %s", op.Name, r.Brief())
+				"%s cannot be called: with only its required parameters it fails with an undocumented error: %s", op.Name, r.FormatBrief())
 			return
 		}
-		pr.run.Rows.Fail("accuracy.failure", r, "%s fails with an undocumented error: %s", op.Name, r.Brief())
-	case code == "VALIDATION_MISSING_PARAM" && op.Silent():
+		pr.run.Rows.Fail("accuracy.failure", r, "%s fails with an undocumented error: %s", op.Name, r.FormatBrief())
+	case code == "VALIDATION_MISSING_PARAM" && op.IsSilent():
 		pr.run.Rows.Skip("accuracy", op.Name, "", "its detail does not say which parameters it takes")
 	case code == "VALIDATION_MISSING_PARAM":
 		pr.run.Rows.Fail("accuracy.missing", r,
-			"%s has every required parameter and demands more: %s", op.Name, r.Brief())
+			"%s has every required parameter and demands more: %s", op.Name, r.FormatBrief())
 	case code == "VALIDATION_INVALID_TYPE":
-		pr.run.Rows.Fail("accuracy.type", r, "%s refuses a value of the documented type: %s", op.Name, r.Brief())
+		pr.run.Rows.Fail("accuracy.type", r, "%s refuses a value of the documented type: %s", op.Name, r.FormatBrief())
 	}
 }
 
@@ -236,67 +236,67 @@ func (pr operationProbe) accept(op *catalog.Operation, params ...string) {
 	pr.run.Accepted[op.Name] = append(pr.run.Accepted[op.Name], params...)
 }
 
-// missing sends calls that each omit one required parameter.
-func (pr operationProbe) missing(op *catalog.Operation) {
+// testMissing sends calls that each omit one required parameter.
+func (pr operationProbe) testMissing(op *catalog.Operation) {
 	for _, p := range op.Params {
 		if !p.Required {
 			continue
 		}
-		namesItem := op.Changes() && op.IsIdentifier(p)
-		x := op.ExecutionParam()
+		namesItem := op.ChangesData() && op.IsIdentifier(p)
+		x := op.FindExecutionParam()
 		namesExecution := x != nil && x.Name == p.Name && op.Category != "READ"
 		if namesItem || namesExecution {
 			pr.run.Rows.Leave("required", op.Name, p.Name, guard.WhyUnnamed, true)
 			continue
 		}
-		rest := pr.run.Builder.Fresh(op).Without(p.Name)
-		r := pr.run.Keeper.Attempt(op, pr.run.Maker.Marking(op, rest, p.Name))
-		if !r.Heard() {
+		rest := pr.run.Builder.RebuildParams(op).Without(p.Name)
+		r := pr.run.Keeper.Attempt(op, pr.run.Maker.AddMark(op, rest, p.Name))
+		if !r.WasHeard() {
 			pr.run.Rows.SkipUnsent("required", op.Name, p.Name, r)
 			continue
 		}
-		if strings.HasPrefix(r.Code(), "NOT_FOUND") && !evidence.NamesInWords(r.Message(), p.Name) {
+		if strings.HasPrefix(r.Code(), "NOT_FOUND") && !evidence.ContainsNameInWords(r.Message(), p.Name) {
 			pr.run.Rows.Skip("required", op.Name, p.Name, "another identifier was not found")
 			continue
 		}
 		pr.run.Evidence.MissingRequired = append(pr.run.Evidence.MissingRequired, evidence.ParameterCase{
 			Operation: op.Name,
 			Parameter: p.Name,
-			Response:  pr.run.Caller.Noted(r),
+			Response:  pr.run.Caller.RedactAnswer(r),
 			Request:   pr.run.Caller.Redact(r.Args),
 			Call:      r.Number,
 		})
-		if !r.OK() {
-			pr.run.Failed(op.Name+" without "+p.Name, r, p.Name)
+		if !r.IsOK() {
+			pr.run.AddErrorTest(op.Name+" without "+p.Name, r, p.Name)
 		}
 	}
 }
 
-// unknownParameters sends a parameter that does not exist.
-func (pr operationProbe) unknownParameters(op *catalog.Operation, base guard.Reply) {
-	if !base.OK() && !base.Documented() {
+// testUnknown sends a parameter that does not exist.
+func (pr operationProbe) testUnknown(op *catalog.Operation, base guard.Reply) {
+	if !base.IsOK() && !base.IsDocumented() {
 		pr.run.Rows.Skip("unknown", op.Name, evidence.ProbeName, "a call without it does not succeed")
 		return
 	}
 	try := func(name string, args func(params jsonv.Value) jsonv.Value) {
-		r := pr.run.Keeper.AttemptOn(op.Tool, op, args(pr.run.Builder.Fresh(op)))
-		if !r.Heard() {
+		r := pr.run.Keeper.AttemptOn(op.Tool, op, args(pr.run.Builder.RebuildParams(op)))
+		if !r.WasHeard() {
 			pr.run.Rows.SkipUnsent("unknown", op.Name, name, r)
 			return
 		}
-		if !r.OK() && r.Code() == base.Code() && !evidence.Named(r.Envelope.Lookup("error"), name) {
-			pr.run.Rows.Skip("unknown", op.Name, name, "it is refused for another reason: "+r.Brief())
+		if !r.IsOK() && r.Code() == base.Code() && !evidence.HasName(r.Envelope.Lookup("error"), name) {
+			pr.run.Rows.Skip("unknown", op.Name, name, "it is refused for another reason: "+r.FormatBrief())
 			return
 		}
 		pr.run.Evidence.UnknownParameter = append(pr.run.Evidence.UnknownParameter, evidence.ParameterCase{
 			Operation: op.Name,
 			Parameter: name,
-			Response:  pr.run.Caller.Noted(r),
+			Response:  pr.run.Caller.RedactAnswer(r),
 			Request:   pr.run.Caller.Redact(r.Args),
 			Call:      r.Number,
 		})
-		if !r.OK() {
-			pr.run.Failed(op.Name+" with the unknown "+name, r, name)
+		if !r.IsOK() {
+			pr.run.AddErrorTest(op.Name+" with the unknown "+name, r, name)
 		}
 	}
 	inside := func(name string) func(jsonv.Value) jsonv.Value {
@@ -306,42 +306,42 @@ func (pr operationProbe) unknownParameters(op *catalog.Operation, base guard.Rep
 	}
 	try(evidence.ProbeName, inside(evidence.ProbeName))
 	if len(op.Params) > 0 {
-		if typo := op.Params[0].Name + "x"; op.Param(typo) == nil {
+		if typo := op.Params[0].Name + "x"; op.FindParam(typo) == nil {
 			try(typo, inside(typo))
 		}
 	}
-	if op.Category == "READ" && pr.topLevelRead() {
+	if op.Category == "READ" && pr.readsTopLevel() {
 		try(evidence.ProbeName, func(params jsonv.Value) jsonv.Value {
 			return op.Request(params).With(evidence.ProbeName, jsonv.String("x"))
 		})
 	}
 }
 
-// topLevelRead reports whether the adapter accepts parameters next to params. Only
+// readsTopLevel reports whether the adapter accepts parameters next to params. Only
 // then must it handle an unknown one there (D 4.6.1).
-func (pr operationProbe) topLevelRead() bool {
+func (pr operationProbe) readsTopLevel() bool {
 	if !pr.run.TopLevelTried {
 		r := pr.run.Caller.Send(pr.run.Catalog.Reader, jsonv.ObjectOf("operation", "introspect", "query", "operations"))
-		pr.run.TopLevelTried, pr.run.TopLevelParams = true, r.OK() && !pr.run.Bare
+		pr.run.TopLevelTried, pr.run.TopLevelParams = true, r.IsOK() && !pr.run.Bare
 	}
 	return pr.run.TopLevelParams
 }
 
-// notFound requests an item that does not exist.
-func (pr operationProbe) notFound(op *catalog.Operation) {
-	id := op.IDParam()
-	if id == nil || pr.run.Catalog.JSONKind(*id) != "string" || op.Name == "introspect" {
+// testNotFound requests an item that does not exist.
+func (pr operationProbe) testNotFound(op *catalog.Operation) {
+	id := op.FindIDParam()
+	if id == nil || pr.run.Catalog.FindJSONKind(*id) != "string" || op.Name == "introspect" {
 		return
 	}
 	none := jsonv.String("zz_conf_no_such_thing")
 	if pr.run.Catalog.Fits(*id, none) != "" {
 		return
 	}
-	r := pr.run.Caller.Call(op, pr.run.Builder.Fresh(op).With(id.Name, none))
-	if r.OK() && (r.Data().Kind() == jsonv.KindNull || r.Data().Len() == 0) {
+	r := pr.run.Caller.Call(op, pr.run.Builder.RebuildParams(op).With(id.Name, none))
+	if r.IsOK() && (r.Data().Kind() == jsonv.KindNull || r.Data().Len() == 0) {
 		return
 	}
-	pr.run.Failed(op.Name+" of something that does not exist", r, none.Text())
+	pr.run.AddErrorTest(op.Name+" of something that does not exist", r, none.Text())
 }
 
 // internalFailure matches the codes with which adapters report an internal error.
@@ -354,8 +354,8 @@ var demandsMore = evidence.Pattern(`(?i)\b(requires?|required|missing)\b`)
 // made-up value names, or the service that would know it.
 var notThere = evidence.Pattern(`(?i)not.?found|no such|does(n't| not) exist|\b404\b|fetch failed|failed to fetch|ENOTFOUND|ECONN|EAI_AGAIN|timed? ?out`)
 
-// refusalText returns the message of a refusal, also of one that is a text only.
-func refusalText(r guard.Reply) string {
+// readRefusal returns the message of a refusal, also of one that is a text only.
+func readRefusal(r guard.Reply) string {
 	if message := r.Message(); message != "" {
 		return message
 	}
@@ -366,8 +366,8 @@ func refusalText(r guard.Reply) string {
 // the documentation does not promise to accept. Such a refusal is neither a success nor a
 // failure.
 func (pr operationProbe) refusesMadeUp(op *catalog.Operation, r guard.Reply, params jsonv.Value) bool {
-	coded := r.Refused() && r.Code() != ""
-	message := refusalText(r)
+	coded := r.IsRefused() && r.Code() != ""
+	message := readRefusal(r)
 	if internalFailure().MatchString(r.Code()) || r.Code() == "VALIDATION_INVALID_TYPE" {
 		return false
 	}
@@ -377,9 +377,9 @@ func (pr operationProbe) refusesMadeUp(op *catalog.Operation, r guard.Reply, par
 	}
 	for name, v := range params.Members() {
 		listed, open := false, notThere().MatchString(message)
-		if p := op.Param(name); p != nil {
-			open = open || pr.run.Catalog.JSONKind(*p) == "any" // nothing says what it takes
-			known, sure := pr.run.Builder.Harvested(op, *p)
+		if p := op.FindParam(name); p != nil {
+			open = open || pr.run.Catalog.FindJSONKind(*p) == "any" // nothing says what it takes
+			known, sure := pr.run.Builder.FindHarvested(op, *p)
 			listed = jsonv.Equal(known, v) && !(sure && op.IsIdentifier(*p))
 		}
 		text := v.Kind() == jsonv.KindString && (listed || strings.HasPrefix(v.Text(), catalog.MarkerPrefix))
@@ -387,7 +387,7 @@ func (pr operationProbe) refusesMadeUp(op *catalog.Operation, r guard.Reply, par
 		missing := r.Code() == "VALIDATION_MISSING_PARAM"
 		refused := !coded && text && (open || strings.Contains(message, v.Text()))
 		if coded && (text && !missing || empty) {
-			refused = strings.Contains(message, name) || evidence.Named(r.Envelope.Lookup("error"), v.Text())
+			refused = strings.Contains(message, name) || evidence.HasName(r.Envelope.Lookup("error"), v.Text())
 		}
 		if refused {
 			code := cmp.Or(r.Code(), "without a code")

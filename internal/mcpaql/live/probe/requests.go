@@ -27,15 +27,15 @@ func (p requestProbe) probeRequests() {
 		return jsonv.ObjectOf("operation", "introspect", "params", jsonv.ObjectOf("query", v))
 	}
 	if !p.run.Bare {
-		p.run.Failed("introspect with a query that does not exist", p.run.Caller.Send(p.run.Catalog.Reader, query(jsonv.String("zz_bad_query"))), "query")
-		p.run.Failed("introspect with a number as query", p.run.Caller.Send(p.run.Catalog.Reader, query(jsonv.Int(42))), "query")
+		p.run.AddErrorTest("introspect with a query that does not exist", p.run.Caller.Send(p.run.Catalog.Reader, query(jsonv.String("zz_bad_query"))), "query")
+		p.run.AddErrorTest("introspect with a number as query", p.run.Caller.Send(p.run.Catalog.Reader, query(jsonv.Int(42))), "query")
 	}
 	unknown := jsonv.ObjectOf("operation", guard.NoOperation, "params", jsonv.Object())
-	p.run.Failed("an unknown operation", p.run.Caller.Send(p.run.Catalog.Reader, unknown), guard.NoOperation)
+	p.run.AddErrorTest("an unknown operation", p.run.Caller.Send(p.run.Catalog.Reader, unknown), guard.NoOperation)
 	without := jsonv.ObjectOf("params", jsonv.Object())
-	p.run.Failed("a request without operation", p.run.Caller.Send(p.run.Catalog.Reader, without), "operation")
-	p.run.Failed("a number as operation", p.run.Caller.Send(p.run.Catalog.Reader, jsonv.ObjectOf("operation", 42)), "operation")
-	p.run.Failed("a call without arguments", p.run.Caller.Send(p.run.Catalog.Reader, jsonv.Value{}), "operation")
+	p.run.AddErrorTest("a request without operation", p.run.Caller.Send(p.run.Catalog.Reader, without), "operation")
+	p.run.AddErrorTest("a number as operation", p.run.Caller.Send(p.run.Catalog.Reader, jsonv.ObjectOf("operation", 42)), "operation")
+	p.run.AddErrorTest("a call without arguments", p.run.Caller.Send(p.run.Catalog.Reader, jsonv.Value{}), "operation")
 	p.run.Rows.Count("request")
 	good := query(jsonv.String("operations"))
 	for _, key := range []string{"_meta", "_request_id"} {
@@ -45,19 +45,19 @@ func (p requestProbe) probeRequests() {
 		}
 		refused := func() (guard.Reply, bool) {
 			r := p.run.Caller.Send(p.run.Catalog.Reader, good.With(key, v))
-			return r, r.Heard() && !r.OK()
+			return r, r.WasHeard() && !r.IsOK()
 		}
 		// The refusal is caused by the member if the same request without it is
 		// accepted.
-		if _, first := refused(); !first || !p.run.Caller.Send(p.run.Catalog.Reader, good).OK() {
+		if _, first := refused(); !first || !p.run.Caller.Send(p.run.Catalog.Reader, good).IsOK() {
 			continue
 		}
 		if r, again := refused(); again {
-			p.run.Rows.Fail("request.meta", r, "%s next to params is rejected: %s", key, r.Brief())
+			p.run.Rows.Fail("request.meta", r, "%s next to params is rejected: %s", key, r.FormatBrief())
 		}
 	}
 	r := p.run.Caller.Send(p.run.Catalog.Reader, good.With("query", jsonv.String("types")))
-	if r.OK() && r.Data().Lookup("operations").IsAbsent() && !r.Data().Lookup("types").IsAbsent() {
+	if r.IsOK() && r.Data().Lookup("operations").IsAbsent() && !r.Data().Lookup("types").IsAbsent() {
 		p.run.Rows.Fail("request.params-win", r, "a parameter next to params overrides the one inside")
 	}
 }
@@ -74,7 +74,7 @@ func (p requestProbe) probeRouting() {
 	if reads != nil {
 		for _, category := range rule.SemanticCategories {
 			if tool := p.run.Catalog.Families[category]; tool != "" && tool != reads.Tool {
-				p.misroute(reads, tool, p.run.Builder.Fresh(reads))
+				p.misroute(reads, tool, p.run.Builder.RebuildParams(reads))
 			}
 		}
 	}
@@ -83,12 +83,12 @@ func (p requestProbe) probeRouting() {
 		if op.Category == "READ" || done[op.Category] || p.run.Gate.Skipped[op.Name] != "" {
 			continue
 		}
-		if op.Tool == p.run.Catalog.Reader || op.Bare() {
+		if op.Tool == p.run.Catalog.Reader || op.RequiresNothing() {
 			continue
 		}
 		// The call is complete, so that it touches only the item that it names if it
 		// is accepted.
-		if params, why := p.run.Builder.Params(op); why == "" {
+		if params, why := p.run.Builder.BuildParams(op); why == "" {
 			done[op.Category] = true
 			p.misroute(op, p.run.Catalog.Reader, params)
 		}
@@ -105,7 +105,7 @@ func (p requestProbe) readToMisroute() (reads *catalog.Operation) {
 		if p.run.Gate.Skipped[op.Name] == "" {
 			return op
 		}
-		if reads == nil && p.run.Gate.Barred(op) == "" {
+		if reads == nil && p.run.Gate.ExplainBarred(op) == "" {
 			reads = op
 		}
 	}
@@ -114,50 +114,50 @@ func (p requestProbe) readToMisroute() (reads *catalog.Operation) {
 
 func (p requestProbe) misroute(op *catalog.Operation, tool string, params jsonv.Value) {
 	r := p.run.Keeper.AttemptOn(tool, op, op.Request(params))
-	if !r.Heard() {
+	if !r.WasHeard() {
 		return
 	}
 	p.run.Rows.Count("routing")
 	code := r.Code()
 	switch {
-	case r.OK(), op.Category != "READ" && code == "VALIDATION_MISSING_PARAM":
+	case r.IsOK(), op.Category != "READ" && code == "VALIDATION_MISSING_PARAM":
 		p.run.Rows.Fail("routing.refused", r, "%s accepts %s, which belongs to %s", tool, op.Name, op.Tool)
-	case r.Refused() && (code == "VALIDATION_ENDPOINT_MISMATCH" || code == "VALIDATION_WRONG_ENDPOINT" || evidence.Names(r.Message(), op.Tool)):
-		p.run.Failed(op.Name+" on "+tool, r, op.Tool)
+	case r.IsRefused() && (code == "VALIDATION_ENDPOINT_MISMATCH" || code == "VALIDATION_WRONG_ENDPOINT" || evidence.ContainsName(r.Message(), op.Tool)):
+		p.run.AddErrorTest(op.Name+" on "+tool, r, op.Tool)
 	default:
 		p.run.Rows.Fail("routing.named", r,
-			"%s on %s is rejected without naming %s: %s", op.Name, tool, op.Tool, r.Brief())
-		p.run.Failed(op.Name+" on "+tool, r, op.Tool)
+			"%s on %s is rejected without naming %s: %s", op.Name, tool, op.Tool, r.FormatBrief())
+		p.run.AddErrorTest(op.Name+" on "+tool, r, op.Tool)
 	}
 }
 
 // probeLevel2 tests field selection and batches.
 func (pr featureProbe) probeLevel2() {
 	for _, op := range pr.run.Catalog.Operations {
-		p := op.Param("fields")
+		p := op.FindParam("fields")
 		base := pr.run.Base[op.Name]
-		if op.Category != "READ" || p == nil || !base.OK() {
+		if op.Category != "READ" || p == nil || !base.IsOK() {
 			continue
 		}
 		one := catalog.Sample(base.Data())
-		keys := catalog.ScalarKeys(one)
+		keys := catalog.ListScalarKeys(one)
 		if len(keys) < 3 || one.Len() < 3 {
 			continue
 		}
 		want := keys[len(keys)-2:]
-		r := pr.run.Caller.Call(op, pr.run.Builder.Fresh(op).With("fields", jsonv.List(want, jsonv.String)))
-		if !r.Sent() {
-			pr.run.Caller.CutsShort("fields")
+		r := pr.run.Caller.Call(op, pr.run.Builder.RebuildParams(op).With("fields", jsonv.List(want, jsonv.String)))
+		if !r.WasSent() {
+			pr.run.Caller.CutShort("fields")
 		}
-		if !r.OK() {
+		if !r.IsOK() {
 			continue
 		}
-		if pr.run.Evidence.FieldSelection = onlyFields(catalog.Sample(r.Data()), want); pr.run.Evidence.FieldSelection {
+		if pr.run.Evidence.FieldSelection = hasOnlyFields(catalog.Sample(r.Data()), want); pr.run.Evidence.FieldSelection {
 			break
 		}
 	}
-	if pr.run.Caller.Ending() != "" {
-		pr.run.Caller.CutsShort("fields")
+	if pr.run.Caller.ExplainEnding() != "" {
+		pr.run.Caller.CutShort("fields")
 	}
 	pr.probeBatch()
 }
@@ -174,18 +174,18 @@ func (pr featureProbe) probeBatch() {
 	}
 	list := jsonv.Array(part("introspect", "operations"), part(guard.NoOperation, ""), part("introspect", "types"))
 	r := pr.run.Caller.Send(pr.run.Catalog.Reader, jsonv.ObjectOf("operations", list))
-	if !r.Sent() {
-		pr.run.Caller.CutsShort("batch")
+	if !r.WasSent() {
+		pr.run.Caller.CutShort("batch")
 	}
-	if !r.OK() && evidence.Names(r.Message(), "operation") {
-		if again := pr.run.Caller.Send(pr.run.Catalog.Reader, jsonv.ObjectOf("operation", "batch", "operations", list)); again.OK() {
-			pr.run.Speaks("a batch needs operation: batch")
+	if !r.IsOK() && evidence.ContainsName(r.Message(), "operation") {
+		if again := pr.run.Caller.Send(pr.run.Catalog.Reader, jsonv.ObjectOf("operation", "batch", "operations", list)); again.IsOK() {
+			pr.run.AddDialect("a batch needs operation: batch")
 			r = again
 		}
 	}
-	if r.OK() && r.Envelope.Lookup("results").Kind() == jsonv.KindArray {
+	if r.IsOK() && r.Envelope.Lookup("results").Kind() == jsonv.KindArray {
 		pr.run.Evidence.BatchOperations = true
-		pr.run.Evidence.BatchExample = pr.run.Caller.Noted(r)
+		pr.run.Evidence.BatchExample = pr.run.Caller.RedactAnswer(r)
 		pr.run.BatchSent = list.Len()
 	}
 	proto := pr.run.Evidence.OperationsList.Lookup("data", "_protocol", "capabilities")
@@ -202,9 +202,9 @@ func (pr featureProbe) probeBatch() {
 	}
 }
 
-// onlyFields reports whether an object contains only the requested fields and
+// hasOnlyFields reports whether an object contains only the requested fields and
 // identifiers.
-func onlyFields(v jsonv.Value, want []string) bool {
+func hasOnlyFields(v jsonv.Value, want []string) bool {
 	keys := v.Keys()
 	lacks := func(w string) bool { return !slices.Contains(keys, w) }
 	other := func(k string) bool { return k != "id" && !strings.HasSuffix(k, "_id") && !slices.Contains(want, k) }
@@ -218,43 +218,43 @@ func (p requestProbe) probeConsistency() {
 	}
 	for range 2 { // a list may alternate between two orders
 		r := p.run.Caller.Introspect("query", "operations")
-		if !r.Sent() {
+		if !r.WasSent() {
 			break
 		}
 		p.run.Rows.Count("consistency")
 		first := p.run.Evidence.OperationsList
-		if r.OK() && !jsonv.Equal(change.WithoutVolatile(first), change.WithoutVolatile(r.Envelope)) {
+		if r.IsOK() && !jsonv.Equal(change.DropVolatile(first), change.DropVolatile(r.Envelope)) {
 			p.run.Rows.Fail("consistency.repeat", r, "the operation list changed during the session")
 			break
 		}
 	}
-	p.effects()
+	p.testEffects()
 	for _, q := range [][3]string{{"operations", guard.NoOperation, "operation"}, {"types", noType, "type"}} {
 		r := p.run.Caller.Introspect("query", q[0], "name", q[1])
-		if !r.Sent() {
+		if !r.WasSent() {
 			continue
 		}
 		p.run.Rows.Count("consistency")
 		v, there := r.Data().Get(q[2])
-		if !r.OK() || !there || v.Kind() != jsonv.KindNull {
+		if !r.IsOK() || !there || v.Kind() != jsonv.KindNull {
 			p.run.Rows.Fail("consistency.null", r,
-				"asked for an unknown %s: expected success with %s: null, got %s", q[2], q[2], r.Brief())
+				"asked for an unknown %s: expected success with %s: null, got %s", q[2], q[2], r.FormatBrief())
 		}
 	}
 }
 
-// effects repeats the requests from before the run. Values that differ from one
+// testEffects repeats the requests from before the run. Values that differ from one
 // moment to the next, such as a clock or a log of calls, are not evidence.
-func (p requestProbe) effects() {
+func (p requestProbe) testEffects() {
 	var changed []guard.Reply
 	for _, op := range p.run.Catalog.Operations {
 		before, known := p.run.Lister.First[op.Name]
-		l := p.run.Gate.Census.Of(op)
+		l := p.run.Gate.Census.FindListing(op)
 		if !known || l != nil && l.Moving || len(p.run.Ledger.Leftovers) > 0 || p.run.Watcher.IsRecord(op) {
 			continue
 		}
 		r := p.run.Caller.Send(op.Tool, before.Args)
-		if r.OK() && !(change.Mask{}).Alike(before.Envelope, r.Envelope) {
+		if r.IsOK() && !(change.Mask{}).IsAlike(before.Envelope, r.Envelope) {
 			changed = append(changed, r)
 		}
 	}
@@ -264,12 +264,12 @@ func (p requestProbe) effects() {
 	for _, r := range changed {
 		own := change.Mask{"data.content[].text": false} // a rendered text may have any number in it
 		for range 2 * guard.Controls {
-			if later := p.run.Caller.Send(r.Tool, r.Args); later.OK() {
+			if later := p.run.Caller.Send(r.Tool, r.Args); later.IsOK() {
 				own.Learn(r.Envelope, later.Envelope)
 			}
 		}
 		name := r.Args.Lookup("operation").Text()
-		if path, differs := own.Difference(p.run.Lister.First[name].Envelope, r.Envelope); differs {
+		if path, differs := own.FindDifference(p.run.Lister.First[name].Envelope, r.Envelope); differs {
 			p.run.Rows.Fail("consistency.effects", r,
 				"%s returns a different result at the end of the run, although everything that the run created was removed: %s differs", name, path)
 		}
@@ -278,12 +278,12 @@ func (p requestProbe) effects() {
 
 // probeSession opens a second session and requests the operations there.
 func (p requestProbe) probeSession() {
-	confirmationProbe(p).confirmationRow()
+	confirmationProbe(p).explainNoConfirmation()
 	p.run.Rows.Tests["session"].Incomplete = "no second session could be opened"
 	if p.run.Caller.Dead != "" || p.run.Caller.Ctx.Err() != nil {
 		return
 	}
-	unused := confirmationProbe(p).pendingConfirmation()
+	unused := confirmationProbe(p).requestConfirmation()
 	s, err := p.run.Caller.Tape.Dial(p.run.Caller.Ctx, "")
 	if err != nil || s == nil {
 		return
@@ -292,7 +292,7 @@ func (p requestProbe) probeSession() {
 	p.run.Caller.Session = s
 	r := p.run.Caller.Introspect("query", "operations")
 	if unused != nil && p.run.Caller.Session == s {
-		if again := unused(); again.OK() {
+		if again := unused(); again.IsOK() {
 			p.run.Rows.Fail("session.token", again,
 				"%s accepts a token of the previous session", again.Args.Lookup("operation").Text())
 		}
@@ -301,18 +301,18 @@ func (p requestProbe) probeSession() {
 		p.run.Caller.Session = old
 		s.Close(context.WithoutCancel(p.run.Caller.Ctx))
 	}
-	if !r.Sent() {
+	if !r.WasSent() {
 		return
 	}
 	p.run.Rows.Count("session")
-	if !slices.Equal(sortedOperations(p.run.Evidence.OperationsList), sortedOperations(r.Response())) {
+	if !slices.Equal(sortOperations(p.run.Evidence.OperationsList), sortOperations(r.Response())) {
 		p.run.Rows.Fail("session.same", r, "the operation list of a new session is different")
 	}
 }
 
-// sortedOperations returns the list in sorted order, because consistency checks the
+// sortOperations returns the list in sorted order, because consistency checks the
 // order separately.
-func sortedOperations(answer jsonv.Value) []string {
+func sortOperations(answer jsonv.Value) []string {
 	list := lists.Map(answer.Lookup("data", "operations").List(), jsonv.Value.String)
 	slices.Sort(list)
 	return slices.Compact(list)
@@ -364,15 +364,15 @@ func (p requestProbe) stress() {
 		{"more levels than max_nesting_depth", nested, false},
 	} {
 		r := p.run.Caller.Introspect("query", "operations", "name", big.value)
-		if !r.Sent() {
+		if !r.WasSent() {
 			continue
 		}
 		p.run.Rows.Count("limits")
 		switch {
-		case r.OK():
+		case r.IsOK():
 			p.run.Rows.Fail("limits.enforced", r, "introspect accepts %s", big.what)
-		case r.Refused() && r.Code() != "VALIDATION_PAYLOAD_TOO_LARGE" && big.typed:
-			p.run.Rows.Fail("limits.code", r, "introspect refuses %s with another code: %s", big.what, r.Brief())
+		case r.IsRefused() && r.Code() != "VALIDATION_PAYLOAD_TOO_LARGE" && big.typed:
+			p.run.Rows.Fail("limits.code", r, "introspect refuses %s with another code: %s", big.what, r.FormatBrief())
 		}
 	}
 }

@@ -28,8 +28,8 @@ const semanticSystem = "You use an adapter through its tools. Find out what it c
 // semanticProbe asks the language model the questions of the semantic evaluation.
 type semanticProbe struct{ run *guard.Run }
 
-// semantics asks the questions and has the answers judged.
-func (pr semanticProbe) semantics() {
+// testSemantics asks the questions and has the answers judged.
+func (pr semanticProbe) testSemantics() {
 	if pr.run.Options.Asking.Model == nil {
 		return
 	}
@@ -37,11 +37,11 @@ func (pr semanticProbe) semantics() {
 		return llm.Tool{Name: t.Name, Description: t.Description, Schema: t.Schema}
 	})
 	var p semantic.Patience
-	for _, s := range pr.scenarios() {
-		pr.run.Phase("asking the model: "+s.Name, len(pr.run.Catalog.Operations), len(pr.run.Catalog.Operations))
-		err := p.Over()
+	for _, s := range pr.buildScenarios() {
+		pr.run.ReportPhase("asking the model: "+s.Name, len(pr.run.Catalog.Operations), len(pr.run.Catalog.Operations))
+		err := p.ExplainEnd()
 		if err == nil {
-			err = p.Saw(pr.askModel(&s, tools))
+			err = p.Record(pr.askModel(&s, tools))
 		}
 		if err != nil { // a question that was not asked is not evidence
 			why := display.Truncate(err.Error(), 500)
@@ -52,7 +52,7 @@ func (pr semanticProbe) semantics() {
 	}
 	a := pr.run.Options.Asking
 	a.Progress = func(name string) {
-		pr.run.Phase("asking the judge: "+name, len(pr.run.Catalog.Operations), len(pr.run.Catalog.Operations))
+		pr.run.ReportPhase("asking the judge: "+name, len(pr.run.Catalog.Operations), len(pr.run.Catalog.Operations))
 	}
 	semantic.JudgeAnswers(pr.run.Caller.Ctx, pr.run.Evidence, a)
 }
@@ -100,11 +100,11 @@ func (pr semanticProbe) askModel(s *evidence.SemanticCase, tools []llm.Tool) err
 // rehearse answers a model's call. A documented call that only reads is carried out;
 // any other call is recorded and not carried out, in every mode.
 func (pr semanticProbe) rehearse(call llm.Call) string {
-	if pr.run.Catalog.ToolNamed(call.Name).Name == "" {
-		return rehearsedAnswer("NOT_FOUND_OPERATION", "There is no such tool.")
+	if pr.run.Catalog.FindTool(call.Name).Name == "" {
+		return makeRehearsedAnswer("NOT_FOUND_OPERATION", "There is no such tool.")
 	}
 	if call.Arguments.Kind() != jsonv.KindObject {
-		return rehearsedAnswer("VALIDATION_INVALID_TYPE",
+		return makeRehearsedAnswer("VALIDATION_INVALID_TYPE",
 			"The arguments of the call must be a single JSON object that is not too long.")
 	}
 	parts := []jsonv.Value{call.Arguments}
@@ -123,28 +123,28 @@ func (pr semanticProbe) rehearse(call llm.Call) string {
 	if r.Number == 0 {
 		return "the call was not sent: " + r.Cause.Error()
 	}
-	return display.Truncate(pr.run.Caller.Noted(r).String(), 20_000)
+	return display.Truncate(pr.run.Caller.RedactAnswer(r).String(), 20_000)
 }
 
 // refuseRehearsal returns the answer to a request that is not sent, "" if it may be.
 func (pr semanticProbe) refuseRehearsal(part jsonv.Value) string {
 	name := part.Lookup("operation")
-	op := pr.run.Catalog.Op(name.Text())
+	op := pr.run.Catalog.FindOperation(name.Text())
 	switch {
 	case name.Kind() != jsonv.KindString:
-		return rehearsedAnswer("VALIDATION_MISSING_PARAM", "The arguments of the call have to name an operation, a text.")
+		return makeRehearsedAnswer("VALIDATION_MISSING_PARAM", "The arguments of the call have to name an operation, a text.")
 	case op == nil && name.Text() != "introspect":
-		return rehearsedAnswer("NOT_FOUND_OPERATION", "The introspection lists no such operation.")
+		return makeRehearsedAnswer("NOT_FOUND_OPERATION", "The introspection lists no such operation.")
 	}
-	acts := op != nil && (op.Risk != catalog.RiskRead || pr.run.Gate.Barred(op) != "")
+	acts := op != nil && (op.Risk != catalog.RiskRead || pr.run.Gate.ExplainBarred(op) != "")
 	if acts || smugglesOperation(op, part.Lookup("params")) {
-		return rehearsedAnswer("PERMISSION_DENIED", "This is a rehearsal: the call was noted and not carried out.")
+		return makeRehearsedAnswer("PERMISSION_DENIED", "This is a rehearsal: the call was noted and not carried out.")
 	}
 	return ""
 }
 
-// rehearsedAnswer returns the answer to a model's call that was not sent.
-func rehearsedAnswer(code, message string) string {
+// makeRehearsedAnswer returns the answer to a model's call that was not sent.
+func makeRehearsedAnswer(code, message string) string {
 	return jsonv.ObjectOf(
 		"success", false, "error", jsonv.ObjectOf("code", code, "message", message),
 	).String()
@@ -154,13 +154,13 @@ func rehearsedAnswer(code, message string) string {
 // careless adapter may confuse with the requested one.
 func smugglesOperation(op *catalog.Operation, params jsonv.Value) bool {
 	return slices.ContainsFunc([]string{"operation", "operations"}, func(key string) bool {
-		return !params.Lookup(key).IsAbsent() && (op == nil || op.Param(key) == nil)
+		return !params.Lookup(key).IsAbsent() && (op == nil || op.FindParam(key) == nil)
 	})
 }
 
-// scenarios builds the questions of the four families (S 5.3): discovery, field
+// buildScenarios builds the questions of the four families (S 5.3): discovery, field
 // selection, understanding an error, choosing an operation.
-func (pr semanticProbe) scenarios() (all []evidence.SemanticCase) {
+func (pr semanticProbe) buildScenarios() (all []evidence.SemanticCase) {
 	families := []func() *evidence.SemanticCase{
 		pr.askForCreates, pr.askForFields, pr.askAboutError, pr.askForOperation,
 	}
@@ -199,8 +199,8 @@ func (pr semanticProbe) askForCreates() *evidence.SemanticCase {
 // askForFields asks how to get a part of an answer; nil if no operation offers that.
 func (pr semanticProbe) askForFields() *evidence.SemanticCase {
 	for _, op := range pr.run.Catalog.Operations {
-		keys := catalog.ScalarKeys(catalog.Sample(pr.run.Base[op.Name].Data()))
-		if op.Category != "READ" || op.Param("fields") == nil || len(keys) < 2 {
+		keys := catalog.ListScalarKeys(catalog.Sample(pr.run.Base[op.Name].Data()))
+		if op.Category != "READ" || op.FindParam("fields") == nil || len(keys) < 2 {
 			continue
 		}
 		question := fmt.Sprintf("You need nothing but %s and %s of what %s answers. How do you ask for just these?",
@@ -208,7 +208,7 @@ func (pr semanticProbe) askForFields() *evidence.SemanticCase {
 		return &evidence.SemanticCase{
 			Name:               "Field selection: " + op.Name,
 			Question:           question,
-			Facts:              op.Name + " takes the parameter fields: " + op.Param("fields").Doc,
+			Facts:              op.Name + " takes the parameter fields: " + op.FindParam("fields").Doc,
 			RequiredPatterns:   []string{"fields"},
 			PhraseGroups:       [][]string{{keys[0]}, {keys[1]}},
 			ExpectedParameters: []string{"fields"},
@@ -221,7 +221,7 @@ func (pr semanticProbe) askForFields() *evidence.SemanticCase {
 func (pr semanticProbe) askAboutError() *evidence.SemanticCase {
 	for _, m := range pr.run.Evidence.MissingRequired {
 		text := evidence.Message(m.Response).Text()
-		if m.Operation == "introspect" || !evidence.Refused(m.Response) || text == "" {
+		if m.Operation == "introspect" || !evidence.IsRefused(m.Response) || text == "" {
 			continue
 		}
 		question := fmt.Sprintf("You called %s and got this error: %s\nWhat was wrong, and what do you do?",

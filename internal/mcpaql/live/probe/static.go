@@ -25,7 +25,7 @@ func (pr Description) CheckTools() {
 	for _, t := range pr.Run.Catalog.Tools {
 		pr.Run.Rows.Count("tools")
 		if catalog.ToolName().FindString(t.Name) == "" || !strings.Contains(t.Name, "mcp_aql") {
-			pr.Run.Rows.Fail("tools.name", none, "%s is not named like an MCP-AQL tool", evidence.Quoted(t.Name))
+			pr.Run.Rows.Fail("tools.name", none, "%s is not named like an MCP-AQL tool", evidence.Quote(t.Name))
 		}
 		if !strings.Contains(strings.ToLower(t.Description), "introspect") {
 			pr.Run.Rows.Fail("tools.description", none, "the description of %s does not mention introspect", t.Name)
@@ -79,9 +79,9 @@ func (pr Description) findHidden(t catalog.Tool) {
 		}
 	}
 	for _, name := range append(mentioned, t.Schema.Lookup("properties", "operation", "enum").Texts()...) {
-		if len(pr.Run.Catalog.Operations) > 0 && pr.Run.Catalog.Op(name) == nil {
+		if len(pr.Run.Catalog.Operations) > 0 && pr.Run.Catalog.FindOperation(name) == nil {
 			pr.Run.Rows.Fail("consistency.hidden", guard.Reply{},
-				"%s names the operation %s, which is not listed", t.Name, evidence.Excerpt(name, 60))
+				"%s names the operation %s, which is not listed", t.Name, evidence.QuoteStart(name, 60))
 		}
 	}
 }
@@ -96,7 +96,7 @@ func (pr Description) CheckOperations() {
 		pr.Run.Rows.Count("operation-names")
 		pr.Run.Rows.Count("consistency")
 		if !evidence.SnakeCase().MatchString(op.Name) {
-			pr.Run.Rows.Fail("operation-names.snake", none, "%s is not snake_case", evidence.Excerpt(op.Name, 60))
+			pr.Run.Rows.Fail("operation-names.snake", none, "%s is not snake_case", evidence.QuoteStart(op.Name, 60))
 		}
 		if want := catalog.ReservedOperations[op.Name]; want != "" && op.Category != want {
 			pr.Run.Rows.Fail("consistency.reserved", none,
@@ -112,15 +112,15 @@ func (pr Description) CheckOperations() {
 			a, b := op.Info.Lookup(key).Text(), op.Detail.Lookup(key).Text()
 			if !strings.EqualFold(a, b) {
 				pr.Run.Rows.Fail("consistency.category", none,
-					"the %s of %s is %s in the list and %s in its detail", key, op.Name, evidence.Excerpt(a, 40), evidence.Excerpt(b, 40))
+					"the %s of %s is %s in the list and %s in its detail", key, op.Name, evidence.QuoteStart(a, 40), evidence.QuoteStart(b, 40))
 			}
 		}
-		if tool := op.Detail.Lookup("mcpTool").Text(); tool != "" && pr.Run.Catalog.ToolNamed(tool).Name == "" {
+		if tool := op.Detail.Lookup("mcpTool").Text(); tool != "" && pr.Run.Catalog.FindTool(tool).Name == "" {
 			pr.Run.Rows.Fail("consistency.tool", none,
-				"the detail of %s names the tool %s, which is not listed", op.Name, evidence.Excerpt(tool, 60))
+				"the detail of %s names the tool %s, which is not listed", op.Name, evidence.QuoteStart(tool, 60))
 		}
 	}
-	if len(pr.Run.Catalog.Operations) > 0 && pr.Run.Catalog.Op("introspect") == nil {
+	if len(pr.Run.Catalog.Operations) > 0 && pr.Run.Catalog.FindOperation("introspect") == nil {
 		pr.Run.Rows.Fail("consistency.introspect", none, "introspect is not in the list")
 	}
 }
@@ -140,7 +140,7 @@ func (pr Description) crossCutting() {
 		var first *catalog.Parameter
 		var firstOp string
 		for _, op := range pr.Run.Catalog.Operations {
-			p := op.Param(name)
+			p := op.FindParam(name)
 			if p == nil || op.Category != "READ" || op.Name == "introspect" {
 				continue
 			}
@@ -153,7 +153,7 @@ func (pr Description) crossCutting() {
 			sameDefault := jsonv.Equal(p.Schema.Lookup("default"), first.Schema.Lookup("default"))
 			if !strings.EqualFold(p.Type, first.Type) || p.Required != first.Required || !sameDefault {
 				pr.Run.Rows.Fail("cross-cutting.alike", guard.Reply{},
-					"%s is described differently by %s and %s", evidence.Quoted(name), firstOp, op.Name)
+					"%s is described differently by %s and %s", evidence.Quote(name), firstOp, op.Name)
 			}
 		}
 	}
@@ -164,7 +164,7 @@ func (pr Description) crossCutting() {
 
 // CheckType checks a type's detail against its kind (INT 3.6).
 func (pr Description) CheckType(t *catalog.NamedType, r guard.Reply) {
-	if !r.Sent() {
+	if !r.WasSent() {
 		return
 	}
 	pr.Run.Rows.Count("consistency")
@@ -180,7 +180,7 @@ func (pr Description) CheckType(t *catalog.NamedType, r guard.Reply) {
 	}
 	if list := t.Detail.Lookup(part); list.Kind() != jsonv.KindArray || list.Len() == 0 {
 		pr.Run.Rows.Fail("consistency.type-detail", r,
-			"the detail of the %s %s has no %s", t.Kind, evidence.Excerpt(t.Name, 60), part)
+			"the detail of the %s %s has no %s", t.Kind, evidence.QuoteStart(t.Name, 60), part)
 	}
 }
 
@@ -240,14 +240,14 @@ func isRead(op *catalog.Operation) bool { return op.Category == "READ" }
 func (pr UnseenRows) lacksParameters(about func(*catalog.Operation) bool) string {
 	var silent []string
 	for _, op := range pr.Run.Catalog.Operations {
-		if op.Silent() && about(op) {
+		if op.IsSilent() && about(op) {
 			silent = append(silent, op.Name)
 		}
 	}
 	if len(silent) == 0 {
 		return ""
 	}
-	return "the details do not say which parameters there are: of " + evidence.Several(silent)
+	return "the details do not say which parameters there are: of " + evidence.JoinFirst(silent)
 }
 
 const noFreeObject = "no resource has a field that takes any object"
@@ -257,7 +257,7 @@ func (pr UnseenRows) limitsValues(op *catalog.Operation) bool {
 		return true
 	}
 	return slices.ContainsFunc(op.Params, func(p catalog.Parameter) bool {
-		return len(pr.Run.Catalog.Wrong(p)) > 0
+		return len(pr.Run.Catalog.MakeWrong(p)) > 0
 	})
 }
 
@@ -280,7 +280,7 @@ func (pr UnseenRows) settleDates() {
 			look(p.Name, p.Type, p.Schema.Lookup("format").Text())
 		}
 	}
-	for _, name := range evidence.SortedKeys(pr.Run.Catalog.Types) {
+	for _, name := range evidence.ListKeys(pr.Run.Catalog.Types) {
 		for _, f := range pr.Run.Catalog.Types[name].Detail.Lookup("fields").Elems() {
 			look(f.Lookup("name").Text(), f.Lookup("type").Text(), f.Lookup("format").Text())
 		}
@@ -293,6 +293,6 @@ func (pr UnseenRows) settleDates() {
 		t.NotApplicable = "introspection documents no date, and no response contained one"
 		return
 	}
-	t.Incomplete = "no response contained " + evidence.Several(documented) + ", which introspection documents; " +
+	t.Incomplete = "no response contained " + evidence.JoinFirst(documented) + ", which introspection documents; " +
 		"--values selects what to read, and --mode write creates items"
 }

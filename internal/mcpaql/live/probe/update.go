@@ -17,22 +17,22 @@ import (
 
 var bookkeeping = evidence.Pattern(`(?i)^(updated|modified|last_|version|etag|revision)`)
 
-// change sends an update with some input, in the documented form.
-func (pr cycleProbe) change(y *guard.Cycle, input jsonv.Value) guard.Reply {
-	params := y.Thing.Naming(y.Update, jsonv.Object())
-	if y.Update.Param("input") != nil {
+// sendUpdate sends an update with some input, in the documented form.
+func (pr cycleProbe) sendUpdate(y *guard.Cycle, input jsonv.Value) guard.Reply {
+	params := y.Thing.AddNaming(y.Update, jsonv.Object())
+	if y.Update.FindParam("input") != nil {
 		return pr.run.Keeper.Attempt(y.Update, params.With("input", input))
 	}
-	return pr.run.Keeper.Attempt(y.Update, evidence.Merged(params, input))
+	return pr.run.Keeper.Attempt(y.Update, evidence.Merge(params, input))
 }
 
-func (pr cycleProbe) updates(y *guard.Cycle) {
-	if y.Update.IDParam() == nil && !pr.run.Catalog.AtMostOne(y.Create) {
+func (pr cycleProbe) testUpdates(y *guard.Cycle) {
+	if y.Update.FindIDParam() == nil && !pr.run.Catalog.HasAtMostOne(y.Create) {
 		return
 	}
 	pr.run.Rows.Tests["input"].Incomplete = ""
 	pr.run.Rows.Count("input")
-	if y.Update.Param("input") == nil {
+	if y.Update.FindParam("input") == nil {
 		pr.run.Rows.Fail("input.documented", guard.Reply{},
 			"%s accepts its fields next to the identifier; D 4.5 requires an object called input", y.Update.Name)
 	}
@@ -44,10 +44,10 @@ func (pr cycleProbe) updates(y *guard.Cycle) {
 		pr.run.Rows.Skip("update", y.Update.Name, "", "no field was found that could be updated")
 		return
 	}
-	r := pr.change(y, jsonv.ObjectOf(target, value))
-	if !r.OK() {
-		if r.Sent() {
-			pr.run.Rows.Skip("update", y.Update.Name, target, "the update did not succeed: "+r.Brief())
+	r := pr.sendUpdate(y, jsonv.ObjectOf(target, value))
+	if !r.IsOK() {
+		if r.WasSent() {
+			pr.run.Rows.Skip("update", y.Update.Name, target, "the update did not succeed: "+r.FormatBrief())
 		}
 		return
 	}
@@ -55,15 +55,15 @@ func (pr cycleProbe) updates(y *guard.Cycle) {
 		_, now := y.Place(r)
 		return jsonv.Equal(now.Lookup(target), value)
 	})
-	if !after.Sent() {
+	if !after.WasSent() {
 		return
 	}
 	prefix, now := y.Place(after)
-	unsteady := pr.unsteady(y, thing, now, value)
-	f := evidence.FieldsCase{Name: y.Update.Name + " of " + target, ReadResponse: pr.run.Caller.Noted(after), Call: after.Number}
+	unsteady := pr.findUnsteady(y, thing, now, value)
+	f := evidence.FieldsCase{Name: y.Update.Name + " of " + target, ReadResponse: pr.run.Caller.RedactAnswer(after), Call: after.Number}
 	f.Fields = append(f.Fields, expectStored(after, f.ReadResponse, prefix+"."+target, value))
 	for k, v := range thing.Members() {
-		if k == target || unsteady[k] || strings.Contains(k, ".") || evidence.SecretKey(k) {
+		if k == target || unsteady[k] || strings.Contains(k, ".") || evidence.IsSecretKey(k) {
 			continue
 		}
 		if !bookkeeping().MatchString(k) && !change.VolatileKey().MatchString(k) {
@@ -71,14 +71,14 @@ func (pr cycleProbe) updates(y *guard.Cycle) {
 		}
 	}
 	pr.run.Evidence.Updates = append(pr.run.Evidence.Updates, f)
-	pr.inputContract(y)
-	pr.merges(y)
+	pr.testInputContract(y)
+	pr.testMerges(y)
 	pr.readOnly(y)
 }
 
-// unsteady returns the fields that an update did not set and that still differ after
+// findUnsteady returns the fields that an update did not set and that still differ after
 // it, because they change by themselves or derive from the field that was set.
-func (pr cycleProbe) unsteady(y *guard.Cycle, before, after, value jsonv.Value) map[string]bool {
+func (pr cycleProbe) findUnsteady(y *guard.Cycle, before, after, value jsonv.Value) map[string]bool {
 	out, differ := map[string]bool{}, false
 	for k, v := range before.Members() {
 		if now := after.Lookup(k); !jsonv.Equal(v, now) && y.Params.Lookup(k).IsAbsent() {
@@ -104,13 +104,13 @@ func (pr cycleProbe) unsteady(y *guard.Cycle, before, after, value jsonv.Value) 
 func (pr cycleProbe) updateTarget(y *guard.Cycle, thing jsonv.Value) (string, jsonv.Value) {
 	for _, required := range []bool{true, false} {
 		for _, p := range y.Create.Params {
-			if p.Required != required || p.Sensitive || pr.run.Catalog.JSONKind(p) != "string" {
+			if p.Required != required || p.Sensitive || pr.run.Catalog.FindJSONKind(p) != "string" {
 				continue
 			}
 			if thing.Lookup(p.Name).Kind() != jsonv.KindString {
 				continue
 			}
-			v, err := pr.run.Maker.Value(y.Create, p, "after_"+p.Name)
+			v, err := pr.run.Maker.MakeValue(y.Create, p, "after_"+p.Name)
 			if err == nil && !jsonv.Equal(v, thing.Lookup(p.Name)) {
 				return p.Name, v
 			}
@@ -119,32 +119,32 @@ func (pr cycleProbe) updateTarget(y *guard.Cycle, thing jsonv.Value) (string, js
 	return "", jsonv.Value{}
 }
 
-// inputContract sends updates whose input is missing or wrong (D 4.5.3).
-func (pr cycleProbe) inputContract(y *guard.Cycle) {
-	if y.Update.Param("input") == nil {
+// testInputContract sends updates whose input is missing or wrong (D 4.5.3).
+func (pr cycleProbe) testInputContract(y *guard.Cycle) {
+	if y.Update.FindParam("input") == nil {
 		return
 	}
-	id := y.Thing.Naming(y.Update, jsonv.Object())
+	id := y.Thing.AddNaming(y.Update, jsonv.Object())
 	for _, bad := range []struct {
 		what   string
 		params jsonv.Value
 	}{{"without input", id}, {"with a text as input", id.With("input", jsonv.String("x"))}} {
-		if r := pr.run.Keeper.Attempt(y.Update, bad.params); r.OK() {
+		if r := pr.run.Keeper.Attempt(y.Update, bad.params); r.IsOK() {
 			pr.run.Rows.Fail("input.required", r, "%s %s succeeds", y.Update.Name, bad.what)
 		}
 	}
 	r := pr.run.Keeper.Attempt(y.Update, id.With("input", jsonv.ObjectOf(evidence.ProbeName, "x")))
 	switch {
-	case r.OK():
+	case r.IsOK():
 		pr.run.Rows.Fail("input.unknown", r, "%s ignores an unknown field of input", y.Update.Name)
-	case r.Refused() && r.Code() != "VALIDATION_UNKNOWN_FIELD":
+	case r.IsRefused() && r.Code() != "VALIDATION_UNKNOWN_FIELD":
 		pr.run.Rows.Fail("input.code", r,
-			"%s refuses an unknown field of input with another code: %s", y.Update.Name, r.Brief())
+			"%s refuses an unknown field of input with another code: %s", y.Update.Name, r.FormatBrief())
 	}
 }
 
-// merges tests nested objects, lists and null (D 4.5.1, 4.5.2).
-func (pr cycleProbe) merges(y *guard.Cycle) {
+// testMerges tests nested objects, lists and null (D 4.5.1, 4.5.2).
+func (pr cycleProbe) testMerges(y *guard.Cycle) {
 	t := pr.run.Rows.Tests["merge"]
 	for _, p := range y.Create.Params {
 		if y.Params.Lookup(p.Name, "zz_one").IsAbsent() {
@@ -154,31 +154,31 @@ func (pr cycleProbe) merges(y *guard.Cycle) {
 			continue // create-read reports it
 		}
 		t.Cases++
-		r := pr.change(y, jsonv.ObjectOf(p.Name, jsonv.From(map[string]any{
+		r := pr.sendUpdate(y, jsonv.ObjectOf(p.Name, jsonv.From(map[string]any{
 			"zz_one":  map[string]any{"a": 3},
 			"zz_list": []any{9},
 			"zz_text": nil,
 		})))
-		if !r.OK() {
-			if r.Sent() {
+		if !r.IsOK() {
+			if r.WasSent() {
 				pr.run.Rows.Fail("merge.accepted", r,
-					"%s refuses a partial object for %s: %s", y.Update.Name, evidence.Quoted(p.Name), r.Brief())
+					"%s refuses a partial object for %s: %s", y.Update.Name, evidence.Quote(p.Name), r.FormatBrief())
 			}
 			continue
 		}
 		back := pr.readBack(y)
-		if !back.Sent() {
+		if !back.WasSent() {
 			return
 		}
 		_, now := y.Place(back)
 		got := now.Lookup(p.Name)
 		if b, _ := got.Lookup("zz_one", "b").Int64(); b != 2 {
 			pr.run.Rows.Fail("merge.nested", back,
-				"%s: an update of one member of %s removes the others", y.Update.Name, evidence.Quoted(p.Name+".zz_one"))
+				"%s: an update of one member of %s removes the others", y.Update.Name, evidence.Quote(p.Name+".zz_one"))
 		}
 		if !jsonv.Equal(got.Lookup("zz_list"), jsonv.Array(jsonv.Int(9))) {
 			pr.run.Rows.Fail("merge.list", back,
-				"%s: a list is not replaced: expected [9], got %s", y.Update.Name, evidence.Brief(got.Lookup("zz_list")))
+				"%s: a list is not replaced: expected [9], got %s", y.Update.Name, evidence.FormatBrief(got.Lookup("zz_list")))
 		}
 		if _, there := got.Get("zz_text"); there {
 			pr.run.Rows.Fail("merge.null", back, "%s: null does not remove a member", y.Update.Name)
@@ -201,7 +201,7 @@ func (pr cycleProbe) readOnly(y *guard.Cycle) {
 	_, thing := y.Place(before)
 	tried := 0
 	for name, v := range thing.Members() {
-		if tried == 2 || y.Create.Param(name) != nil || v.Kind() != jsonv.KindString {
+		if tried == 2 || y.Create.FindParam(name) != nil || v.Kind() != jsonv.KindString {
 			continue
 		}
 		if bookkeeping().MatchString(name) || jsonv.Equal(v, y.Thing.ID) {
@@ -212,23 +212,23 @@ func (pr cycleProbe) readOnly(y *guard.Cycle) {
 		if n, err := strconv.Atoi(v.Text()); err == nil {
 			other = jsonv.String(strconv.Itoa(n + 1))
 		}
-		pr.changeForbidden(y, "read-only", name, pr.saidOf(y, name, readOnlyWords), v, other)
+		pr.tryForbidden(y, "read-only", name, pr.isSaidOf(y, name, readOnlyWords), v, other)
 	}
 }
 
-// changeForbidden tries to change a field that must not change, and records the case. kept
+// tryForbidden tries to change a field that must not change, and records the case. kept
 // reports whether the update succeeded and changed nothing; heard is false if the outcome
 // is not known.
-func (pr cycleProbe) changeForbidden(
+func (pr cycleProbe) tryForbidden(
 	y *guard.Cycle, kind, name string, documented bool, v, other jsonv.Value,
 ) (r guard.Reply, kept, heard bool) {
-	if r = pr.change(y, jsonv.ObjectOf(name, other)); !r.Sent() {
+	if r = pr.sendUpdate(y, jsonv.ObjectOf(name, other)); !r.WasSent() {
 		return r, false, false
 	}
-	response := pr.run.Caller.Noted(r)
-	if r.OK() {
+	response := pr.run.Caller.RedactAnswer(r)
+	if r.IsOK() {
 		back := pr.readBack(y)
-		if !back.Sent() {
+		if !back.WasSent() {
 			return r, false, false
 		}
 		_, now := y.Place(back)
@@ -261,38 +261,38 @@ func (pr cycleProbe) appendOnly(y *guard.Cycle) {
 	}
 	_, thing := y.Place(pr.readBack(y))
 	for name, v := range thing.Members() {
-		documented := pr.saidOf(y, name, appendOnlyWords)
+		documented := pr.isSaidOf(y, name, appendOnlyWords)
 		if !documented && !slices.Contains(pr.run.Options.AppendOnly, y.Update.Name+":"+name) || v.Kind() == jsonv.KindNull {
 			continue
 		}
 		t.NotApplicable, t.Incomplete = "", "no update of append-only data got a response"
-		other := jsonv.String(catalog.Marker(pr.run.Options.RunID) + "rewritten")
+		other := jsonv.String(catalog.MakeMarker(pr.run.Options.RunID) + "rewritten")
 		if v.Kind() != jsonv.KindString {
 			other = jsonv.Array()
 		}
-		r, kept, heard := pr.changeForbidden(y, "append-only", name, documented, v, other)
+		r, kept, heard := pr.tryForbidden(y, "append-only", name, documented, v, other)
 		if !heard {
 			continue
 		}
 		pr.run.Rows.Count("append-only")
-		shown := evidence.Excerpt(name, 60)
+		shown := evidence.QuoteStart(name, 60)
 		switch {
 		case kept:
 			pr.run.Rows.Fail("append-only.silent", r,
 				"%s accepts a change of the append-only %s and ignores it", y.Update.Name, shown)
-		case r.OK():
+		case r.IsOK():
 			pr.run.Rows.Fail("append-only.refused", r, "%s changes the append-only %s", y.Update.Name, shown)
 		case !appendOnlyWords().MatchString(r.Message()):
 			pr.run.Rows.Fail("append-only.says", r,
-				"%s refuses to change %s and does not state that it is append-only: %s", y.Update.Name, shown, r.Brief())
+				"%s refuses to change %s and does not state that it is append-only: %s", y.Update.Name, shown, r.FormatBrief())
 		}
 	}
 }
 
-// saidOf reports whether the documentation of a field, in an operation or in the type of
+// isSaidOf reports whether the documentation of a field, in an operation or in the type of
 // the resource, or a text that names it contains certain words.
-func (pr cycleProbe) saidOf(y *guard.Cycle, name string, words func() *regexp.Regexp) bool {
-	said := func(text string) bool { return words().MatchString(text) && evidence.Names(text, name) }
+func (pr cycleProbe) isSaidOf(y *guard.Cycle, name string, words func() *regexp.Regexp) bool {
+	said := func(text string) bool { return words().MatchString(text) && evidence.ContainsName(text, name) }
 	for _, op := range []*catalog.Operation{y.Create, y.Update} {
 		describes := func(p catalog.Parameter) bool {
 			return said(p.Doc) || p.Name == name && words().MatchString(p.Doc)
@@ -301,15 +301,15 @@ func (pr cycleProbe) saidOf(y *guard.Cycle, name string, words func() *regexp.Re
 			return true
 		}
 	}
-	t := pr.resourceType(y)
+	t := pr.findResourceType(y)
 	return t != nil && slices.ContainsFunc(t.Detail.Lookup("fields").List(), func(f jsonv.Value) bool {
 		return f.Lookup("name").Text() == name && words().MatchString(f.Lookup("description").Text())
 	})
 }
 
-// resourceType returns the type of the resource, as named by the operations that
+// findResourceType returns the type of the resource, as named by the operations that
 // return it, or nil if none of them names one.
-func (pr cycleProbe) resourceType(y *guard.Cycle) *catalog.NamedType {
+func (pr cycleProbe) findResourceType(y *guard.Cycle) *catalog.NamedType {
 	for _, op := range []*catalog.Operation{y.Get, y.Create, y.Update} {
 		if op == nil {
 			continue

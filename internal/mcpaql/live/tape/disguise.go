@@ -57,51 +57,51 @@ func (d *disguise) give(v jsonv.Value) {
 	}
 }
 
-// message returns a message, or a part of one, in the form in which it may be stored:
+// disguiseMessage returns a message, or a part of one, in the form in which it may be stored:
 // unchanged if it contains no secret. ours reports whether the run created it.
-func (d *disguise) message(raw []byte, ours bool) []byte {
+func (d *disguise) disguiseMessage(raw []byte, ours bool) []byte {
 	v, err := jsonv.Parse(raw)
 	if err != nil {
 		return d.mask.Bytes(raw)
 	}
-	if out := d.value(v, ours, false); out.String() != v.String() {
+	if out := d.disguiseValue(v, ours, false); out.String() != v.String() {
 		return out.Append(nil)
 	}
 	return raw
 }
 
-// value replaces the secrets in a value; covered reports whether it is under the key of
+// disguiseValue replaces the secrets in a value; covered reports whether it is under the key of
 // one.
-func (d *disguise) value(v jsonv.Value, ours, covered bool) jsonv.Value {
+func (d *disguise) disguiseValue(v jsonv.Value, ours, covered bool) jsonv.Value {
 	switch v.Kind() {
 	case jsonv.KindString:
-		return jsonv.String(d.text(v.Text(), ours, covered))
+		return jsonv.String(d.disguiseText(v.Text(), ours, covered))
 	case jsonv.KindNumber:
 		n := v.String()
 		if covered && d.isSecret(n, ours) {
-			if other, err := jsonv.Parse([]byte(d.form(n))); err == nil {
+			if other, err := jsonv.Parse([]byte(d.makeSimilar(n))); err == nil {
 				return other
 			}
 		}
 	}
 	return v.Map(func(k string, e jsonv.Value) (string, jsonv.Value) {
-		secret := v.Kind() == jsonv.KindObject && (d.sensitive[k] || evidence.SecretMember(k, e))
-		return d.mask.String(k), d.value(e, ours, covered || secret)
+		secret := v.Kind() == jsonv.KindObject && (d.sensitive[k] || evidence.IsSecretMember(k, e))
+		return d.mask.String(k), d.disguiseValue(e, ours, covered || secret)
 	})
 }
 
-func (d *disguise) text(s string, ours, covered bool) string {
+func (d *disguise) disguiseText(s string, ours, covered bool) string {
 	if other, known := d.known[s]; known && (covered || len(s) >= minKnown) {
 		return other
 	}
 	if covered && s != "" && d.isSecret(s, ours) {
-		d.known[s] = d.form(s)
+		d.known[s] = d.makeSimilar(s)
 		return d.known[s]
 	}
 	// An answer is usually JSON in a text.
 	if inner := strings.TrimSpace(s); strings.HasPrefix(inner, "{") || strings.HasPrefix(inner, "[") {
 		if v, err := jsonv.Parse([]byte(inner)); err == nil {
-			if other := d.value(v, ours, covered).String(); other != v.String() {
+			if other := d.disguiseValue(v, ours, covered).String(); other != v.String() {
 				return other
 			}
 			return s
@@ -118,9 +118,9 @@ func (d *disguise) isSecret(s string, ours bool) bool {
 	return !d.made[s]
 }
 
-// form returns another text of the same form: letters for letters, digits for digits.
+// makeSimilar returns another text of the same form: letters for letters, digits for digits.
 // The prefix that identifies a confirmation token stays.
-func (d *disguise) form(s string) string {
+func (d *disguise) makeSimilar(s string) string {
 	prefix := ""
 	for _, p := range []string{"conf_", "quota_continue_"} {
 		if strings.HasPrefix(s, p) {

@@ -65,7 +65,7 @@ type violation struct {
 	Says string `json:"says"`
 }
 
-func violations(list []violation) []protocol.Violation {
+func readViolations(list []violation) []protocol.Violation {
 	return lists.Map(list, func(v violation) protocol.Violation { return protocol.Violation{Kind: v.Kind, Msg: v.Says} })
 }
 
@@ -101,7 +101,7 @@ func Create(path string, h cassette.Header, about About, secrets []string) (*cas
 type Recording struct {
 	*cassette.Cassette
 	About
-	Values jsonv.Value // see [Tape.Introspected]
+	Values jsonv.Value // see [Tape.SetSecrets]
 
 	events []*event
 }
@@ -126,7 +126,7 @@ func Open(path string) (*Recording, error) {
 
 func (rec *Recording) read() error {
 	if err := json.Unmarshal(rec.Note, &rec.About); err != nil || rec.RunID == "" {
-		return rec.wrong(1, "the cassette is not one of a live run; record the run with --record")
+		return rec.newError(1, "the cassette is not one of a live run; record the run with --record")
 	}
 	var frames []cassette.Frame
 	last, line := &event{}, 1
@@ -138,10 +138,10 @@ func (rec *Recording) read() error {
 		}
 		last = &event{session: f.Session, line: f.Line, begin: f.At, over: f.At, frames: frames}
 		if err := json.Unmarshal(f.Note, last); err != nil {
-			return rec.wrong(f.Line, "the note cannot be read: %s", err)
+			return rec.newError(f.Line, "the note cannot be read: %s", err)
 		}
 		if len(frames) != last.Messages {
-			return rec.wrong(f.Line, "the recording was changed: expected %d messages before this line, got %d; record the run again", last.Messages, len(frames))
+			return rec.newError(f.Line, "the recording was changed: expected %d messages before this line, got %d; record the run again", last.Messages, len(frames))
 		}
 		if len(frames) > 0 {
 			last.begin, last.line, frames = frames[0].At, frames[0].Line, nil
@@ -152,12 +152,12 @@ func (rec *Recording) read() error {
 		}
 	}
 	if last.Event != ending {
-		return rec.wrong(line, "the recording is not complete: its run was killed, or the file was cut; record the run again")
+		return rec.newError(line, "the recording is not complete: its run was killed, or the file was cut; record the run again")
 	}
 	return nil
 }
 
-func (rec *Recording) wrong(line int, format string, args ...any) *cassette.Error {
+func (rec *Recording) newError(line int, format string, args ...any) *cassette.Error {
 	return &cassette.Error{File: rec.File, Line: line, Says: fmt.Sprintf(format, args...)}
 }
 
@@ -175,7 +175,7 @@ func (s *Session) Do(ctx context.Context, call mcp.Call) (x *mcp.Exchange) {
 	t, e := s.t, &event{Event: calling, Method: call.Method, session: s.e.session}
 	if t.o.Replay != nil {
 		var err error
-		if e, err = s.recordedEvent(call); err == nil {
+		if e, err = s.findEvent(call); err == nil {
 			t.replay(e.Ends, false)
 			x, err = t.exchange(e)
 		}
@@ -183,14 +183,14 @@ func (s *Session) Do(ctx context.Context, call mcp.Call) (x *mcp.Exchange) {
 			return &mcp.Exchange{Method: call.Method, Cause: err}
 		}
 	} else {
-		t.live(e, func() time.Duration {
+		t.runEvent(e, func() time.Duration {
 			x = s.s.Do(ctx, call)
-			t.messages(e, x)
+			t.addMessages(e, x)
 			s.note(e, x)
 			return x.Elapsed
 		})
 	}
-	s.seen = append(s.seen, violations(e.Late)...)
+	s.seen = append(s.seen, readViolations(e.Late)...)
 	if e.Died != "" {
 		s.dead = errors.New(e.Died)
 	}
@@ -213,8 +213,8 @@ func (s *Session) note(e *event, x *mcp.Exchange) {
 	}
 }
 
-// recordedEvent returns the recording of a call.
-func (s *Session) recordedEvent(call mcp.Call) (*event, error) {
+// findEvent returns the recording of a call.
+func (s *Session) findEvent(call mcp.Call) (*event, error) {
 	t := s.t
 	if t.err != nil {
 		return nil, t.err
@@ -224,7 +224,7 @@ func (s *Session) recordedEvent(call mcp.Call) (*event, error) {
 		v, _ := jsonv.Parse(raw)
 		return t.o.Replay.Compared(v)
 	}
-	sent := params(t.veil.message(call.Params, true))
+	sent := params(t.veil.disguiseMessage(call.Params, true))
 	request := cassette.ShownRequest(call.Method, sent)
 	if e == nil {
 		return nil, t.fail(nil, "the recording has no response to %s, which is called here", request)
@@ -248,7 +248,7 @@ func (s *Session) recordedEvent(call mcp.Call) (*event, error) {
 
 // exchange returns the recorded exchange.
 func (t *Tape) exchange(e *event) (*mcp.Exchange, error) {
-	x := &mcp.Exchange{Method: e.Method, Elapsed: e.over - e.begin, Violations: violations(e.Violations), Dropped: e.Dropped}
+	x := &mcp.Exchange{Method: e.Method, Elapsed: e.over - e.begin, Violations: readViolations(e.Violations), Dropped: e.Dropped}
 	if e.Failed != nil {
 		x.Cause = e.Failed
 	}
@@ -282,8 +282,8 @@ func (s *Session) TakeViolations() []protocol.Violation {
 	return taken
 }
 
-// Alive reports whether calls can still be answered.
-func (s *Session) Alive() bool { return s.dead == nil }
+// IsAlive reports whether calls can still be answered.
+func (s *Session) IsAlive() bool { return s.dead == nil }
 
 // Err returns why the session ended; nil while it is alive.
 func (s *Session) Err() error { return s.dead }

@@ -50,10 +50,10 @@ func New(o Options) *Tape {
 // Now returns the time when the latest event ended.
 func (t *Tape) Now() time.Time { return t.started.Add(t.now) }
 
-// live runs an event that takes time, and writes it. The function returns its
+// runEvent runs an event that takes time, and writes it. The function returns its
 // duration.
-func (t *Tape) live(e *event, do func() time.Duration) {
-	e.Ends = t.during(func() {
+func (t *Tape) runEvent(e *event, do func() time.Duration) {
+	e.Ends = t.watchDuring(func() {
 		e.begin = max(time.Since(t.started).Truncate(time.Microsecond), 1)
 		e.over = e.begin + do().Truncate(time.Microsecond)
 	})
@@ -109,7 +109,7 @@ func (t *Tape) fail(e *event, format string, args ...any) error {
 		again = fmt.Sprintf("; it was made by %s, and this is %s: record the run again", rec.Program, t.o.Program)
 	}
 	if t.err == nil {
-		t.err = rec.wrong(e.line, format+"%s", append(args, again)...)
+		t.err = rec.newError(e.line, format+"%s", append(args, again)...)
 	}
 	for _, one := range t.contexts {
 		one.cancel(t.err)
@@ -117,9 +117,9 @@ func (t *Tape) fail(e *event, format string, args ...any) error {
 	return t.err
 }
 
-// Context returns a context that ends with its parent, but only before or during an
+// BindContext returns a context that ends with its parent, but only before or during an
 // event. In a replay it ends at the recorded event.
-func (t *Tape) Context(parent context.Context) context.Context {
+func (t *Tape) BindContext(parent context.Context) context.Context {
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(parent))
 	t.contexts = append(t.contexts, &tied{parent, cancel})
 	if t.err != nil {
@@ -135,7 +135,7 @@ func (t *Tape) Pause(ctx context.Context, d time.Duration) bool {
 			t.replay(t.take(pausing).Ends, false)
 		}
 	} else if d > 0 {
-		t.live(&event{Event: pausing}, func() time.Duration {
+		t.runEvent(&event{Event: pausing}, func() time.Duration {
 			begin, timer := time.Now(), time.NewTimer(d)
 			defer timer.Stop()
 			select {
@@ -148,12 +148,12 @@ func (t *Tape) Pause(ctx context.Context, d time.Duration) bool {
 	return ctx.Err() == nil
 }
 
-// Introspected passes on the parameters that must never be stored, and the values of
+// SetSecrets passes on the parameters that must never be stored, and the values of
 // the user. It is called after introspection.
-func (t *Tape) Introspected(sensitive map[string]bool, values jsonv.Value) {
+func (t *Tape) SetSecrets(sensitive map[string]bool, values jsonv.Value) {
 	t.veil.sensitive = sensitive
 	if t.o.Replay == nil && values.Len() > 0 {
-		t.write(&event{Event: valuing, over: t.now, Values: t.veil.value(values, false, false)})
+		t.write(&event{Event: valuing, over: t.now, Values: t.veil.disguiseValue(values, false, false)})
 	}
 }
 
@@ -183,7 +183,7 @@ func (t *Tape) Dial(ctx context.Context, variant string) (*Session, error) {
 	} else {
 		s.e = &event{Event: opening, Variant: variant}
 		var err error
-		t.live(s.e, func() time.Duration {
+		t.runEvent(s.e, func() time.Duration {
 			begin := time.Now()
 			s.s, err = t.o.Dial(ctx, variant)
 			t.noteOpened(s, err)
@@ -215,13 +215,13 @@ func (t *Tape) noteOpened(s *Session, err error) {
 		e.Server = evidence.MaskTexts(s.s.ServerInfo().Lookup("serverInfo"), t.veil.mask)
 		if t.o.Record != nil {
 			e.session = t.o.Record.Session()
-			t.messages(e, s.s.Handshake())
+			t.addMessages(e, s.s.Handshake())
 		}
 	}
 }
 
-// messages adds the frames of a live exchange.
-func (t *Tape) messages(e *event, x *mcp.Exchange) {
+// addMessages adds the frames of a live exchange.
+func (t *Tape) addMessages(e *event, x *mcp.Exchange) {
 	if t.o.Record == nil || x == nil {
 		return
 	}
@@ -230,7 +230,7 @@ func (t *Tape) messages(e *event, x *mcp.Exchange) {
 			e.frames = append(e.frames, cassette.Frame{
 				At:   at,
 				Dir:  dir,
-				Data: t.veil.message(raw, dir == cassette.ToServer),
+				Data: t.veil.disguiseMessage(raw, dir == cassette.ToServer),
 			})
 		}
 	}
@@ -269,8 +269,8 @@ type end struct {
 	For     string `json:"for,omitempty"`
 }
 
-// during runs an event and returns the contexts that ended before or during it.
-func (c contexts) during(do func()) (ends []end) {
+// watchDuring runs an event and returns the contexts that ended before or during it.
+func (c contexts) watchDuring(do func()) (ends []end) {
 	ended := func(n int, before bool) {
 		cause := context.Cause(c[n].parent)
 		e := end{Context: n, Before: before, Says: cause.Error()}
