@@ -121,7 +121,7 @@ func (x *evaluation) explainMissing(category, does string) {
 		return // a bundle may list only a part of the operations
 	}
 	var ops []string
-	for op := range listedOperations(x.e) {
+	for op := range listOperations(x.e) {
 		if strings.EqualFold(cmp.Or(op.Lookup("semantic_category").Text(), op.Lookup("endpoint").Text()), category) {
 			ops = append(ops, op.Lookup("name").Text())
 		}

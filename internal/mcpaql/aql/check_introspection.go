@@ -77,9 +77,9 @@ func (x *evaluation) list(answer jsonv.Value, key string, want *objectShape, rul
 	x.observed = display.Count(data.Lookup(rules).Len(), "entry") + ", all of the documented form."
 }
 
-// listedOperations yields the operations in the list by name, with their
+// listOperations yields the operations in the list by name, with their
 // places.
-func listedOperations(e *evidence.Evidence) iter.Seq2[jsonv.Value, place] {
+func listOperations(e *evidence.Evidence) iter.Seq2[jsonv.Value, place] {
 	r := evidence.ReadOperations(e.OperationsList.Lookup("data"))
 	return func(yield func(jsonv.Value, place) bool) {
 		for i, op := range r.Value.Lookup("operations").Elems() {
@@ -135,7 +135,7 @@ func (x *evaluation) checkDetailNames() {
 		detailed[name.Text()] = true
 	}
 	partial := x.e.Live.Lookup("partial").Bool() // details were left out on purpose
-	for op, listing := range listedOperations(x.e) {
+	for op, listing := range listOperations(x.e) {
 		name := op.Lookup("name").Text()
 		if listed[name] {
 			x.fail("details.duplicate", listing, op, "%s is listed twice", evidence.Quote(name))
@@ -292,12 +292,12 @@ func (j *judgement) findDocumentation(op, param string) jsonv.Value {
 	return j.described[[2]string{op, param}]
 }
 
-// indexNames indexes the listed and documented names.
-func (j *judgement) indexNames() {
+// readNames indexes the listed and documented names.
+func (j *judgement) readNames() {
 	j.detailed = map[string]bool{}
 	j.listed = map[string]bool{}
 	j.described = map[[2]string]jsonv.Value{}
-	for op := range listedOperations(j.e) {
+	for op := range listOperations(j.e) {
 		j.listed[op.Lookup("name").Text()] = true
 	}
 	for _, d := range j.details {

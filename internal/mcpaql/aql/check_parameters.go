@@ -175,7 +175,7 @@ func (x *evaluation) findUntried(tried map[string]bool) {
 			x.noteLack(x.test.ID, op, evidence.ProbeName, op, &left)
 		}
 	}
-	for op := range listedOperations(x.e) {
+	for op := range listOperations(x.e) {
 		look(op.Lookup("name").Text())
 	}
 	for _, d := range x.details {

@@ -151,7 +151,7 @@ func (x *evaluation) checkSemanticCase(c evidence.SemanticCase, at place) {
 	if !c.ResponseText.IsAbsent() && c.ResponseText.Kind() != jsonv.KindNull {
 		answer = reference.FormatText(c.ResponseText)
 	}
-	occurs := func(part string) bool { return x.occurs(part, answer) }
+	occurs := func(part string) bool { return x.contains(part, answer) }
 	for i, p := range c.RequiredPatterns {
 		if !occurs(p) {
 			place := at.member("structural").member("required_patterns").elem(i)
@@ -170,9 +170,9 @@ func (x *evaluation) checkSemanticCase(c evidence.SemanticCase, at place) {
 	x.observed = "Both tiers agree: the answer shows understanding."
 }
 
-// occurs searches a text for a part of it: anywhere under the reference rules,
+// contains searches a text for a part of it: anywhere under the reference rules,
 // as whole words under the strict ones.
-func (x *evaluation) occurs(part, in string) bool {
+func (x *evaluation) contains(part, in string) bool {
 	if x.set != rule.Strict {
 		return strings.Contains(reference.Normalize(in), reference.Normalize(part))
 	}
@@ -209,7 +209,7 @@ func (x *evaluation) checkCalls(c evidence.SemanticCase, at place, occurs func(s
 		}
 	}
 	for i, p := range c.ExpectedParameters {
-		inCall := func(t evidence.ToolCall) bool { return x.occurs(p, x.serializeParams(t)) }
+		inCall := func(t evidence.ToolCall) bool { return x.contains(p, x.serializeParams(t)) }
 		if !occurs(p) && !slices.ContainsFunc(c.ToolCalls, inCall) {
 			x.fail("semantic.parameter", at.member("expected_parameters").elem(i), c.ResponseText,
 				"%s occurs neither in a call nor in the answer", evidence.QuoteStart(p, 60))

@@ -243,7 +243,7 @@ func judge(e *evidence.Evidence, o Options) ([]verdict.CategoryResult, *judgemen
 	}
 	j.readSkipped()
 	j.readDetails()
-	j.indexNames()
+	j.readNames()
 	for i, c := range e.MissingRequired {
 		key := [2]string{c.Operation, c.Parameter}
 		j.missing[key] = append(j.missing[key], i)

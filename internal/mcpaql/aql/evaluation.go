@@ -63,8 +63,8 @@ func (j *judgement) findWeight(id string) rule.Weight {
 	return w
 }
 
-// resultOf returns the result of a test whose heaviest finding has a weight.
-func resultOf(w rule.Weight) verdict.Result {
+// weighResult returns the result of a test whose heaviest finding has a weight.
+func weighResult(w rule.Weight) verdict.Result {
 	switch w {
 	case rule.Fail:
 		return verdict.Failed
@@ -89,7 +89,7 @@ func (x *evaluation) buildResult() verdict.TestResult {
 	if x.set == rule.Strict && x.cases > 0 {
 		t.Missing = x.gaps
 	}
-	t.Result = resultOf(findHeaviest(x.found))
+	t.Result = weighResult(findHeaviest(x.found))
 	switch {
 	case len(x.found) > 0:
 		t.Detail = verdict.Narrate(x.found)

@@ -142,13 +142,13 @@ func (pr featureProbe) testPagination() {
 		t.NotApplicable, t.Incomplete = "", "there were not two items to page through"
 		base := pr.run.Base[op.Name]
 		if base.IsOK() && len(catalog.FindItems(base.Data(), catalog.ListDepth)) > 1 {
-			pr.pageThrough(op)
+			pr.testPages(op)
 			return
 		}
 	}
 }
 
-func (pr featureProbe) pageThrough(op *catalog.Operation) {
+func (pr featureProbe) testPages(op *catalog.Operation) {
 	ask := func(pairs ...any) guard.Reply {
 		return pr.run.Caller.Call(op, evidence.Merge(pr.run.Builder.RebuildParams(op), jsonv.ObjectOf(pairs...)))
 	}
