@@ -176,3 +176,8 @@ func repeats(request jsonv.Value, part string) bool {
 	evidence.VisitTexts(request, func(s string) { found = found || strings.Contains(s, strings.TrimSpace(part)) })
 	return found
 }
+
+// holds reports whether a constraint was enforced with a message.
+func holds(c evidence.ConstraintCase) bool {
+	return evidence.IsRefused(c.Response) && c.Response.Lookup("error", "message").Kind() == jsonv.KindString
+}

@@ -1,9 +1,7 @@
 package aql
 
 import (
-	"iter"
 	"slices"
-	"strconv"
 	"strings"
 
 	"mcptest/internal/base/display"
@@ -12,30 +10,6 @@ import (
 	"mcptest/internal/mcpaql/rule"
 	"mcptest/internal/mcpaql/verdict"
 )
-
-// checks holds the functions that check the evidence for one row each, by the test's
-// id. The table is read-only.
-var checks = map[string]func(*evaluation){
-	"operations":   (*evaluation).checkOperations,
-	"types":        func(x *evaluation) { x.list(x.e.TypesList, "types_list", shapes()["typeList"], "types") },
-	"details":      (*evaluation).checkDetailPayloads,
-	"extensions":   (*evaluation).checkExtensions,
-	"completeness": (*evaluation).checkCompleteness,
-	"required":     (*evaluation).checkRequired,
-	"unknown":      (*evaluation).checkUnknown,
-	"defaults":     (*evaluation).checkDefaults,
-	"snake-case":   (*evaluation).checkSnakeCase,
-	"error-form":   (*evaluation).checkErrorForm,
-	"leaks":        (*evaluation).checkLeaks,
-	"actionable":   (*evaluation).checkActionable,
-	"create-read":  (*evaluation).createRead,
-	"update":       (*evaluation).update,
-	"modes":        (*evaluation).checkModes,
-	"fields":       (*evaluation).checkFieldSelection,
-	"batch":        (*evaluation).batch,
-	"enforced":     (*evaluation).checkEnforced,
-	"disclosed":    (*evaluation).checkDisclosed,
-}
 
 func (x *evaluation) checkOperations() {
 	x.list(x.e.OperationsList, "operations_list", shapes()["operationList"], "operations")
@@ -75,23 +49,6 @@ func (x *evaluation) list(answer jsonv.Value, key string, want *objectShape, rul
 		x.cases, x.incomplete = 0, "the list of operations is empty"
 	}
 	x.observed = display.Count(data.Lookup(rules).Len(), "entry") + ", all of the documented form."
-}
-
-// listOperations yields the operations in the list by name, with their
-// places.
-func listOperations(e *evidence.Evidence) iter.Seq2[jsonv.Value, place] {
-	r := evidence.ReadOperations(e.OperationsList.Lookup("data"))
-	return func(yield func(jsonv.Value, place) bool) {
-		for i, op := range r.Value.Lookup("operations").Elems() {
-			at := placeOf("introspection", "operations_list", "data", "operations")
-			if len(r.Odd) == 0 {
-				at = at.elem(i)
-			}
-			if op.Lookup("name").Kind() == jsonv.KindString && !yield(op, at) {
-				return
-			}
-		}
-	}
 }
 
 // isExtension reports whether a finding concerns a member of a detail that the
@@ -216,105 +173,4 @@ func (x *evaluation) compare(d jsonv.Value, at place, suffix string, left *[]str
 				"%s accepts %s, which its detail does not list", name, evidence.Quote(a))
 		}
 	}
-}
-
-// readDetails reads the operation details and checks their form.
-func (j *judgement) readDetails() {
-	for i, d := range j.e.OperationDetails {
-		r := evidence.Reading{Value: d}
-		if j.set == rule.Strict {
-			r = evidence.ReadDetail(d)
-		}
-		name := r.Value.Lookup("name").Text()
-		if r.Unreadable != "" {
-			j.unreadable = append(j.unreadable, name)
-		}
-		var p probe
-		shapes()["operationDetail"].look(&p, placeOf("introspection", "operation_details").elem(i), r.Value, "details.object")
-		j.read = append(j.read, r)
-		j.details = append(j.details, r.Value)
-		j.faults = append(j.faults, p.found)
-	}
-}
-
-// canReadAll reports whether the parameters of every listed operation are known, so that
-// a statement about all of them is possible.
-func (j *judgement) canReadAll() bool {
-	for name := range j.listed {
-		if !j.detailed[name] {
-			return false
-		}
-	}
-	return len(j.read) > 0 && len(j.unreadable) == 0 && len(j.findSilent()) == 0
-}
-
-// findSilent returns the operations whose details do not say which parameters they take: that
-// there are none is not known.
-func (j *judgement) findSilent() []string {
-	var names []string
-	for _, d := range j.details {
-		if d.Lookup("parameters").IsAbsent() {
-			names = append(names, d.Lookup("name").Text())
-		}
-	}
-	return names
-}
-
-// lacksParameters says why a row without a case may still apply, "" if all details say which
-// parameters there are.
-func (j *judgement) lacksParameters() string {
-	silent := j.findSilent()
-	if len(silent) == 0 {
-		return ""
-	}
-	return "the details do not say which parameters there are: of " + evidence.JoinFirst(silent)
-}
-
-// addUnreadableGap records that a row does not cover an operation whose parameters
-// cannot be read.
-func (x *evaluation) addUnreadableGap(i int) {
-	if x.read[i].Unreadable != "" {
-		x.gaps = append(x.gaps, x.read[i].Value.Lookup("name").Text())
-	}
-}
-
-// Under the strict rules evidence counts only if it concerns something in the
-// introspection: a test of an operation that does not exist proves nothing.
-
-// knows reports whether an operation is listed or has a detail. If nothing is listed
-// at all, every operation counts as known.
-func (j *judgement) knows(op string) bool {
-	return j.detailed[op] || j.listed[op] || len(j.detailed) == 0 && len(j.listed) == 0
-}
-
-// findDocumentation returns a detail's documentation of a parameter, absent if there is none.
-func (j *judgement) findDocumentation(op, param string) jsonv.Value {
-	return j.described[[2]string{op, param}]
-}
-
-// readNames indexes the listed and documented names.
-func (j *judgement) readNames() {
-	j.detailed = map[string]bool{}
-	j.listed = map[string]bool{}
-	j.described = map[[2]string]jsonv.Value{}
-	for op := range listOperations(j.e) {
-		j.listed[op.Lookup("name").Text()] = true
-	}
-	for _, d := range j.details {
-		name := d.Lookup("name")
-		if name.Kind() == jsonv.KindString {
-			j.detailed[name.Text()] = true
-		}
-		for _, p := range d.Lookup("parameters").Elems() {
-			key := [2]string{name.Text(), p.Lookup("name").Text()}
-			if _, known := j.described[key]; !known {
-				j.described[key] = p
-			}
-		}
-	}
-}
-
-// explainIrrelevant describes how many cases did not count, for a row that lacks others.
-func explainIrrelevant(n int, why string) string {
-	return ", and " + strconv.Itoa(n) + " in the bundle not counted: " + why
 }

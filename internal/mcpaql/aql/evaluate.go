@@ -14,20 +14,6 @@ import (
 	"mcptest/internal/mcpaql/verdict"
 )
 
-// Tier selects the tiers of the semantic category.
-type Tier string
-
-// The tiers. Tier2 and TierBoth do the same: the second tier is never judged
-// without the first.
-const (
-	Tier1    Tier = "1" // skip the semantic category
-	Tier2    Tier = "2"
-	TierBoth Tier = "both"
-)
-
-// Tiers lists the names of the tiers.
-func Tiers() []string { return []string{string(Tier1), string(Tier2), string(TierBoth)} }
-
 // Options configures the judgement. The zero value is level 1, both tiers, every
 // category, the reference rules.
 type Options struct {
@@ -204,31 +190,6 @@ func (j *judgement) countCoverage() (c verdict.Coverage) {
 		}
 	}
 	return c
-}
-
-// judgement is one pass over the evidence under one rule set.
-type judgement struct {
-	e   *evidence.Evidence
-	set rule.Set
-
-	normative bool
-	read      []evidence.Reading  // the operation details in the documented form
-	details   []jsonv.Value       // the same without the deviations
-	faults    [][]verdict.Finding // the other faults of each operation detail
-	// unreadable lists the operations whose parameters cannot be read.
-	unreadable []string
-	errors     [][]verdict.Finding // the faults in the answer of each error test
-	// Indices of the evidence, so that large bundles take time in
-	// proportion to their size.
-	missing  map[[2]string][]int // cases of MissingRequired by operation and parameter
-	accepted map[string][]string
-	detailed map[string]bool // checkOperations that have a detail
-	listed   map[string]bool
-	// described holds the documentation in the details, by operation and parameter.
-	described    map[[2]string]jsonv.Value
-	skipped      map[string]string  // checkOperations that a live run left out, with the reason
-	untested     map[[3]string]bool // test, operation and parameter that it left out; whether its mode or rules forbade the call
-	inapplicable []verdict.Inapplicable
 }
 
 // judge builds the rows of every category of the level, and collects those that do

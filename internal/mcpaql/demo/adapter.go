@@ -1,17 +1,14 @@
 package demo
 
 import (
-	"encoding/json"
-	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strconv"
 	"sync"
 	"time"
 
 	"mcptest/internal/base/jsonv"
-	"mcptest/internal/base/osfile"
+	"mcptest/internal/base/lists"
 )
 
 // The endpoint modes.
@@ -109,55 +106,6 @@ func (a *Adapter) findIndex(r *resource, params jsonv.Value) int {
 	})
 }
 
-// state is the content of Options.State.
-type state struct {
-	Next  int                      `json:"next"`
-	Items map[string][]jsonv.Value `json:"items"`
-}
-
-func (a *Adapter) load() error {
-	if a.o.State == "" {
-		return nil
-	}
-	data, err := os.ReadFile(a.o.State)
-	if os.IsNotExist(err) {
-		return a.save()
-	}
-	if err != nil {
-		return fmt.Errorf("read the library: %w", err)
-	}
-	var s state
-	if err := json.Unmarshal(data, &s); err != nil {
-		return fmt.Errorf("read the library %s: %w", a.o.State, err)
-	}
-	a.next, a.items = s.Next, s.Items
-	return nil
-}
-
-// save stores the library. The file is replaced as a whole, so that a kill leaves the
-// old or the new one.
-func (a *Adapter) save() error {
-	if a.o.State == "" {
-		return nil
-	}
-	data, err := json.Marshal(state{a.next, a.items})
-	if err == nil {
-		err = osfile.Replace(a.o.State, data, 0o666)
-	}
-	if err != nil {
-		return fmt.Errorf("keep the library: %w", err)
-	}
-	return nil
-}
-
-// saveAnswer stores the library after a change, and returns the answer to the call.
-func (a *Adapter) saveAnswer(answer jsonv.Value) (jsonv.Value, *failure) {
-	if a.save() != nil {
-		return jsonv.Value{}, refuse("INTERNAL_ERROR", "The library could not be kept.")
-	}
-	return answer, nil
-}
-
 // record writes a call to the log before it has an effect.
 func (a *Adapter) record(op *operation, tool string, params jsonv.Value) {
 	if a.o.Log == nil {
@@ -177,87 +125,24 @@ type token struct {
 	used bool
 }
 
+// Call is a call of an operation on a collection, before anything is checked.
+type Call struct {
+	Operation, Verb string
+	Key             string // the parameter that names an item
+	ByName          bool   // the caller chooses it
+	Params          jsonv.Value
+	Items           []jsonv.Value
+	At              int // the item that Params name, -1 if there is none
+}
+
+func (a *Adapter) find(name string) *operation {
+	return lists.First(a.operations, func(o *operation) bool { return o.Name == name })
+}
+
 // execution is a running operation. It has no clock of its own: it advances by a step
 // with each query, so that the same calls get the same answers.
 type execution struct {
 	id     string
 	status string
 	looks  int
-}
-
-// The states of an execution (D 8.4.1).
-const (
-	pending   = "pending"
-	running   = "running"
-	completed = "completed"
-	cancelled = "cancelled"
-)
-
-// looksToEnd is the number of queries until an execution is completed.
-const looksToEnd = 3
-
-// begin starts an execution.
-func (a *Adapter) begin() jsonv.Value {
-	x := &execution{id: "run_" + strconv.Itoa(len(a.executions)+1), status: pending}
-	a.executions = append(a.executions, x)
-	return a.describeState(x)
-}
-
-func (a *Adapter) describeState(x *execution) jsonv.Value {
-	status := x.status
-	if a.is("execution-own-state") && x.status == running {
-		status = "busy"
-	}
-	return jsonv.ObjectOf("execution_id", x.id, "status", status)
-}
-
-// runOnExecution runs an operation about one execution.
-func (a *Adapter) runOnExecution(op *operation, params jsonv.Value) (jsonv.Value, *failure) {
-	id := params.Lookup("execution_id").Text()
-	i := slices.IndexFunc(a.executions, func(e *execution) bool { return e.id == id })
-	if i < 0 {
-		return jsonv.Value{}, refuse("NOT_FOUND_RESOURCE", "No execution has the execution_id '%s'.", id)
-	}
-	x := a.executions[i]
-	ended := x.status == completed || x.status == cancelled
-	if op.Verb == "state" {
-		a.advance(x, ended)
-		return a.describeState(x), nil
-	}
-	late := a.is("execution-late-step") && op.Verb == "step" || a.is("execution-late-abort") && op.Verb == "abort"
-	if ended && !late {
-		return jsonv.Value{}, refuse("CONFLICT_INVALID_STATE", "The execution '%s' is %s: it takes no more of %s.", x.id, x.status, op.Name)
-	}
-	switch {
-	case ended:
-	case op.Verb == "step":
-		x.status = running
-	case op.Verb == "complete":
-		x.status = completed
-	case a.is("abort-refused"):
-		return jsonv.Value{}, refuse("PERMISSION_DENIED", "The execution '%s' can't be aborted.", x.id)
-	case !a.is("abort-ignored"):
-		x.status = cancelled
-	}
-	switch {
-	case op.Verb != "step":
-		return a.describeState(x), nil
-	case a.is("step-bare"):
-		return jsonv.ObjectOf("recorded", true), nil
-	}
-	return jsonv.ObjectOf("continue", true, "factors", []string{"Sorting the catalog changes nothing that is lent."}), nil // D 8.7.1
-}
-
-// advance advances an execution by one step.
-func (a *Adapter) advance(x *execution, ended bool) {
-	x.looks++
-	switch {
-	case ended && a.is("execution-restarts") && x.status == completed:
-		x.status, x.looks = running, 0
-	case ended:
-	case x.looks >= looksToEnd && !a.is("execution-endless"):
-		x.status = completed
-	default:
-		x.status = running
-	}
 }

@@ -2,7 +2,6 @@ package demo
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -81,10 +80,6 @@ func (a *Adapter) callTool(s session, req *mcpserver.Request) *mcpserver.Reply {
 	return newReply(result)
 }
 
-func newToolResult(env jsonv.Value, isError bool) jsonv.Value {
-	return jsonv.ObjectOf("content", jsonv.Array(jsonv.ObjectOf("type", "text", "text", env.String())), "isError", isError)
-}
-
 // answerBare returns the introspection in a dialect: no query, details inside the list.
 func (a *Adapter) answerBare(args jsonv.Value) *mcpserver.Reply {
 	a.mu.Lock()
@@ -134,35 +129,4 @@ func (a *Adapter) describeTool(name, category string) jsonv.Value {
 	destructive := !readOnly && category != "CREATE"
 	hints := jsonv.ObjectOf("readOnlyHint", readOnly, "destructiveHint", destructive)
 	return jsonv.ObjectOf("name", name, "description", doc, "inputSchema", schema, "annotations", hints)
-}
-
-func newSuccess(data jsonv.Value, warnings []jsonv.Value) jsonv.Value {
-	answer := jsonv.ObjectOf("success", true, "data", data)
-	if len(warnings) > 0 {
-		answer = answer.With("warnings", jsonv.Array(warnings...))
-	}
-	return answer
-}
-
-// failure is an answer that refuses a call.
-type failure struct {
-	code, message string
-	details       []jsonv.Member
-}
-
-func refuse(code, format string, args ...any) *failure {
-	return &failure{code: code, message: fmt.Sprintf(format, args...)}
-}
-
-// addParam names the parameter that a failure is about.
-func (f *failure) addParam(name string) *failure { return f.add("param_name", jsonv.String(name)) }
-
-// addUnknown names the field that is not known.
-func (f *failure) addUnknown(name string) *failure {
-	return f.add("unknown_fields", jsonv.Array(jsonv.String(name)))
-}
-
-func (f *failure) add(key string, v jsonv.Value) *failure {
-	f.details = append(f.details, jsonv.Member{Key: key, Value: v})
-	return f
 }

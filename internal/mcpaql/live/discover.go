@@ -46,7 +46,7 @@ func (dy discovery) discover() error {
 			dy.run.Gate.Skipped[op.Name] = reason
 		}
 	}
-	if err := dy.checkNames(); err != nil {
+	if err := optionCheck(dy).checkNames(); err != nil {
 		return err
 	}
 	probe.Description{Run: dy.run}.CheckTools()

@@ -118,19 +118,6 @@ type TierResults struct {
 	Semantic   Result `member:"semantic"`
 }
 
-// Finding is one place in the evidence where a rule is broken.
-type Finding struct {
-	Rule     string             `member:"rule,need"`
-	Weight   rule.Weight        `member:"weight"`
-	At       string             `member:"at"`             // FormatJSON pointer into the bundle
-	Line     int                `member:"line,omitempty"` // in the bundle; 0 if unknown
-	Column   int                `member:"column,omitempty"`
-	Says     string             `member:"says"`
-	Exchange *evidence.Exchange `member:"call"` // the call of a live run that shows it; nil if there is none
-
-	Offset int
-}
-
 // Coverage counts the listed operations that the evidence covers.
 type Coverage struct {
 	OperationsTotal int `member:"operations_total"`
@@ -149,72 +136,6 @@ func (r *Report) Claim() string {
 }
 
 func textOrNotGiven(s string) string { return cmp.Or(s, "(not given)") }
-
-// maxGroups is the maximum number of different problems in a row's detail.
-const maxGroups = 4
-
-// varying matches the parts of a sentence that differ between findings of one cause:
-// quoted names, words with underscores, numbers.
-var varying = evidence.Pattern(`"(?:[^"\\]|\\.)*"|\w*_\w*|\d+`)
-
-// FindCause returns the part of a sentence that findings of one cause have in common.
-func FindCause(says string) string { return varying().ReplaceAllString(says, "…") }
-
-// group holds the findings of one cause.
-type group struct {
-	first Finding
-	n     int
-	names []string // in the findings
-}
-
-// groupByCause groups findings by their cause, in the order of the first of each.
-func groupByCause(found []Finding) (groups []*group) {
-	index := map[[2]string]*group{}
-	for _, f := range found {
-		key := [2]string{f.Rule, FindCause(f.Says)}
-		g := index[key]
-		if g == nil {
-			g = &group{first: f}
-			index[key] = g
-			groups = append(groups, g)
-		}
-		g.n++
-		if about := varying().FindString(f.Says); !slices.Contains(g.names, about) {
-			g.names = append(g.names, about)
-		}
-	}
-	return groups
-}
-
-// Narrate summarizes findings in one line. Findings of one cause are mentioned once:
-// one mistake made for every operation is one sentence.
-func Narrate(found []Finding) string {
-	groups := groupByCause(found)
-	var b strings.Builder
-	for i, g := range groups {
-		if i == maxGroups {
-			fmt.Fprintf(&b, "; and %d more", len(groups)-i)
-			break
-		}
-		if i > 0 {
-			b.WriteString("; ")
-		}
-		b.WriteString(g.first.At)
-		if g.first.Line > 1 { // a minified bundle is one line
-			fmt.Fprintf(&b, " (line %d)", g.first.Line)
-		}
-		b.WriteString(": " + g.first.Says)
-		if g.n > 1 {
-			fmt.Fprintf(&b, " (and %d alike", g.n-1)
-			if others := g.names[1:]; len(others) > 0 {
-				b.WriteString(": " + evidence.JoinFirst(others))
-			}
-			b.WriteString(")")
-		}
-		fmt.Fprintf(&b, " [%s]", g.first.Rule)
-	}
-	return b.String()
-}
 
 // HasWarnings reports whether a row of the report warns.
 func (r *Report) HasWarnings() bool {
@@ -246,49 +167,6 @@ func (t TestResult) repeats() (out []string) {
 
 // Result is the verdict of a row or of a category.
 type Result string
-
-// FailOn selects what makes the exit code 2 when no MUST category failed.
-type FailOn string
-
-// FailOns lists the choices.
-func FailOns() []string {
-	return []string{string(FailOnIncomplete), string(FailOnWarn), string(FailOnFail)}
-}
-
-// Exit returns the exit code of the report.
-func (r *Report) Exit(on FailOn, incomplete bool) int {
-	code := ExitCode(r.Categories)
-	if code == ExitFailed || len(r.Changed) > 0 {
-		return ExitFailed
-	}
-	warned := on != FailOnFail && code == ExitWarned
-	switch on {
-	case FailOnWarn:
-		warned = warned || r.HasWarnings()
-	case FailOnIncomplete:
-		warned = warned || incomplete && (r.Rules != rule.Strict || len(r.NotProved) > 0)
-	case "":
-		warned = warned || len(r.NotProved) > 0
-	}
-	if warned {
-		return ExitWarned
-	}
-	return ExitPassed
-}
-
-// ExitCode returns the exit code for the results of the categories.
-func ExitCode(cs []CategoryResult) int {
-	code := ExitPassed
-	for _, c := range cs {
-		switch {
-		case c.Required && c.Result == Failed:
-			return ExitFailed
-		case !c.Required && c.Result == Warned:
-			code = ExitWarned
-		}
-	}
-	return code
-}
 
 // Summarize counts the results of the tests.
 func Summarize(cs []CategoryResult) (s Summary) {
@@ -325,16 +203,6 @@ const (
 	FailOnFail       FailOn = "fail"       // nothing
 )
 
-// The exit codes of the command line (S 7.4).
-const (
-	ExitPassed = 0
-	ExitFailed = 1 // a MUST category is FAIL, or a live run changed data that it did not create
-	ExitWarned = 2 // a SHOULD category is WARN
-	ExitConfig = 3 // an invalid command line or file
-
-	ExitRefused = 5 // refused by policy: no recording in CI
-)
-
 // FormatJSON returns the report in the specification's form (S 6.1), with two spaces of
 // indentation and a newline at the end. Members that the form does not define follow
 // those that it defines.
@@ -364,3 +232,6 @@ func ReadReport(f *source.File) (*Report, source.Diagnostics) {
 	r.Problems.Sort()
 	return out, r.Problems
 }
+
+// FailOn selects what makes the exit code 2 when no MUST category failed.
+type FailOn string

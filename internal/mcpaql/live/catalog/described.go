@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"mcptest/internal/base/jsonv"
 	"mcptest/internal/mcpaql/evidence"
 )
 
@@ -71,25 +70,4 @@ func contradicts(p Parameter, kind string) error {
 		return errors.New("its description lists members that are not documented elsewhere; --values provides one")
 	}
 	return nil
-}
-
-// makeDescribedObject returns an object with the members that a parameter documents.
-func (mk *Maker) makeDescribedObject(p Parameter, tag string, depth int) (jsonv.Value, error) {
-	out, required := jsonv.Object(), p.Schema.Lookup("required")
-	for name, v := range p.Schema.Lookup("properties").Members() {
-		needed := slices.Contains(required.Texts(), name)
-		if !needed && !v.Lookup("required").Bool() && required.Kind() == jsonv.KindArray {
-			continue
-		}
-		m, err := mk.make(ParseType(v.Lookup("type").Text()), Parameter{
-			Name:   name,
-			Schema: v,
-			Doc:    v.Lookup("description").Text(),
-		}, tag, depth+1)
-		if err != nil {
-			return m, err
-		}
-		out = out.With(name, m)
-	}
-	return out, nil
 }

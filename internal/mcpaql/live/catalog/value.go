@@ -5,35 +5,20 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
-	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonschema"
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/mcpaql/evidence"
-	"mcptest/internal/mcpaql/reference"
 )
 
 // Requests are built only from the introspection. A value that would contradict it is
 // not generated: the operation is then left out, with the reason.
 
 const maxTypeDepth = 4
-
-// Maker generates values for parameters from the catalog and the user's values.
-type Maker struct {
-	values  jsonv.Value // the user's values: operation → parameter → value
-	runID   string
-	catalog *Catalog
-	keys    int // values made for parameters that onceKey matches
-}
-
-// onceKey matches the names of parameters by which an adapter recognizes a repeated
-// call: each call gets a value of its own.
-var onceKey = evidence.Pattern(`(?i)^(idempotency|deduplication|client_request)_?(key|id|token)$`)
 
 // MakeValue generates a value for a parameter. tag makes texts differ.
 func (mk *Maker) MakeValue(op *Operation, p Parameter, tag string) (jsonv.Value, error) {
@@ -188,18 +173,6 @@ func makeNumber(p Parameter, whole bool) (jsonv.Value, error) {
 	return jsonv.Float(n), nil
 }
 
-// ReadBounds returns minimum and maximum, infinite if not documented.
-func ReadBounds(p Parameter) (low, high float64) {
-	low, high = math.Inf(-1), math.Inf(1)
-	if v := p.Schema.Lookup("minimum"); v.Kind() == jsonv.KindNumber {
-		low = v.Float64()
-	}
-	if v := p.Schema.Lookup("maximum"); v.Kind() == jsonv.KindNumber {
-		high = v.Float64()
-	}
-	return low, high
-}
-
 var formatted = map[string]string{
 	"date": "2026-01-31", "date-time": "2026-01-31T12:00:00Z", "datetime": "2026-01-31T12:00:00Z", "time": "12:00:00Z",
 	"email": "conf@example.invalid", "uri": "https://example.invalid/conf", "url": "https://example.invalid/conf",
@@ -251,62 +224,6 @@ func markSpellings(s string) []string {
 	return []string{s, strings.ReplaceAll(s, "_", "-"), bare, strings.ToUpper(s), strings.ToUpper(bare)}
 }
 
-// readLengths returns minLength and maxLength, in characters.
-func readLengths(p Parameter) (low, high int) {
-	high = math.MaxInt32
-	if n, ok := p.Schema.Lookup("minLength").Int64(); ok {
-		low = int(min(n, 1<<20))
-	}
-	if n, ok := p.Schema.Lookup("maxLength").Int64(); ok && n >= 0 {
-		high = int(min(n, math.MaxInt32))
-	}
-	return low, high
-}
-
-// Fits describes the documented requirement that a value violates, or returns "".
-func (cat *Catalog) Fits(p Parameter, v jsonv.Value) string {
-	if list := p.Schema.Lookup("enum"); list.Len() > 0 && v.Kind() != jsonv.KindArray {
-		if slices.ContainsFunc(list.List(), func(e jsonv.Value) bool { return jsonv.Equal(e, v) }) {
-			return ""
-		}
-		return "one of " + evidence.FormatBrief(list)
-	}
-	if want := cat.FindJSONKind(p); want != "" && want != "any" && !hasKind(want, v) {
-		return "a value of the type " + display.Truncate(p.Type, 40)
-	}
-	switch v.Kind() {
-	case jsonv.KindNumber:
-		if low, high := ReadBounds(p); v.Float64() < low || v.Float64() > high {
-			return "a number in its range"
-		}
-	case jsonv.KindString:
-		low, high := readLengths(p)
-		if n := utf8.RuneCountInString(v.Text()); n < low || n > high {
-			return fmt.Sprintf("a text of %d to %d characters", low, high)
-		}
-		if pattern := p.Schema.Lookup("pattern").Text(); pattern != "" {
-			if re, err := regexp.Compile(pattern); err != nil || !re.MatchString(v.Text()) {
-				return "a text like " + display.Truncate(pattern, 60)
-			}
-		}
-	}
-	return ""
-}
-
-// hasKind reports whether a value has a JSON type; integer counts as one.
-func hasKind(want string, v jsonv.Value) bool {
-	if want == "integer" {
-		return v.Kind() == jsonv.KindNumber && v.Float64() == math.Trunc(v.Float64())
-	}
-	return v.Kind().String() == want
-}
-
-// NewMaker returns a Maker of values for the parameters of a catalog. The user's
-// values take precedence; runID marks the items that the run creates.
-func NewMaker(values jsonv.Value, runID string, c *Catalog) *Maker {
-	return &Maker{values: values, runID: runID, catalog: c}
-}
-
 // MakeFilled generates a value with visible content: an object gets members, a list an
 // element, so that there is something to store.
 func (mk *Maker) MakeFilled(op *Operation, p Parameter) (jsonv.Value, error) {
@@ -337,64 +254,23 @@ func (mk *Maker) Complete(op *Operation, params jsonv.Value) jsonv.Value {
 	return params
 }
 
-// Values that the documentation forbids.
-
-// WrongValue is a value that a parameter does not accept.
-type WrongValue struct {
-	Rule, Wants string
-	Value       jsonv.Value
-	Mention     []string
-}
-
-// makeOtherKind returns a value that is not of a kind; absent if any value may be.
-func makeOtherKind(kind string) jsonv.Value {
-	switch kind {
-	case "string", "array", "object":
-		return jsonv.Int(42)
-	case "integer", "number":
-		return jsonv.String("zz_not_a_number")
-	case "boolean":
-		return jsonv.String("zz_not_a_boolean")
-	}
-	return jsonv.Value{}
-}
-
-// MakeWrong lists values that a parameter does not accept.
-func (cat *Catalog) MakeWrong(p Parameter) (out []WrongValue) {
-	add := func(rule, wants string, v jsonv.Value, mention ...string) {
-		out = append(out, WrongValue{rule, wants, v, mention})
-	}
-	kind := cat.FindJSONKind(p)
-	if v := makeOtherKind(kind); !v.IsAbsent() {
-		add("values.type", p.Type, v, p.Name, p.Type)
-	}
-	n, err := makeNumber(p, true)
-	if kind == "integer" && err == nil {
-		add("values.type", p.Type, jsonv.String(n.Literal()), p.Name, p.Type)
-	}
-	allowed := cat.findDocumentedEnum(p)
-	if first := readEnumValue(allowed.At(0)); first.Kind() == jsonv.KindString && kind == "string" {
-		add("values.enum", "one of "+evidence.FormatBrief(allowed), jsonv.String("zz_not_in_the_enum"), first.Text())
-		return out
-	}
-	low, high := ReadBounds(p)
-	if kind == "integer" || kind == "number" {
-		if math.Abs(low) < 1<<50 {
-			add("values.range", "at least "+reference.FormatNumber(low), jsonv.Int(int64(low)-1), p.Name)
+// makeDescribedObject returns an object with the members that a parameter documents.
+func (mk *Maker) makeDescribedObject(p Parameter, tag string, depth int) (jsonv.Value, error) {
+	out, required := jsonv.Object(), p.Schema.Lookup("required")
+	for name, v := range p.Schema.Lookup("properties").Members() {
+		needed := slices.Contains(required.Texts(), name)
+		if !needed && !v.Lookup("required").Bool() && required.Kind() == jsonv.KindArray {
+			continue
 		}
-		if math.Abs(high) < 1<<50 {
-			add("values.range", "at most "+reference.FormatNumber(high), jsonv.Int(int64(high)+1), p.Name)
+		m, err := mk.make(ParseType(v.Lookup("type").Text()), Parameter{
+			Name:   name,
+			Schema: v,
+			Doc:    v.Lookup("description").Text(),
+		}, tag, depth+1)
+		if err != nil {
+			return m, err
 		}
+		out = out.With(name, m)
 	}
-	if kind != "string" {
-		return out
-	}
-	if _, most := readLengths(p); most < 100_000 {
-		add("values.length", fmt.Sprintf("at most %d characters", most), jsonv.String(strings.Repeat("z", most+1)), p.Name)
-	}
-	const miss = "\u00a7 zz !"
-	if pattern := p.Schema.Lookup("pattern").Text(); pattern != "" && cat.Fits(p, jsonv.String(miss)) != "" {
-		add("values.pattern", "a text like "+display.Truncate(pattern, 60), jsonv.String(miss), p.Name)
-	}
-	return out
+	return out, nil
 }

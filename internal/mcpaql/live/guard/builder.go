@@ -288,3 +288,14 @@ func (b *builder) getExecution(op *catalog.Operation) (jsonv.Value, error) {
 }
 
 var errNoExecution = errors.New("the run started no execution that it could name")
+
+// keepHarvest keeps the first texts and numbers that an item of a resource has for each of its keys.
+func (b *builder) keepHarvest(resource string, item jsonv.Value) {
+	for k, v := range item.Members() {
+		at := [2]string{resource, k}
+		isScalar := v.Kind() == jsonv.KindString || v.Kind() == jsonv.KindNumber
+		if isScalar && b.harvest[at].IsAbsent() {
+			b.harvest[at] = v
+		}
+	}
+}

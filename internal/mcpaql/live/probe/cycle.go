@@ -1,13 +1,8 @@
 package probe
 
 import (
-	"cmp"
-	"slices"
-	"strings"
-
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/mcpaql/evidence"
-	"mcptest/internal/mcpaql/live/catalog"
 	"mcptest/internal/mcpaql/live/guard"
 	"mcptest/internal/mcpaql/reference"
 )
@@ -15,108 +10,8 @@ import (
 // nothingUpdated is the reason why no append-only field was tested.
 const nothingUpdated = "nothing could be created and updated"
 
-// callControl matches the names of optional parameters that control a call, and are not
-// fields of what it creates.
-var callControl = evidence.Pattern(`^(idempotency_key|dry_run|validate_only|force|overwrite|notify|return_\w+)$`)
-
 // cycleProbe creates, reads, updates and deletes one resource of each kind.
 type cycleProbe struct{ run *guard.Run }
-
-// testRoundTrips creates, reads, updates and deletes one item of each kind.
-func (pr cycleProbe) testRoundTrips() {
-	for _, id := range []string{"merge", "input", "deleted"} {
-		pr.run.Rows.Tests[id].Incomplete = "nothing could be created, read and updated"
-	}
-	pr.run.Rows.Tests["append-only"].Incomplete = nothingUpdated
-	n := 0
-	for _, op := range pr.run.Catalog.Operations {
-		base := pr.run.Base[op.Name]
-		switch {
-		case !op.Creates() || pr.run.Gate.Skipped[op.Name] != "":
-			continue
-		case op.Verb != "create":
-			if !base.IsOK() {
-				pr.run.Rows.Skip("create-read", op.Name, "", "it did not succeed: "+base.FormatBrief())
-			}
-			continue
-		}
-		for _, kind := range pr.run.Maker.ListKinds(op, pr.run.Gate.FindRemover(op)) {
-			pr.testRoundTrip(op, kind)
-		}
-		n++
-	}
-	if n == 0 {
-		pr.run.Rows.Tests["merge"].Incomplete += " in mode " + pr.run.Options.Mode
-	}
-}
-
-func (pr cycleProbe) testRoundTrip(create *catalog.Operation, kind jsonv.Value) {
-	y := pr.run.Gate.FindCycle(create)
-	if y == nil {
-		pr.run.Rows.Skip("create-read", create.Name, "", "there is no operation that reads what it creates")
-		return
-	}
-	y.Params = jsonv.Object()
-	base := pr.run.Builder.RebuildParams(create)
-	for _, p := range create.Params {
-		if p.Rehearses() {
-			if v, has := base.Get(p.Name); has {
-				y.Params = y.Params.With(p.Name, v)
-			}
-			continue
-		}
-		v, err := pr.run.Builder.BuildFilled(create, p)
-		switch {
-		case err == nil:
-			y.Params = y.Params.With(p.Name, v)
-		case p.Required:
-			pr.run.Rows.Skip("create-read", create.Name, p.Name, err.Error())
-			return
-		}
-	}
-	y.Params = evidence.Merge(y.Params, kind)
-	made := pr.run.Keeper.Attempt(create, y.Params)
-	if strings.HasPrefix(made.Code(), "CONFLICT") && pr.clear(create, y.Remove) {
-		made = pr.run.Keeper.Attempt(create, y.Params)
-	}
-	things := pr.run.Ledger.ListThings(create.Resource)
-	if !made.IsOK() || len(things) == 0 {
-		switch {
-		case made.IsOK():
-			pr.run.Rows.Skip("create-read", create.Name, "", "what it created was not found again")
-		case made.WasSent():
-			pr.run.Rows.Skip("create-read", create.Name, "",
-				"it did not succeed with every documented parameter: "+made.FormatBrief())
-		case made.Cause != nil:
-			pr.run.Rows.SkipUnsent("create-read", create.Name, "", made)
-		}
-		return
-	}
-	y.Thing = things[len(things)-1]
-	if y.Read = pr.readBack(y); !y.Read.WasSent() {
-		return
-	}
-	pr.compareCreated(y, made)
-	if y.Update != nil && pr.run.Gate.Skipped[y.Update.Name] == "" && y.Read.IsOK() {
-		pr.testUpdates(y)
-	}
-	if y.Remove != nil && pr.run.Gate.Skipped[y.Remove.Name] == "" {
-		pr.testRemoval(y)
-	}
-}
-
-// clear removes the item that the run created of a resource of which there is at most
-// one. It returns false if there is nothing to remove.
-func (pr cycleProbe) clear(create, remove *catalog.Operation) bool {
-	things := pr.run.Ledger.ListThings(create.Resource)
-	if remove == nil {
-		return false
-	}
-	for _, t := range things {
-		pr.run.Keeper.Attempt(remove, pr.run.Lister.BuildNaming(remove, t))
-	}
-	return len(things) > 0
-}
 
 // readBack reads the item, by its own operation or from the page of the list that
 // contains it.
@@ -145,74 +40,6 @@ func (pr cycleProbe) readAfter(y *guard.Cycle, shows func(r guard.Reply) bool) g
 	return r
 }
 
-func (pr cycleProbe) compareCreated(y *guard.Cycle, made guard.Reply) {
-	prefix, thing := y.Place(y.Read)
-	if isRendered(thing, y.Params) {
-		pr.run.Rows.Skip("create-read", y.Create.Name, "", y.NameReader()+" responds with a text, whose fields cannot be compared")
-		return
-	}
-	prefix = cmp.Or(prefix, "data") // an empty place, so that the row reports the absence
-	f := evidence.FieldsCase{
-		Name:         y.Create.Name + " then " + y.NameReader(),
-		ReadResponse: pr.run.Caller.RedactAnswer(y.Read),
-		Call:         y.Read.Number,
-	}
-	for name, v := range y.Params.Members() {
-		p := y.Create.FindParam(name)
-		gone := thing.Lookup(name).IsAbsent()
-		if p.Rehearses() || p.Sensitive || evidence.IsSecretKey(name) || strings.Contains(name, ".") {
-			continue
-		}
-		if !p.Required && callControl().MatchString(name) {
-			continue
-		}
-		if gone && catalog.ParseStem(name) != "" && !y.Thing.With.Lookup(name).IsAbsent() {
-			continue
-		}
-		isShown := func(k string) bool {
-			return !thing.Lookup(k).IsAbsent()
-		}
-		if gone && !p.Required && !pr.isKnownField(y, made, name) && slices.ContainsFunc(y.Params.Keys(), isShown) {
-			pr.run.Rows.Fail("consistency.unshown", y.Read,
-				"%s accepts %s, and no response and no type shows it", y.Create.Name, evidence.Quote(name))
-			continue
-		}
-		f.Fields = append(f.Fields, expectStored(y.Read, f.ReadResponse, prefix+"."+name, v))
-	}
-	pr.run.Evidence.RoundTrips = append(pr.run.Evidence.RoundTrips, f)
-}
-
-// isRendered reports whether a thing is a text for people, as content of MCP, instead of
-// the fields that were sent.
-func isRendered(thing, fields jsonv.Value) bool {
-	return thing.Lookup("content").At(0).Lookup("type").Text() == "text" &&
-		!slices.ContainsFunc(fields.Keys(), func(name string) bool { return name != "content" && !thing.Lookup(name).IsAbsent() })
-}
-
-// isKnownField reports whether a parameter of a create is a field of the resource: its type, its
-// update, the response to the create or an item of its lists shows it. Another one may
-// control the call.
-func (pr cycleProbe) isKnownField(y *guard.Cycle, made guard.Reply, name string) bool {
-	t := pr.findResourceType(y)
-	isName := func(f jsonv.Value) bool {
-		return f.Lookup("name").Text() == name
-	}
-	if t != nil && slices.ContainsFunc(t.Detail.Lookup("fields").List(), isName) {
-		return true
-	}
-	_, answer := y.Place(made)
-	shown := []jsonv.Value{answer}
-	if y.Update != nil && y.Update.FindParam("input") != nil {
-		shown = append(shown, y.Update.FindParam("input").Schema.Lookup("properties"))
-	}
-	for _, list := range pr.run.Catalog.Operations {
-		if catalog.IsSameResource(list.Resource, y.Create.Resource) {
-			shown = append(shown, catalog.FindItems(pr.run.Lister.First[list.Name].Data(), catalog.ListDepth)...)
-		}
-	}
-	return slices.ContainsFunc(shown, func(v jsonv.Value) bool { return !v.Lookup(name).IsAbsent() })
-}
-
 // expectStored returns the expectation that an answer has a value. Where the masked answer
 // has a mask instead of that value, so has the expectation: the evidence is judged
 // before it is masked.
@@ -223,20 +50,15 @@ func expectStored(r guard.Reply, masked jsonv.Value, path string, v jsonv.Value)
 	return evidence.Field{Path: path, Value: v}
 }
 
-// testRemoval deletes the item and reads it again.
-func (pr cycleProbe) testRemoval(y *guard.Cycle) {
-	params := pr.run.Lister.BuildNaming(y.Remove, y.Thing)
-	r := pr.run.Keeper.Attempt(y.Remove, params)
-	if !r.IsOK() {
-		pr.run.Ledger.NoteRefusedDelete(y.Remove, r)
-		return
+// The fields that an update may and may not touch.
+
+var bookkeeping = evidence.Pattern(`(?i)^(updated|modified|last_|version|etag|revision)`)
+
+// sendUpdate sends an update with some input, in the documented form.
+func (pr cycleProbe) sendUpdate(y *guard.Cycle, input jsonv.Value) guard.Reply {
+	params := y.Thing.AddNaming(y.Update, jsonv.Object())
+	if y.Update.FindParam("input") != nil {
+		return pr.run.Keeper.Attempt(y.Update, params.With("input", input))
 	}
-	pr.run.Rows.Count("deleted")
-	gone := func(r guard.Reply) bool {
-		_, still := y.Place(r)
-		return !r.IsOK() || still.Kind() != jsonv.KindObject
-	}
-	if back := pr.readAfter(y, gone); !gone(back) {
-		pr.run.Rows.Fail("deleted.gone", back, "%s still returns the item that %s removed", y.NameReader(), y.Remove.Name)
-	}
+	return pr.run.Keeper.Attempt(y.Update, evidence.Merge(params, input))
 }

@@ -1,0 +1,122 @@
+package aqlcli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"mcptest/internal/base/osfile"
+	"mcptest/internal/cli/cmdutil"
+)
+
+// emit writes a result to the file of --output.
+func (c *call) emit(name string, data []byte) int { return c.emitTo("output", name, data) }
+
+// The places of results. A file that cannot be written is detected before an adapter
+// is called: otherwise a run would lose its result at the end.
+
+// outputFlags lists the options of live that name a file to write, except --record.
+var outputFlags = []string{"output", "bundle", "values-template"}
+
+// canWriteFiles reports whether the files that the options of live name can be written.
+func (c *call) canWriteFiles() bool {
+	ok := true
+	for _, flag := range outputFlags {
+		name, given := c.flags[flag]
+		if !given || name == "-" {
+			continue
+		}
+		if err := tryWrite(name); err != nil {
+			ok = c.refuse("--%s: cannot write %s: %s", flag, name, cmdutil.Reason(err))
+		}
+	}
+	return c.hasOneStdout() && c.hasDistinctFiles() && ok
+}
+
+// hasOneStdout reports whether at most one result goes to the standard output.
+func (c *call) hasOneStdout() bool {
+	out := c.flags["output"]
+	if c.flags["bundle"] == "-" && (out == "" || out == "-") {
+		return c.refuse("--bundle and the report cannot both go to the standard output: add --output FILE")
+	}
+	return true
+}
+
+// hasDistinctFiles reports whether the files are all different.
+func (c *call) hasDistinctFiles() bool {
+	names := map[string]string{}
+	ok := true
+	for _, flag := range append(outputFlags[:len(outputFlags):len(outputFlags)], "record", "replay") {
+		name, given := c.flags[flag]
+		if !given || name == "-" {
+			continue
+		}
+		if flag == "replay" {
+			name = findRecording(name)
+		}
+		name = filepath.Clean(name)
+		place := osfile.Place(name)
+		if other, taken := names[place]; taken {
+			if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
+				continue // /dev/null accepts anything
+			}
+			ok = c.refuse("--%s and --%s name the same file: %s", other, flag, name)
+		}
+		names[place] = flag
+	}
+	return ok
+}
+
+// tryWrite returns the error that writeWhole would fail with for a file, without
+// changing anything.
+func tryWrite(name string) error {
+	info, err := os.Stat(name)
+	switch {
+	case err == nil && info.IsDir():
+		return errors.New("it is a folder")
+	case err == nil && info.Mode()&fs.ModeDevice != 0:
+		f, err := os.OpenFile(name, os.O_WRONLY, 0)
+		if err != nil {
+			return err
+		}
+		return f.Close()
+	case err == nil && !info.Mode().IsRegular():
+		return nil // opening a pipe would wait for its reader
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	if err := checkParent(name); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
+}
+
+// checkParent returns an error if the folder of a file is missing.
+func checkParent(name string) error {
+	dir := filepath.Dir(name)
+	if info, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) || err == nil && !info.IsDir() {
+		return fmt.Errorf("folder %s does not exist", dir)
+	}
+	return nil
+}
+
+// emitTo writes a result to the file that an option names, or to the standard output
+// for "" and "-". A file is written completely or not at all.
+func (c *call) emitTo(flag, name string, data []byte) int {
+	if name == "" || name == "-" {
+		if _, err := c.Out.Write(data); err != nil {
+			return c.addProblem("cannot write to the standard output: %s", cmdutil.Reason(err))
+		}
+		return 0
+	}
+	if err := osfile.Replace(name, data, 0o644); err != nil {
+		return c.addProblem("--%s: cannot write %s: %s", flag, name, cmdutil.Reason(err))
+	}
+	return 0
+}
