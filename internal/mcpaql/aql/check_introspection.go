@@ -13,8 +13,10 @@ import (
 
 func (x *evaluation) checkOperations() {
 	x.list(x.e.OperationsList, "operations_list", shapes()["operationList"], "operations")
-	if x.cases > 0 && x.e.OperationsList.Lookup("data", "_protocol").IsAbsent() && len(x.found) == 0 {
-		x.fail("operations.protocol-missing", placeOf("introspection", "operations_list", "data", "_protocol"), x.e.OperationsList.Lookup("data"), "missing")
+	data := x.e.OperationsList.Lookup("data")
+	if x.cases > 0 && len(x.found) == 0 && data.Lookup("_protocol").IsAbsent() {
+		at := placeOf("introspection", "operations_list", "data", "_protocol")
+		x.fail("operations.protocol-missing", at, data, "missing")
 	}
 }
 

@@ -14,28 +14,12 @@ func (x *evaluation) checkDefaults() {
 	irrelevantCases := 0
 	for i, c := range x.e.OptionalDefaults {
 		documented := x.findDocumentation(c.Operation, c.Parameter).Lookup("default")
-		unrelated := documented.IsAbsent() && x.detailed[c.Operation] || !x.knows(c.Operation)
-		if x.set == rule.Strict && (unrelated || evidence.IsRefused(c.Response) || evidence.FindWrappedFailure(c.Response) != "") {
+		if x.set == rule.Strict && x.isIrrelevantDefault(c, documented) {
 			irrelevantCases++
 			continue
 		}
 		x.cases++
-		at := placeOf("parameter_tests", "optional_defaults").elem(i)
-		got := reference.Walk(c.Response, c.Path)
-		shown, path := evidence.Describe(got), evidence.Quote(c.Path)
-		isStated := x.set == rule.Strict && !documented.IsAbsent() && c.Path != evidence.DefaultEquivalent
-		if isStated && jsonv.Equal(got, c.Expected) && !jsonv.Equal(got, documented) {
-			x.fail("defaults.equal", at, c.Response, "%s %s: documented is %s, and at %s is %s",
-				c.Operation, c.Parameter, evidence.Describe(documented), path, shown)
-		}
-		if !reference.IsIdentical(got, c.Expected) {
-			x.fail("defaults.observable", at, c.Response, "%s %s: at %s expected %s, got %s",
-				c.Operation, c.Parameter, path, evidence.Describe(c.Expected), shown)
-		}
-		if got.IsAbsent() || !jsonv.Equal(got, c.Expected) {
-			x.fail("defaults.equal", at, c.Response, "%s %s: at %s expected %s, got %s",
-				c.Operation, c.Parameter, path, evidence.Describe(c.Expected), shown)
-		}
+		x.checkDefault(c, documented, placeOf("parameter_tests", "optional_defaults").elem(i))
 	}
 	if irrelevantCases > 0 {
 		x.incomplete = "parameter_tests.optional_defaults contains no case that counts" +
@@ -49,6 +33,35 @@ func (x *evaluation) checkDefaults() {
 		if x.canReadAll() {
 			x.notApplicable = "no parameter has a documented default"
 		}
+	}
+}
+
+// isIrrelevantDefault reports whether the strict rules do not count a case: nothing documents
+// the default, or the call did not succeed.
+func (j *judgement) isIrrelevantDefault(c evidence.DefaultCase, documented jsonv.Value) bool {
+	if !j.knows(c.Operation) || documented.IsAbsent() && j.detailed[c.Operation] {
+		return true
+	}
+	return evidence.IsRefused(c.Response) || evidence.FindWrappedFailure(c.Response) != ""
+}
+
+// checkDefault compares the value that an answer shows with the expected one and with the
+// documented one.
+func (x *evaluation) checkDefault(c evidence.DefaultCase, documented jsonv.Value, at place) {
+	got := reference.Walk(c.Response, c.Path)
+	shown, path := evidence.Describe(got), evidence.Quote(c.Path)
+	isStated := x.set == rule.Strict && !documented.IsAbsent() && c.Path != evidence.DefaultEquivalent
+	if isStated && jsonv.Equal(got, c.Expected) && !jsonv.Equal(got, documented) {
+		x.fail("defaults.equal", at, c.Response, "%s %s: documented is %s, and at %s is %s",
+			c.Operation, c.Parameter, evidence.Describe(documented), path, shown)
+	}
+	if !reference.IsIdentical(got, c.Expected) {
+		x.fail("defaults.observable", at, c.Response, "%s %s: at %s expected %s, got %s",
+			c.Operation, c.Parameter, path, evidence.Describe(c.Expected), shown)
+	}
+	if got.IsAbsent() || !jsonv.Equal(got, c.Expected) {
+		x.fail("defaults.equal", at, c.Response, "%s %s: at %s expected %s, got %s",
+			c.Operation, c.Parameter, path, evidence.Describe(c.Expected), shown)
 	}
 }
 

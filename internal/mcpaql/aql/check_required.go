@@ -21,10 +21,7 @@ func identify(name jsonv.Value, i int) string {
 
 func (x *evaluation) checkRequired() {
 	x.incomplete = "there are no operation details"
-	last := map[string]int{}
-	for i, d := range x.details {
-		last[identify(d.Lookup("name"), i)] = i
-	}
+	last := x.findLastDetails()
 	demanded := false
 	var left []string
 	for i, d := range x.details {
@@ -57,6 +54,16 @@ func (x *evaluation) checkRequired() {
 	}
 }
 
+// findLastDetails returns the position of the last detail of each name: the reference keeps
+// details in a map, where a later one replaces an earlier one.
+func (j *judgement) findLastDetails() map[string]int {
+	last := map[string]int{}
+	for i, d := range j.details {
+		last[identify(d.Lookup("name"), i)] = i
+	}
+	return last
+}
+
 // checkRequiredParameter checks the cases of one required parameter.
 func (x *evaluation) checkRequiredParameter(op, p jsonv.Value, at place) {
 	name := p.Lookup("name")
@@ -65,8 +72,8 @@ func (x *evaluation) checkRequiredParameter(op, p jsonv.Value, at place) {
 		cases = x.missing[[2]string{op.Text(), name.Text()}]
 	}
 	if len(cases) == 0 {
-		x.fail("required.case", at, p,
-			"%s requires %s, and no case leaves it out", reference.FormatText(op), evidence.QuoteStart(reference.FormatText(name), 60))
+		shown := evidence.QuoteStart(reference.FormatText(name), 60)
+		x.fail("required.case", at, p, "%s requires %s, and no case leaves it out", reference.FormatText(op), shown)
 		return
 	}
 	x.cases++

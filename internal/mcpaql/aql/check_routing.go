@@ -107,7 +107,8 @@ func (x *evaluation) batchCode(at place, r jsonv.Value) {
 		alone := c.Response.Lookup("error", "code")
 		if jsonv.Equal(c.Request.Lookup("operation"), op) && !alone.IsAbsent() && !jsonv.Equal(alone, code) {
 			x.fail("batch.code", at, r,
-				"%s fails with %s in a batch, and with %s alone", reference.FormatText(op), evidence.Describe(code), evidence.Describe(alone))
+				"%s fails with %s in a batch, and with %s alone",
+				reference.FormatText(op), evidence.Describe(code), evidence.Describe(alone))
 		}
 	}
 }

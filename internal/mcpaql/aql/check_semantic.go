@@ -15,7 +15,11 @@ import (
 // judgeSemantics returns the rows of the semantic category.
 func (j *judgement) judgeSemantics(tier Tier) []verdict.TestResult {
 	if tier == Tier1 {
-		return []verdict.TestResult{{Name: rule.SkippedSemantics, Result: verdict.Skipped, Detail: "Tier 1 leaves the semantic tests out."}}
+		return []verdict.TestResult{{
+			Name:   rule.SkippedSemantics,
+			Result: verdict.Skipped,
+			Detail: "Tier 1 leaves the semantic tests out.",
+		}}
 	}
 	var out []verdict.TestResult
 	for i, c := range j.e.Semantics {
@@ -24,7 +28,7 @@ func (j *judgement) judgeSemantics(tier Tier) []verdict.TestResult {
 		x.checkSemanticCase(c, placeOf("semantic_tests").elem(i))
 		r := x.buildResult()
 		r.Name = c.Name
-		r.Tiers = &verdict.TierResults{Structural: judgeTier(r, "semantic.pattern", true), Semantic: judgeTier(r, "semantic.pattern", false)}
+		r.Tiers = &verdict.TierResults{Structural: judgeStructural(r), Semantic: judgeSemantic(r)}
 		if j.isUndecided(c) {
 			leaveUndecided(&r, c.Unjudged)
 		}
@@ -114,21 +118,37 @@ func were(n int, what string) string {
 	return display.Count(n, what) + " were"
 }
 
-// judgeTier returns the verdict of one tier: that of the findings of a rule, or of
-// all others.
-func judgeTier(r verdict.TestResult, id string, only bool) verdict.Result {
+// structuralRule is the only rule of tier 1; all others are of tier 2.
+const structuralRule = "semantic.pattern"
+
+// judgeStructural returns the verdict of tier 1, which knows no warnings.
+func judgeStructural(r verdict.TestResult) verdict.Result {
+	isStructural := func(f verdict.Finding) bool { return f.Rule == structuralRule }
+	switch {
+	case r.Result == verdict.Skipped:
+		return verdict.Skipped
+	case slices.ContainsFunc(r.Findings, isStructural):
+		return verdict.Failed
+	}
+	return verdict.Pass
+}
+
+// judgeSemantic returns the verdict of tier 2.
+func judgeSemantic(r verdict.TestResult) verdict.Result {
 	if r.Result == verdict.Skipped {
 		return verdict.Skipped
 	}
-	result := verdict.Pass
+	var others []verdict.Finding
 	for _, f := range r.Findings {
-		switch {
-		case (f.Rule == id) != only:
-		case only || f.Weight == rule.Fail:
-			result = verdict.Failed
-		case result == verdict.Pass:
-			result = verdict.Warned
+		if f.Rule != structuralRule {
+			others = append(others, f)
 		}
 	}
-	return result
+	if len(others) == 0 {
+		return verdict.Pass
+	}
+	if findHeaviest(others) == rule.Fail {
+		return verdict.Failed
+	}
+	return verdict.Warned
 }

@@ -15,7 +15,8 @@ func (x *evaluation) checkUnknown() {
 	irrelevantCases := 0
 	tried := map[string]bool{}
 	for i, c := range x.e.UnknownParameter {
-		if x.set == rule.Strict && (!x.knows(c.Operation) || !x.findDocumentation(c.Operation, c.Parameter).IsAbsent()) {
+		isDocumented := !x.findDocumentation(c.Operation, c.Parameter).IsAbsent()
+		if x.set == rule.Strict && (!x.knows(c.Operation) || isDocumented) {
 			irrelevantCases++
 			continue
 		}
@@ -24,16 +25,8 @@ func (x *evaluation) checkUnknown() {
 		at := placeOf("parameter_tests", "unknown_parameter").elem(i).member("response")
 		if x.set == rule.Strict {
 			x.checkUnknownStrict(c, at)
-			continue
-		}
-		m := evidence.Message(c.Response)
-		warnings := c.Response.Lookup("warnings")
-		switch {
-		case evidence.IsRefused(c.Response) && reference.IsTruthy(m) && reference.Contains(m, c.Parameter):
-		case evidence.IsSuccess(c.Response) && warnings.Kind() == jsonv.KindArray && warnings.Len() > 0:
-		default:
-			x.fail("unknown.explicit", at, c.Response,
-				"%s with the unknown %s: neither a refusal with its name nor a warning", c.Operation, evidence.Quote(c.Parameter))
+		} else {
+			x.checkUnknownReference(c, at)
 		}
 	}
 	if irrelevantCases > 0 {
@@ -42,6 +35,18 @@ func (x *evaluation) checkUnknown() {
 	}
 	if x.set == rule.Strict {
 		x.findUntried(tried)
+	}
+}
+
+// checkUnknownReference accepts a refusal whose message contains the name, and any warning.
+func (x *evaluation) checkUnknownReference(c evidence.ParameterCase, at place) {
+	m := evidence.Message(c.Response)
+	isNamed := evidence.IsRefused(c.Response) && reference.IsTruthy(m) && reference.Contains(m, c.Parameter)
+	warnings := c.Response.Lookup("warnings")
+	isWarned := evidence.IsSuccess(c.Response) && warnings.Kind() == jsonv.KindArray && warnings.Len() > 0
+	if !isNamed && !isWarned {
+		x.fail("unknown.explicit", at, c.Response,
+			"%s with the unknown %s: neither a refusal with its name nor a warning", c.Operation, evidence.Quote(c.Parameter))
 	}
 }
 
@@ -72,15 +77,16 @@ func (x *evaluation) findUntried(tried map[string]bool) {
 }
 
 func (x *evaluation) checkUnknownStrict(c evidence.ParameterCase, at place) {
-	registered := c.Response.Lookup("error", "code").Text() == "VALIDATION_UNKNOWN_PARAM"
+	code := c.Response.Lookup("error", "code")
+	isRefused, isRegistered := evidence.IsRefused(c.Response), code.Text() == "VALIDATION_UNKNOWN_PARAM"
 	inMessage := evidence.ContainsNameInWords(evidence.Message(c.Response).Text(), c.Parameter)
+	inDetails := evidence.HasNameInWords(c.Response.Lookup("error", "details"), c.Parameter)
 	switch {
-	case evidence.IsRefused(c.Response) && registered && (inMessage || evidence.HasNameInWords(c.Response.Lookup("error", "details"), c.Parameter)):
-	case evidence.IsRefused(c.Response) && inMessage:
-		code := c.Response.Lookup("error", "code")
+	case isRefused && isRegistered && (inMessage || inDetails):
+	case isRefused && inMessage:
 		x.fail("unknown.lenient", at.member("error").member("code"), code,
 			"%s is refused, but the code is %s", evidence.Quote(c.Parameter), evidence.Describe(code))
-	case evidence.IsRefused(c.Response) && registered:
+	case isRefused && isRegistered:
 		x.fail("unknown.lenient", at.member("error"), c.Response,
 			"refused, but without naming %s", evidence.Quote(c.Parameter))
 	case x.shows(c.Response) && evidence.HasNameInWords(c.Response.Lookup("warnings"), c.Parameter):

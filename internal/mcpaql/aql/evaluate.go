@@ -120,7 +120,11 @@ func findMissingEvidence(e *evidence.Evidence, strict []verdict.CategoryResult) 
 			case t.Unproven:
 				out = append(out, verdict.Inapplicable{Category: c.Name, Test: t.Name, Reason: t.Incomplete})
 			case len(t.Missing) > 0:
-				out = append(out, verdict.Inapplicable{Category: c.Name, Test: t.Name, Reason: "no case: " + evidence.JoinFirst(t.Missing)})
+				out = append(out, verdict.Inapplicable{
+					Category: c.Name,
+					Test:     t.Name,
+					Reason:   "no case: " + evidence.JoinFirst(t.Missing),
+				})
 			}
 		}
 	}
@@ -256,7 +260,11 @@ func (j *judgement) judgeCategory(category string) (out []verdict.TestResult) {
 		}
 		row := x.buildResult()
 		if t.Live && x.notApplicable != "" && row.Result == verdict.Skipped {
-			j.inapplicable = append(j.inapplicable, verdict.Inapplicable{Category: category, Test: t.Name, Reason: x.notApplicable})
+			j.inapplicable = append(j.inapplicable, verdict.Inapplicable{
+				Category: category,
+				Test:     t.Name,
+				Reason:   x.notApplicable,
+			})
 			continue
 		}
 		out = append(out, row)

@@ -84,7 +84,8 @@ func (j *judgement) readDetails() {
 			j.unreadable = append(j.unreadable, name)
 		}
 		var p probe
-		shapes()["operationDetail"].look(&p, placeOf("introspection", "operation_details").elem(i), r.Value, "details.object")
+		at := placeOf("introspection", "operation_details").elem(i)
+		shapes()["operationDetail"].look(&p, at, r.Value, "details.object")
 		j.read = append(j.read, r)
 		j.details = append(j.details, r.Value)
 		j.faults = append(j.faults, p.found)

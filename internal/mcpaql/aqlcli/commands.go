@@ -196,7 +196,8 @@ func (c *call) printUnproved(r *verdict.Report) {
 
 // explainNoRows explains why a report on one category has no row.
 func (c *call) explainNoRows(r *verdict.Report, o aql.Options) {
-	if o.Category == "" || slices.ContainsFunc(r.Categories, func(k verdict.CategoryResult) bool { return len(k.Tests) > 0 }) {
+	hasRows := slices.ContainsFunc(r.Categories, func(k verdict.CategoryResult) bool { return len(k.Tests) > 0 })
+	if o.Category == "" || hasRows {
 		return
 	}
 	why := "only a bundle of a live run, judged by the strict rules, has rows there"

@@ -118,7 +118,8 @@ func newChoiceCheck(words ...string) func(string) (string, error) {
 		if w := lists.First(words, func(w string) bool { return strings.EqualFold(w, s) }); w != "" {
 			return w, nil
 		}
-		return "", fmt.Errorf("expected one of %s; got %q%s", strings.Join(words, ", "), s, source.Parenthesis(source.Suggest(findSimilar(s, words))))
+		hint := source.Parenthesis(source.Suggest(findSimilar(s, words)))
+		return "", fmt.Errorf("expected one of %s; got %q%s", strings.Join(words, ", "), s, hint)
 	}
 }
 
@@ -142,7 +143,13 @@ func findSimilar(word string, names []string) string {
 
 // newChoice returns an option with a fixed set of values, which help lists.
 func newChoice(long, short, value, doc string, words []string) option {
-	return option{long: long, short: short, value: value, doc: doc + "; one of " + strings.Join(words, ", "), check: newChoiceCheck(words...)}
+	return option{
+		long:  long,
+		short: short,
+		value: value,
+		doc:   doc + "; one of " + strings.Join(words, ", "),
+		check: newChoiceCheck(words...),
+	}
 }
 
 func acceptAny(s string) (string, error) {

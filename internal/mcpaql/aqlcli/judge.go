@@ -149,7 +149,9 @@ func guessAddress(api string) string {
 
 // readJudging reads the options of the judge; it returns false after a mistake. o
 // describes the model that was asked, if there is one.
-func (c *call) readJudging(a *semantic.Asking, o model.Options, cacheDir string, registry *proc.Registry, keys *[]string) bool {
+func (c *call) readJudging(
+	a *semantic.Asking, o model.Options, cacheDir string, registry *proc.Registry, keys *[]string,
+) bool {
 	who := c.flags["judge"]
 	if !c.judgeFits(who) {
 		return false
@@ -196,7 +198,9 @@ func (c *call) judgeFits(who string) bool {
 
 // judgeProgram returns a function that runs a judge program. The program gets the
 // whole environment, because it belongs to the user and may use a model itself.
-func (c *call) judgeProgram(registry *proc.Registry) func(ctx context.Context, argv []string, stdin []byte) ([]byte, error) {
+func (c *call) judgeProgram(
+	registry *proc.Registry,
+) func(ctx context.Context, argv []string, stdin []byte) ([]byte, error) {
 	return func(ctx context.Context, argv []string, stdin []byte) ([]byte, error) {
 		r := proc.Run(ctx, proc.Spec{
 			Argv:        argv,

@@ -7,7 +7,8 @@ import (
 )
 
 func newToolResult(env jsonv.Value, isError bool) jsonv.Value {
-	return jsonv.ObjectOf("content", jsonv.Array(jsonv.ObjectOf("type", "text", "text", env.String())), "isError", isError)
+	text := jsonv.ObjectOf("type", "text", "text", env.String())
+	return jsonv.ObjectOf("content", jsonv.Array(text), "isError", isError)
 }
 
 func newSuccess(data jsonv.Value, warnings []jsonv.Value) jsonv.Value {

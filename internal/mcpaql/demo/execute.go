@@ -48,7 +48,8 @@ func (a *Adapter) runOnExecution(op *operation, params jsonv.Value) (jsonv.Value
 	}
 	late := a.is("execution-late-step") && op.Verb == "step" || a.is("execution-late-abort") && op.Verb == "abort"
 	if ended && !late {
-		return jsonv.Value{}, refuse("CONFLICT_INVALID_STATE", "The execution '%s' is %s: it takes no more of %s.", x.id, x.status, op.Name)
+		return jsonv.Value{}, refuse("CONFLICT_INVALID_STATE",
+			"The execution '%s' is %s: it takes no more of %s.", x.id, x.status, op.Name)
 	}
 	switch {
 	case ended:
@@ -67,7 +68,8 @@ func (a *Adapter) runOnExecution(op *operation, params jsonv.Value) (jsonv.Value
 	case a.is("step-bare"):
 		return jsonv.ObjectOf("recorded", true), nil
 	}
-	return jsonv.ObjectOf("continue", true, "factors", []string{"Sorting the catalog changes nothing that is lent."}), nil // D 8.7.1
+	factors := []string{"Sorting the catalog changes nothing that is lent."}
+	return jsonv.ObjectOf("continue", true, "factors", factors), nil // D 8.7.1
 }
 
 // advance advances an execution by one step.

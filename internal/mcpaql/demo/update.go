@@ -36,7 +36,11 @@ func (a *Adapter) update(r *resource, i int, params jsonv.Value) (jsonv.Value, *
 		if no != nil {
 			return jsonv.Value{}, no
 		}
-		changed = a.merge(changed, name, v, !a.is("update-shallow"))
+		if a.is("update-shallow") {
+			changed = a.replace(changed, name, v)
+		} else {
+			changed = a.mergeDeep(changed, name, v)
+		}
 	}
 	a.next++
 	changed = changed.With("updated_at", jsonv.String(a.readClock()))
@@ -71,16 +75,24 @@ func (a *Adapter) checkField(r *resource, name string) (ignored bool, no *failur
 	return false, nil
 }
 
-func (a *Adapter) merge(into jsonv.Value, name string, v jsonv.Value, deep bool) jsonv.Value {
+// mergeDeep merges an object into the old value of a member; other values replace it.
+func (a *Adapter) mergeDeep(into jsonv.Value, name string, v jsonv.Value) jsonv.Value {
+	old := into.Lookup(name)
+	if v.Kind() != jsonv.KindObject || old.Kind() != jsonv.KindObject {
+		return a.replace(into, name, v)
+	}
+	for k, e := range v.Members() {
+		old = a.mergeDeep(old, k, e)
+	}
+	return into.With(name, old)
+}
+
+// replace replaces the old value of a member; null removes it.
+func (a *Adapter) replace(into jsonv.Value, name string, v jsonv.Value) jsonv.Value {
 	old := into.Lookup(name)
 	switch {
 	case v.Kind() == jsonv.KindNull && !a.is("update-keeps-null"):
 		return into.Without(name)
-	case v.Kind() == jsonv.KindObject && old.Kind() == jsonv.KindObject && deep:
-		for k, e := range v.Members() {
-			old = a.merge(old, k, e, true)
-		}
-		return into.With(name, old)
 	case v.Kind() == jsonv.KindArray && old.Kind() == jsonv.KindArray && a.is("update-appends"):
 		return into.With(name, jsonv.Array(append(old.List(), v.List()...)...))
 	}

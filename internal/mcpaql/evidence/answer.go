@@ -54,7 +54,8 @@ func FindWrappedFailure(answer jsonv.Value) string {
 	if no := data.Lookup("success"); no.Kind() == jsonv.KindBool && !no.Bool() {
 		return "data.success is false"
 	}
-	if data.Kind() == jsonv.KindObject && reference.IsTruthy(data.Lookup("error")) && hasOnlyMembers(data, besideError) {
+	hasError := data.Kind() == jsonv.KindObject && reference.IsTruthy(data.Lookup("error"))
+	if hasError && hasOnlyMembers(data, besideError) {
 		return "data contains only an error: " + FormatBrief(data.Lookup("error"))
 	}
 	for _, s := range listOnlyTexts(data) {

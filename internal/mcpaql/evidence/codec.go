@@ -28,7 +28,8 @@ import (
 type member struct {
 	index             int
 	group, key, other string
-	need, omit, text  bool
+	need              presence
+	omit, text        bool
 	oneOf             []string
 }
 
@@ -44,7 +45,7 @@ func listMembers(t reflect.Type) (out []member) {
 		m := member{
 			index: i,
 			key:   parts[0],
-			need:  slices.Contains(parts, "need"),
+			need:  presence(slices.Contains(parts, "need")),
 			omit:  slices.Contains(parts, "omitempty"),
 			text:  slices.Contains(parts, "text"),
 		}
@@ -148,7 +149,7 @@ func (r *Reader) readObject(o jsonv.Value, at string, v reflect.Value, other str
 			continue
 		}
 		if i == 0 || members[i-1].group != m.group {
-			group, path = r.ReadMember(o, at, m.group, jsonv.KindObject, false)
+			group, path = r.ReadMember(o, at, m.group, jsonv.KindObject, optional)
 			r.warnMisspelled(group, path, listKeys(members, m.group))
 		}
 		r.readField(group, path, m, v.Field(m.index))
@@ -180,7 +181,7 @@ func (r *Reader) readField(o jsonv.Value, at string, m member, f reflect.Value) 
 	case reflect.Int:
 		f.SetInt(int64(r.ReadInteger(o, at, m.key, int(f.Int()), m.need)))
 	case reflect.Bool:
-		v, _ := r.ReadMember(o, at, m.key, jsonv.KindBool, false)
+		v, _ := r.ReadMember(o, at, m.key, jsonv.KindBool, optional)
 		f.SetBool(v.Bool())
 	case reflect.Uint8:
 		weight := rule.Fail

@@ -80,7 +80,8 @@ func ReadDetail(d jsonv.Value) Reading {
 		return r
 	}
 	for k, v := range d.Members() {
-		if (v.Kind() == jsonv.KindObject || v.Kind() == jsonv.KindArray) && strings.Contains(strings.ToLower(k), "param") {
+		isContainer := v.Kind() == jsonv.KindObject || v.Kind() == jsonv.KindArray
+		if isContainer && strings.Contains(strings.ToLower(k), "param") {
 			r.Unreadable = "there is no parameters, and " + k + " is " + FormatBrief(v)
 		}
 	}
@@ -177,7 +178,8 @@ func (r *Reading) readParameter(p, required jsonv.Value) jsonv.Value {
 	for _, key := range []string{"required", "is_required", "isRequired", "mandatory", "optional"} {
 		v := p.Lookup(key)
 		says := strings.ToLower(v.Text())
-		if v.Kind() == jsonv.KindBool || slices.Contains([]string{"true", "yes", "required", "false", "no", "optional"}, says) {
+		answers := []string{"true", "yes", "required", "false", "no", "optional"}
+		if v.Kind() == jsonv.KindBool || slices.Contains(answers, says) {
 			r.deviates("whether a parameter is required is not said by required: true or false")
 			yes := v.Bool() || says == "true" || says == "yes" || says == "required"
 			return p.Without(key).With("required", jsonv.Bool(yes == (key != "optional")))

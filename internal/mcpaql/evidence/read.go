@@ -112,20 +112,28 @@ func (r *Reader) Errorf(v jsonv.Value, at, format string, args ...any) {
 	r.Problems.Add(source.Errorf(r.Pos(v), at, format, args...))
 }
 
+// presence says whether a member may be missing.
+type presence bool
+
+const (
+	optional presence = false
+	required presence = true
+)
+
 // ReadMember returns a member of the skeleton and checks its kind; null counts as
 // omitted. The value is absent if there is no usable one.
-func (r *Reader) ReadMember(o jsonv.Value, at, key string, kind jsonv.Kind, need bool) (jsonv.Value, string) {
+func (r *Reader) ReadMember(o jsonv.Value, at, key string, kind jsonv.Kind, need presence) (jsonv.Value, string) {
 	v, _ := o.Get(key)
 	path := jsonv.AppendPointer(at, key)
 	switch v.Kind() {
 	case kind:
 		return v, path
 	case jsonv.KindAbsent:
-		if need {
+		if need == required {
 			r.Errorf(o, at, "missing key %q", key)
 		}
 	case jsonv.KindNull:
-		if need {
+		if need == required {
 			r.Errorf(v, path, "expected %s, got null", KindWords[kind])
 		}
 	default:
@@ -143,14 +151,14 @@ var KindWords = map[jsonv.Kind]string{
 	jsonv.KindObject: "an object",
 }
 
-// ReadText reads a text, or returns "". A missing one is a problem if need is set.
-func (r *Reader) ReadText(o jsonv.Value, at, key string, need bool) string {
+// ReadText reads a text, or returns "".
+func (r *Reader) ReadText(o jsonv.Value, at, key string, need presence) string {
 	v, _ := r.ReadMember(o, at, key, jsonv.KindString, need)
 	return v.Text()
 }
 
 // ReadInteger reads a whole number, or returns def.
-func (r *Reader) ReadInteger(o jsonv.Value, at, key string, def int, need bool) int {
+func (r *Reader) ReadInteger(o jsonv.Value, at, key string, def int, need presence) int {
 	v, path := r.ReadMember(o, at, key, jsonv.KindNumber, need)
 	if v.IsAbsent() {
 		return def
@@ -165,7 +173,7 @@ func (r *Reader) ReadInteger(o jsonv.Value, at, key string, def int, need bool) 
 
 // List reads a list of the skeleton; each element must have the kind.
 func (r *Reader) List(o jsonv.Value, at, key string, kind jsonv.Kind, use func(v jsonv.Value, at string)) {
-	v, path := r.ReadMember(o, at, key, jsonv.KindArray, false)
+	v, path := r.ReadMember(o, at, key, jsonv.KindArray, optional)
 	r.VisitElements(v, path, kind, use)
 }
 
@@ -200,27 +208,27 @@ func (r *Reader) warnMisspelled(o jsonv.Value, at string, keys []string) {
 // are built from it, so a wrong type in it is a mistake and is not silently ignored.
 // Unknown members are ignored.
 func (r *Reader) readLive(o jsonv.Value) jsonv.Value {
-	live, at := r.ReadMember(o, "", "x_live", jsonv.KindObject, false)
+	live, at := r.ReadMember(o, "", "x_live", jsonv.KindObject, optional)
 	for _, key := range []string{"tool", "started", "finished", "target", "repeat", "run", "ended"} {
-		r.ReadMember(live, at, key, jsonv.KindString, false)
+		r.ReadMember(live, at, key, jsonv.KindString, optional)
 	}
 	for _, key := range []string{"mcp", "model", "judge"} {
-		r.ReadMember(live, at, key, jsonv.KindObject, false)
+		r.ReadMember(live, at, key, jsonv.KindObject, optional)
 	}
-	r.ReadMember(live, at, "partial", jsonv.KindBool, false)
+	r.ReadMember(live, at, "partial", jsonv.KindBool, optional)
 	for _, key := range []string{"tools", "dialect", "modes", "notices", "volatile_paths", "unchecked"} {
 		r.List(live, at, key, jsonv.KindString, func(jsonv.Value, string) {})
 	}
 	for _, key := range []string{"calls", "batch_sent"} {
-		r.ReadInteger(live, at, key, 0, false)
+		r.ReadInteger(live, at, key, 0, optional)
 	}
 	if p := live.Lookup("policy"); p.Kind() != jsonv.KindString { // the mode alone is sufficient
-		p, path := r.ReadMember(live, at, "policy", jsonv.KindObject, false)
-		r.ReadText(p, path, "mode", false)
+		p, path := r.ReadMember(live, at, "policy", jsonv.KindObject, optional)
+		r.ReadText(p, path, "mode", optional)
 	}
-	short, path := r.ReadMember(live, at, "cut_short", jsonv.KindObject, false)
+	short, path := r.ReadMember(live, at, "cut_short", jsonv.KindObject, optional)
 	for key := range short.Members() {
-		r.ReadText(short, path, key, false)
+		r.ReadText(short, path, key, optional)
 	}
 	r.readRecords(live, at, "skipped", "operation", "reason", "detail")
 	r.readRecords(live, at, "untested", "test", "operation", "parameter", "reason")
@@ -228,7 +236,9 @@ func (r *Reader) readLive(o jsonv.Value) jsonv.Value {
 	r.readRecords(live, at, "cleanup", "operation")
 	r.readRecords(live, at, "leftovers", "operation", "reason")
 	r.readRecords(live, at, "changed", "operation", "says")
-	r.List(live, at, "transcript", jsonv.KindObject, func(c jsonv.Value, at string) { r.ReadText(c, at, "tool", false) })
+	r.List(live, at, "transcript", jsonv.KindObject, func(c jsonv.Value, at string) {
+		r.ReadText(c, at, "tool", optional)
+	})
 	r.List(live, at, "tests", jsonv.KindObject, r.readLiveTest)
 	return live
 }
@@ -237,27 +247,27 @@ func (r *Reader) readLive(o jsonv.Value) jsonv.Value {
 func (r *Reader) readRecords(o jsonv.Value, at, key string, texts ...string) {
 	r.List(o, at, key, jsonv.KindObject, func(v jsonv.Value, at string) {
 		for _, t := range texts {
-			r.ReadText(v, at, t, false)
+			r.ReadText(v, at, t, optional)
 		}
 	})
 }
 
 // readLiveTest reads the evidence of one live row.
 func (r *Reader) readLiveTest(t jsonv.Value, at string) {
-	id := r.ReadText(t, at, "id", true)
+	id := r.ReadText(t, at, "id", required)
 	test, known := rule.TestByID()[id]
 	if id != "" && !(known && test.Live) {
 		r.Problems.Add(source.Warnf(r.Pos(t.Lookup("id")), at+"/id",
 			"no row of a live report is called %q: the entry is ignored", display.Truncate(id, 40)))
 	}
-	r.ReadInteger(t, at, "cases", 0, false)
+	r.ReadInteger(t, at, "cases", 0, optional)
 	for _, key := range []string{"lacking", "moot", "observed"} {
-		r.ReadText(t, at, key, false)
+		r.ReadText(t, at, key, optional)
 	}
 	r.List(t, at, "findings", jsonv.KindObject, func(f jsonv.Value, at string) {
-		name := r.ReadText(f, at, "rule", true)
-		r.ReadText(f, at, "says", true)
-		r.ReadInteger(f, at, "call", 0, false)
+		name := r.ReadText(f, at, "rule", required)
+		r.ReadText(f, at, "says", required)
+		r.ReadInteger(f, at, "call", 0, optional)
 		rule := rule.ByID()[name]
 		if name != "" && (rule == nil || rule.Test != id) {
 			r.Problems.Add(source.Warnf(r.Pos(f.Lookup("rule")), at+"/rule",

@@ -56,7 +56,7 @@ func (b bundle) reportUnsentValues() {
 				continue
 			}
 			says := "the value of --values was not sent: " + b.explainUnsent(op, p)
-			b.run.Rows.Leave("accuracy", op.Name, p.Name, says, true)
+			b.run.Rows.SkipByPolicy("accuracy", op.Name, p.Name, says)
 			if !b.run.Options.Values.Lookup(op.Name, p.Name).IsAbsent() {
 				b.run.Notices = append(b.run.Notices, op.Name+" "+p.Name+": "+says)
 			}
@@ -115,13 +115,17 @@ func (b bundle) keepProbed() {
 		untested := slices.ContainsFunc(b.run.Rows.Untested, func(u jsonv.Value) bool {
 			return u.Lookup("test").Text() == "required" && u.Lookup("operation").Text() == name
 		})
-		called := slices.ContainsFunc(b.run.Evidence.MissingRequired, func(c evidence.ParameterCase) bool { return c.Operation == name })
+		called := slices.ContainsFunc(b.run.Evidence.MissingRequired, func(c evidence.ParameterCase) bool {
+			return c.Operation == name
+		})
 		return op != nil && (b.run.Gate.Skipped[name] != "" || untested || !called && !op.RequiresNothing())
 	}
 	b.run.Evidence.OperationDetails = slices.DeleteFunc(b.run.Evidence.OperationDetails, func(d jsonv.Value) bool {
 		return dropped(evidence.ReadDetail(d).Value.Lookup("name").Text())
 	})
-	b.run.Evidence.Accepted = slices.DeleteFunc(b.run.Evidence.Accepted, func(a evidence.Accepted) bool { return dropped(a.Operation) })
+	b.run.Evidence.Accepted = slices.DeleteFunc(b.run.Evidence.Accepted, func(a evidence.Accepted) bool {
+		return dropped(a.Operation)
+	})
 	b.run.Evidence.Live = b.run.Evidence.Live.With("partial", jsonv.Bool(true))
 }
 

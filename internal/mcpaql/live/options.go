@@ -23,7 +23,8 @@ type UnknownNameError struct {
 
 // Error names the option and the name.
 func (e *UnknownNameError) Error() string {
-	return fmt.Sprintf("%s: the adapter lists no operation for %q%s", e.Option, e.Name, source.Parenthesis(source.Suggest(e.Near)))
+	hint := source.Parenthesis(source.Suggest(e.Near))
+	return fmt.Sprintf("%s: the adapter lists no operation for %q%s", e.Option, e.Name, hint)
 }
 
 // optionCheck compares the options of the user with what the adapter lists.
@@ -76,7 +77,8 @@ func ReadValues(f *source.File) (jsonv.Value, *source.File, source.Diagnostics) 
 	}
 	for op, params := range root.Members() {
 		if params.Kind() != jsonv.KindObject {
-			mistake(params, "/"+op, "expected an object {parameter: value} for %s, this is %s", evidence.QuoteStart(op, 60), evidence.Describe(params))
+			mistake(params, "/"+op, "expected an object {parameter: value} for %s, this is %s",
+				evidence.QuoteStart(op, 60), evidence.Describe(params))
 		}
 	}
 	for _, n := range notes {
@@ -115,7 +117,8 @@ func (ck optionCheck) checkValues(names []string) {
 				continue
 			}
 			known := lists.Map(op.Params, func(p catalog.Parameter) string { return p.Name })
-			ck.report(v, fmt.Sprintf("--values: %s documents no parameter %s", name, evidence.QuoteStart(param, 60)), source.DidYouMean(param, known))
+			says := fmt.Sprintf("--values: %s documents no parameter %s", name, evidence.QuoteStart(param, 60))
+			ck.report(v, says, source.DidYouMean(param, known))
 		}
 	}
 }
@@ -137,8 +140,9 @@ func (ck optionCheck) checkValue(op *catalog.Operation, p catalog.Parameter, v j
 	if want == "" {
 		return true
 	}
-	ck.report(v, fmt.Sprintf("--values: %s of %s must be %s, this is %s", evidence.QuoteStart(p.Name, 60), op.Name, want, evidence.Describe(v)),
-		"it is sent as it is, and calls with it may fail for that reason")
+	says := fmt.Sprintf("--values: %s of %s must be %s, this is %s",
+		evidence.QuoteStart(p.Name, 60), op.Name, want, evidence.Describe(v))
+	ck.report(v, says, "it is sent as it is, and calls with it may fail for that reason")
 	return false
 }
 

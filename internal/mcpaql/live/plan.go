@@ -25,7 +25,13 @@ func (b bundle) planOf(mode string) (plan []OperationPlan, template jsonv.Value)
 	b.run.Options.Mode = mode
 	values := jsonv.Object()
 	for _, op := range b.run.Catalog.Operations {
-		p := OperationPlan{Operation: op.Name, Category: op.Category, Tool: op.Tool, Risk: op.Risk, Reasons: slices.Clone(op.Reasons)}
+		p := OperationPlan{
+			Operation: op.Name,
+			Category:  op.Category,
+			Tool:      op.Tool,
+			Risk:      op.Risk,
+			Reasons:   slices.Clone(op.Reasons),
+		}
 		var missing jsonv.Value
 		for _, m := range []string{guard.ModeSafe, guard.ModeWrite, guard.ModeFull} {
 			b.run.Options.Mode, p.Mode = m, m

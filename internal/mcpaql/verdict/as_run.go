@@ -39,7 +39,11 @@ func (r *Report) ConvertToRun(tool result.Tool) *result.Run {
 	if line := r.describeHarm(); line != "" {
 		run.Notes = append([]string{line}, run.Notes...)
 		run.Suites[0].Name += ": DATA CHANGED that the run did not create" // the title of a page
-		cases = append(cases, r.convertToCase(CategoryResult{Name: "DATA CHANGED", Required: true}, TestResult{Name: "Data that the run did not create is unchanged", Result: Failed, Detail: line}))
+		cases = append(cases, r.convertToCase(CategoryResult{Name: "DATA CHANGED", Required: true}, TestResult{
+			Name:   "Data that the run did not create is unchanged",
+			Result: Failed,
+			Detail: line,
+		}))
 		last = cases[0]
 		run.Summary.Add(last)
 	}
@@ -58,7 +62,9 @@ func (r *Report) ConvertToRun(tool result.Tool) *result.Run {
 	}
 	if n := len(r.Leftovers); n > 0 && last != nil {
 		// Formats that print no notes print a case's warnings.
-		last.Warnings = append(last.Warnings, lists.Map(r.Leftovers, func(l string) string { return "left behind: " + l })...)
+		for _, leftover := range r.Leftovers {
+			last.Warnings = append(last.Warnings, "left behind: "+leftover)
+		}
 		run.Summary.Warnings += n
 	}
 	run.Cases = result.Stored(cases...)

@@ -150,7 +150,8 @@ func (r *Report) HasWarnings() bool {
 func (r *Report) DescribeUnproved() string { return joinReasons(r.NotProved) }
 
 func joinReasons(rows []Inapplicable) string {
-	return strings.Join(lists.Map(rows, func(n Inapplicable) string { return fmt.Sprintf("%s (%s)", n.Test, n.Reason) }), "; ")
+	reasons := lists.Map(rows, func(n Inapplicable) string { return fmt.Sprintf("%s (%s)", n.Test, n.Reason) })
+	return strings.Join(reasons, "; ")
 }
 
 // repeats lists the command lines that repeat a row's findings, one for each

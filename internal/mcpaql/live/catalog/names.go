@@ -20,7 +20,11 @@ func ParseStem(param string) string {
 
 // IsSameResource compares resource names, ignoring the plural.
 func IsSameResource(a, b string) bool {
-	return a == b || slices.ContainsFunc(listSingulars(a), func(s string) bool { return slices.Contains(listSingulars(b), s) })
+	if a == b {
+		return true
+	}
+	singulars := listSingulars(b)
+	return slices.ContainsFunc(listSingulars(a), func(s string) bool { return slices.Contains(singulars, s) })
 }
 
 func listSingulars(s string) []string {
@@ -68,7 +72,10 @@ var camelCase = evidence.Pattern(`(\p{Ll})(\p{Lu})`)
 // deleteBook.
 func splitName(name string) []string {
 	spaced := camelCase().ReplaceAllString(name, "$1 $2")
-	return strings.FieldsFunc(strings.ToLower(spaced), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	isSeparator := func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	}
+	return strings.FieldsFunc(strings.ToLower(spaced), isSeparator)
 }
 
 var (

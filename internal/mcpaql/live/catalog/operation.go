@@ -89,7 +89,11 @@ func (o *Operation) FindExecutionParam() *Parameter {
 // ControlsExecution reports whether an operation acts on something that is running, which must
 // belong to the run.
 func (o *Operation) ControlsExecution() bool {
-	return o.Name == StepOperation || o.Category == "EXECUTE" && !o.Starts() && (o.FindExecutionParam() != nil || o.FindIDParam() != nil)
+	if o.Name == StepOperation {
+		return true
+	}
+	namesTarget := o.FindExecutionParam() != nil || o.FindIDParam() != nil
+	return o.Category == "EXECUTE" && !o.Starts() && namesTarget
 }
 
 // Creates reports whether an operation creates something that must be removed. A step
@@ -121,7 +125,10 @@ func (o *Operation) startsExecution() bool {
 // parameter that names an item of the run, and is not documented to start something
 // of its own.
 func (o *Operation) ActsUnnamed() bool {
-	return (o.Category == "EXECUTE" || o.Name == StepOperation) && o.FindExecutionParam() == nil && o.FindIDParam() == nil && !o.startsExecution()
+	if o.Category != "EXECUTE" && o.Name != StepOperation {
+		return false
+	}
+	return o.FindExecutionParam() == nil && o.FindIDParam() == nil && !o.startsExecution()
 }
 
 // CursorPair holds the parameter that a cursor parameter requires.

@@ -22,15 +22,21 @@ func (cat *Catalog) FindCreator(op *Operation) *Operation {
 // FindExact returns the operation of a verb and a category for exactly this resource
 // name: create_book and delete_books are not a pair.
 func (cat *Catalog) FindExact(verb, category, resource string) *Operation {
-	return cat.FindFirst(func(op *Operation) bool { return op.Verb == verb && op.Category == category && op.Resource == resource })
+	return cat.FindFirst(func(op *Operation) bool {
+		return op.Verb == verb && op.Category == category && op.Resource == resource
+	})
 }
 
 // HasAtMostOne reports whether an operation's resource has at most one item: it is read
 // and deleted without an identifier, and not listed.
 func (cat *Catalog) HasAtMostOne(op *Operation) bool {
-	get, remove := cat.FindExact("get", "READ", op.Resource), cat.FindExact("delete", "DELETE", op.Resource)
-	return get != nil && remove != nil && get.RequiresNothing() && remove.RequiresNothing() && cat.FindPartner("list", "READ", op.Resource) == nil &&
-		cat.FindExact("create", "CREATE", op.Resource) != nil
+	get := cat.FindExact("get", "READ", op.Resource)
+	remove := cat.FindExact("delete", "DELETE", op.Resource)
+	if get == nil || remove == nil || !get.RequiresNothing() || !remove.RequiresNothing() {
+		return false
+	}
+	isListed := cat.FindPartner("list", "READ", op.Resource) != nil
+	return !isListed && cat.FindExact("create", "CREATE", op.Resource) != nil
 }
 
 // FindGetter returns the operation that reads one item of an operation's resource; nil if

@@ -123,7 +123,8 @@ func readDangerLevel(op *Operation) int {
 	if n, ok := v.Int64(); ok {
 		return int(max(0, min(n, RiskExtreme)))
 	}
-	return max(0, slices.Index([]string{"safe", "moderate", "destructive", "dangerous", "forbidden"}, strings.ToLower(v.Text())))
+	levels := []string{"safe", "moderate", "destructive", "dangerous", "forbidden"}
+	return max(0, slices.Index(levels, strings.ToLower(v.Text())))
 }
 
 // ActsByName returns the risk of an operation that is declared READ but has a name

@@ -76,36 +76,17 @@ func (mk *Maker) make(t typeExpr, p Parameter, tag string, depth int) (jsonv.Val
 	}
 	switch {
 	case len(t.union) > 0:
-		var last error
-		for _, m := range t.union {
-			v, err := mk.make(m, p, tag, depth+1)
-			if err == nil && mk.catalog.Fits(p, v) == "" {
-				return v, nil
-			}
-			last = err
-		}
-		return jsonv.Value{}, cmp.Or(last, errors.New("no member of its type fits"))
+		return mk.makeMember(t, p, tag, depth)
 	case t.list:
-		elem := t.elem
-		items := p.Schema.Lookup("items")
-		if elem == nil && items.Lookup("type").Kind() == jsonv.KindString {
-			e := ParseType(items.Lookup("type").Text())
-			elem, p = &e, Parameter{Name: p.Name, Type: items.Lookup("type").Text(), Schema: items}
-		}
-		if elem == nil {
-			return jsonv.Array(), nil
-		}
-		v, err := mk.make(*elem, Parameter{Name: p.Name, Schema: p.Schema.Without("enum")}, tag, depth+1)
-		if err != nil {
-			return v, err
-		}
-		return jsonv.Array(v), nil
+		return mk.makeList(t, p, tag, depth)
 	}
 	switch kind := basicKinds[t.name]; kind {
 	case "string":
 		return mk.makeText(t.name, p, tag)
-	case "integer", "number":
-		return makeNumber(p, kind == "integer")
+	case "integer":
+		return makeWhole(p)
+	case "number":
+		return makeNumber(p)
 	case "boolean":
 		return jsonv.Bool(false), nil
 	case "object":
@@ -118,6 +99,40 @@ func (mk *Maker) make(t typeExpr, p Parameter, tag string, depth int) (jsonv.Val
 		return jsonv.Value{}, fmt.Errorf("the type %s of %s is not known", evidence.QuoteStart(t.name, 40), p.Name)
 	}
 	return mk.makeNamed(n, p, tag, depth)
+}
+
+// makeMember generates a value of the first member of a union that fits.
+func (mk *Maker) makeMember(t typeExpr, p Parameter, tag string, depth int) (jsonv.Value, error) {
+	var last error
+	for _, m := range t.union {
+		v, err := mk.make(m, p, tag, depth+1)
+		if err == nil && mk.catalog.Fits(p, v) == "" {
+			return v, nil
+		}
+		last = err
+	}
+	if last == nil {
+		last = errors.New("no member of its type fits")
+	}
+	return jsonv.Value{}, last
+}
+
+// makeList generates a list with one element, or none if the type of the elements is not
+// documented.
+func (mk *Maker) makeList(t typeExpr, p Parameter, tag string, depth int) (jsonv.Value, error) {
+	elem := t.elem
+	if items := p.Schema.Lookup("items"); elem == nil && items.Lookup("type").Kind() == jsonv.KindString {
+		e := ParseType(items.Lookup("type").Text())
+		elem, p = &e, Parameter{Name: p.Name, Type: items.Lookup("type").Text(), Schema: items}
+	}
+	if elem == nil {
+		return jsonv.Array(), nil
+	}
+	v, err := mk.make(*elem, Parameter{Name: p.Name, Schema: p.Schema.Without("enum")}, tag, depth+1)
+	if err != nil {
+		return v, err
+	}
+	return jsonv.Array(v), nil
 }
 
 func (mk *Maker) makeNamed(n *NamedType, p Parameter, tag string, depth int) (jsonv.Value, error) {
@@ -158,12 +173,18 @@ func (mk *Maker) makeNamed(n *NamedType, p Parameter, tag string, depth int) (js
 	return mk.makeText("string", p, tag)
 }
 
-func makeNumber(p Parameter, whole bool) (jsonv.Value, error) {
+// makeNumber returns 1 or the number next to it that fits. It is whole if possible, because
+// pages and counts are called numbers too.
+func makeNumber(p Parameter) (jsonv.Value, error) {
+	return fitNumber(p, func(n float64) float64 { return n })
+}
+
+// makeWhole is like makeNumber for whole numbers.
+func makeWhole(p Parameter) (jsonv.Value, error) { return fitNumber(p, math.Ceil) }
+
+func fitNumber(p Parameter, round func(float64) float64) (jsonv.Value, error) {
 	low, high := ReadBounds(p)
-	n := max(low, min(high, 1)) // whole, because pages and counts are called numbers too
-	if whole {
-		n = math.Ceil(n)
-	}
+	n := round(max(low, min(high, 1)))
 	if n < low || n > high {
 		return jsonv.Value{}, fmt.Errorf("no whole number fits the range of %s", p.Name)
 	}

@@ -42,7 +42,7 @@ func (cat *Catalog) MakeWrong(p Parameter) (out []WrongValue) {
 	if v := makeOtherKind(kind); !v.IsAbsent() {
 		add("values.type", p.Type, v, p.Name, p.Type)
 	}
-	n, err := makeNumber(p, true)
+	n, err := makeWhole(p)
 	if kind == "integer" && err == nil {
 		add("values.type", p.Type, jsonv.String(n.Literal()), p.Name, p.Type)
 	}
@@ -64,7 +64,8 @@ func (cat *Catalog) MakeWrong(p Parameter) (out []WrongValue) {
 		return out
 	}
 	if _, most := readLengths(p); most < 100_000 {
-		add("values.length", fmt.Sprintf("at most %d characters", most), jsonv.String(strings.Repeat("z", most+1)), p.Name)
+		tooLong := jsonv.String(strings.Repeat("z", most+1))
+		add("values.length", fmt.Sprintf("at most %d characters", most), tooLong, p.Name)
 	}
 	const miss = "\u00a7 zz !"
 	if pattern := p.Schema.Lookup("pattern").Text(); pattern != "" && cat.Fits(p, jsonv.String(miss)) != "" {

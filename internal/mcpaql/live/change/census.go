@@ -51,7 +51,8 @@ func (s *Census) HasSimilar(resource string, id jsonv.Value, keys func(*catalog.
 	for _, l := range s.Lists {
 		for _, item := range l.Items {
 			own := FindID(keys(l.Op), item)
-			if catalog.IsSameResource(l.Op.Resource, resource) && strings.Contains(strings.ToLower(reference.FormatText(own)), mine) {
+			isSimilar := strings.Contains(strings.ToLower(reference.FormatText(own)), mine)
+			if isSimilar && catalog.IsSameResource(l.Op.Resource, resource) {
 				return true
 			}
 		}

@@ -2,7 +2,6 @@ package change
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"mcptest/internal/base/display"
@@ -32,43 +31,62 @@ func (s *Census) Compare(after *Census, keys func(*catalog.Operation) []string) 
 		if now == nil || now.Partial == Unreadable {
 			continue
 		}
-		whole := l.Partial == "" && now.Partial == "" && !l.Moving
-		for _, key := range evidence.ListKeys(l.Items) {
-			item, there := now.Items[key]
-			id := FindID(named, l.Items[key])
-			changed := l.FindChanges(l.Items[key], item)
-			switch {
-			case there && len(changed) > 0:
-				paths := evidence.JoinFirst(lists.Map(changed, func(ch jsonv.Change) string { return ch.Path }))
-				out = append(out, Difference{
-					List:   l,
-					ID:     id,
-					Before: l.Items[key],
-					Item:   item,
-					Says:   fmt.Sprintf("%s shows %s with another %s", l.Op.Name, ShowItem(id, key), paths),
-				})
-			case !there && whole && !strings.HasSuffix(key, ItsAnswer):
-				out = append(out, Difference{
-					List:   l,
-					ID:     id,
-					Before: l.Items[key],
-					Says:   fmt.Sprintf("%s no longer shows %s", l.Op.Name, ShowItem(id, key)),
-				})
-			}
-		}
-		for _, key := range evidence.ListKeys(now.Items) {
-			if _, there := l.Items[key]; !there && whole && !strings.HasSuffix(key, ItsAnswer) {
-				id := FindID(named, now.Items[key])
-				out = append(out, Difference{
-					List: l,
-					ID:   id,
-					Item: now.Items[key],
-					Says: fmt.Sprintf("%s shows %s, which was not there before", l.Op.Name, ShowItem(id, key)),
-				})
-			}
+		out = append(out, l.compareItems(now, named)...)
+		out = append(out, l.findAdded(now, named)...)
+	}
+	return out
+}
+
+// compareItems lists the items of the earlier reading that are different or gone.
+func (l *Listing) compareItems(now *Listing, idKeys []string) (out []Difference) {
+	for _, key := range evidence.ListKeys(l.Items) {
+		item, there := now.Items[key]
+		id := FindID(idKeys, l.Items[key])
+		changed := l.FindChanges(l.Items[key], item)
+		switch {
+		case there && len(changed) > 0:
+			paths := evidence.JoinFirst(lists.Map(changed, func(ch jsonv.Change) string { return ch.Path }))
+			out = append(out, Difference{
+				List:   l,
+				ID:     id,
+				Before: l.Items[key],
+				Item:   item,
+				Says:   fmt.Sprintf("%s shows %s with another %s", l.Op.Name, ShowItem(id, key), paths),
+			})
+		case !there && l.isComparable(now, key):
+			out = append(out, Difference{
+				List:   l,
+				ID:     id,
+				Before: l.Items[key],
+				Says:   fmt.Sprintf("%s no longer shows %s", l.Op.Name, ShowItem(id, key)),
+			})
 		}
 	}
 	return out
+}
+
+// findAdded lists the items that only the later reading has.
+func (l *Listing) findAdded(now *Listing, idKeys []string) (out []Difference) {
+	for _, key := range evidence.ListKeys(now.Items) {
+		if _, there := l.Items[key]; there || !l.isComparable(now, key) {
+			continue
+		}
+		id := FindID(idKeys, now.Items[key])
+		out = append(out, Difference{
+			List: l,
+			ID:   id,
+			Item: now.Items[key],
+			Says: fmt.Sprintf("%s shows %s, which was not there before", l.Op.Name, ShowItem(id, key)),
+		})
+	}
+	return out
+}
+
+// isComparable reports whether it means something that only one of two readings has an
+// item: both are complete, and items do not come and go by themselves.
+func (l *Listing) isComparable(now *Listing, key string) bool {
+	isWhole := l.Partial == "" && now.Partial == ""
+	return isWhole && !l.Moving && !strings.HasSuffix(key, ItsAnswer)
 }
 
 // ShowItem names an item in a message: by its identifier, or else by its place in the
@@ -84,9 +102,13 @@ func ShowItem(id jsonv.Value, key string) string {
 // FindChanges lists the members of an item that differ, except those that change by
 // themselves.
 func (l *Listing) FindChanges(before, now jsonv.Value) []jsonv.Change {
-	return slices.DeleteFunc(jsonv.Diff(DropVolatile(before), DropVolatile(now)), func(ch jsonv.Change) bool {
-		return l.Volatile[ch.Path]
-	})
+	var found []jsonv.Change
+	for _, ch := range jsonv.Diff(DropVolatile(before), DropVolatile(now)) {
+		if !l.Volatile[ch.Path] {
+			found = append(found, ch)
+		}
+	}
+	return found
 }
 
 // CountLosses counts how many more items each list lost than it got. got reports whether an
@@ -110,10 +132,14 @@ func (l *Listing) FindLostTexts(before, now jsonv.Value) []jsonv.Change {
 	if before.IsAbsent() {
 		return nil
 	}
-	return slices.DeleteFunc(l.FindChanges(before, now), func(ch jsonv.Change) bool {
-		text := ch.Kind == jsonv.Removed || ch.Want.Kind() == jsonv.KindString && !isSameText(ch, digitRuns) && !isSameText(ch, clockText)
-		return !text || DateName().MatchString(ch.Path)
-	})
+	var lost []jsonv.Change
+	for _, ch := range l.FindChanges(before, now) {
+		isOtherText := ch.Want.Kind() == jsonv.KindString && !isSameText(ch, digitRuns) && !isSameText(ch, clockText)
+		if (ch.Kind == jsonv.Removed || isOtherText) && !DateName().MatchString(ch.Path) {
+			lost = append(lost, ch)
+		}
+	}
+	return lost
 }
 
 // DateName matches the names of members that hold dates.

@@ -93,7 +93,13 @@ func (b *builder) BuildParams(op *catalog.Operation) (out jsonv.Value, why strin
 
 // actsOnOwn reports whether an operation is called with something of the run only.
 func (b *builder) actsOnOwn(op *catalog.Operation) bool {
-	return op.Category == "UPDATE" || op.Category == "DELETE" || op.Category == "EXECUTE" && op.FindExecutionParam() == nil && b.Catalog.FindCreator(op) != nil
+	switch op.Category {
+	case "UPDATE", "DELETE":
+		return true
+	case "EXECUTE":
+		return op.FindExecutionParam() == nil && b.Catalog.FindCreator(op) != nil
+	}
+	return false
 }
 
 // BuildValue returns a value for a parameter: that of the user, something of the run, what a

@@ -30,15 +30,35 @@ type cleaner struct {
 }
 
 // CleanUp removes the items that the run created, latest first. It works after the
-// run's own context ended. The last clean-up also checks that nothing else has
-// changed.
-func (cr *cleaner) CleanUp(last bool) {
+// run's own context ended.
+func (cr *cleaner) CleanUp() {
+	defer cr.beginCleaning()()
+	cr.removeOwn()
+}
+
+// Finish cleans up for the last time, and then checks that nothing else has changed.
+func (cr *cleaner) Finish() {
+	defer cr.beginCleaning()()
+	if hasTime := cr.removeOwn(); hasTime {
+		cr.checkOthers()
+	}
+}
+
+// beginCleaning gives the caller a context that outlives the run's own, and lifts the
+// limits of the run. The function that it returns restores both.
+func (cr *cleaner) beginCleaning() (end func()) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(cr.Caller.Ctx), cleanUpTime)
-	defer cancel()
-	ctx = cr.Caller.Tape.BindContext(ctx)
 	own, before := cr.Caller.Ctx, cr.Caller.Cleaning
-	cr.Caller.Ctx, cr.Caller.Cleaning = ctx, true
-	defer func() { cr.Caller.Ctx, cr.Caller.Cleaning = own, before }()
+	cr.Caller.Ctx, cr.Caller.Cleaning = cr.Caller.Tape.BindContext(ctx), true
+	return func() {
+		cr.Caller.Ctx, cr.Caller.Cleaning = own, before
+		cancel()
+	}
+}
+
+// removeOwn ends what the run started and removes what it created. It waits until the
+// lists show that, and returns false if there is no time for it.
+func (cr *cleaner) removeOwn() bool {
 	cr.executor.endExecutions()
 	doubtful := cr.Ledger.doubtful
 	cr.Ledger.doubtful = nil
@@ -49,15 +69,13 @@ func (cr *cleaner) CleanUp(last bool) {
 	for _, t := range slices.Backward(slices.Clone(cr.Ledger.things)) {
 		for _, op := range slices.Backward(cr.Catalog.Operations) {
 			if op.Category == "CREATE" && op.Resource == t.resource {
-				cr.RemoveOne(ctx, op, cr.Gate.FindRemover(op), t)
+				cr.RemoveOne(cr.Caller.Ctx, op, cr.Gate.FindRemover(op), t)
 				break
 			}
 		}
 	}
 	cr.Ledger.things = nil
-	if cr.Caller.Tape.Pause(ctx, cr.steady.Lag) && last {
-		cr.checkOthers()
-	}
+	return cr.Caller.Tape.Pause(cr.Caller.Ctx, cr.steady.Lag)
 }
 
 // findLost searches for items whose create was never answered, by the run's marker.
@@ -125,9 +143,16 @@ func (cr *cleaner) checkOthers() {
 	all := func(found []change.Difference) []change.Difference { return found }
 	after, found := cr.watcher.compareLists("", all)
 	if cr.watcher.adopt(found) {
-		cr.CleanUp(false)
+		cr.CleanUp()
 		after, found = cr.watcher.compareLists("", all)
 	}
+	cr.reportDifferences(found)
+	cr.noteUncompared(after)
+}
+
+// reportDifferences reports each difference at the end of the run as harm, unless the
+// run itself explains it.
+func (cr *cleaner) reportDifferences(found []change.Difference) {
 	gone := change.CountLosses(found, change.Difference.IsAdded)
 	for _, d := range found {
 		switch {
@@ -143,6 +168,11 @@ func (cr *cleaner) checkOthers() {
 			cr.watcher.noteHarm(d)
 		}
 	}
+}
+
+// noteUncompared notes the lists whose content before and after could not be compared
+// completely.
+func (cr *cleaner) noteUncompared(after *change.Census) {
 	for _, l := range cr.Gate.Census.Lists {
 		now := after.FindListing(l.Op)
 		switch {

@@ -24,16 +24,28 @@ func (a *caller) checkConduct(r Reply, x *mcp.Exchange) {
 	for _, v := range append(x.Violations, a.Session.TakeViolations()...) {
 		a.rows.Fail("conduct.wire", r, "%s: %s", v.Kind, v.Msg)
 	}
-	if slices.ContainsFunc(x.During, func(m mcp.Message) bool { return m.Kind == mcp.KindRequest && m.Method != "ping" }) {
+	isRequest := func(m mcp.Message) bool {
+		return m.Kind == mcp.KindRequest && m.Method != "ping"
+	}
+	if slices.ContainsFunc(x.During, isRequest) {
 		a.rows.Fail("conduct.asks", r, "the adapter sends a request for which the client declared no capability")
 	}
 	if n := len(x.During) + x.Dropped; n > manyMessages {
 		a.rows.Fail("conduct.flood", r, "%d messages during one call", n)
 	}
-	name := r.Args.Lookup("operation").Text()
-	_, ok := errors.AsType[*mcp.TimeoutError](r.Cause)
+	a.countTimeouts(r)
+	if !a.Session.IsAlive() {
+		a.gate.Poison[r.operation()] = "the adapter ended when it was called"
+		a.restart(r)
+	}
+}
+
+// countTimeouts gives up an operation, and finally the adapter, that does not respond.
+func (a *caller) countTimeouts(r Reply) {
+	_, isTimeout := errors.AsType[*mcp.TimeoutError](r.Cause)
 	switch {
-	case ok && a.Ctx.Err() == nil:
+	case isTimeout && a.Ctx.Err() == nil:
+		name := r.operation()
 		a.rows.Fail("conduct.answers", r, "no response within %s", a.options.CallTimeout)
 		a.silent[name]++
 		if a.silent[name] >= maxSilent {
@@ -45,10 +57,6 @@ func (a *caller) checkConduct(r Reply, x *mcp.Exchange) {
 		}
 	case r.Cause == nil:
 		a.timeouts = 0
-	}
-	if !a.Session.IsAlive() {
-		a.gate.Poison[name] = "the adapter ended when it was called"
-		a.restart(r)
 	}
 }
 

@@ -25,7 +25,13 @@ func (a *caller) repeatConfirmed(ctx context.Context, r Reply) Reply {
 	a.Gated = true
 	params := r.Args.Lookup("params")
 	mayAnswer := a.options.Confirm && (a.options.Mode == ModeWrite || a.options.Mode == ModeFull)
-	if !mayAnswer && !a.Cleaning || slices.ContainsFunc(ListTokenParameters(), func(k string) bool { return !params.Lookup(k).IsAbsent() }) {
+	if !mayAnswer && !a.Cleaning {
+		return r
+	}
+	hasToken := slices.ContainsFunc(ListTokenParameters(), func(key string) bool {
+		return !params.Lookup(key).IsAbsent()
+	})
+	if hasToken {
 		return r
 	}
 	token := a.checkToken(r)

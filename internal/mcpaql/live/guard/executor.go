@@ -24,8 +24,14 @@ type executor struct {
 // FindStateReader returns the operation that reports the state of an execution.
 func (ex *executor) FindStateReader() *catalog.Operation {
 	return ex.Catalog.FindFirst(func(op *catalog.Operation) bool {
-		return op.Category == "READ" && op.FindExecutionParam() != nil && ex.Gate.ExplainBarred(op) == "" &&
-			!slices.ContainsFunc(op.Params, func(p catalog.Parameter) bool { return p.Required && p.Name != op.FindExecutionParam().Name })
+		id := op.FindExecutionParam()
+		if op.Category != "READ" || id == nil || ex.Gate.ExplainBarred(op) != "" {
+			return false
+		}
+		needsMore := slices.ContainsFunc(op.Params, func(p catalog.Parameter) bool {
+			return p.Required && p.Name != id.Name
+		})
+		return !needsMore
 	})
 }
 

@@ -225,7 +225,8 @@ func (g *gate) ExplainUnsent(op *catalog.Operation, params jsonv.Value) string {
 		return "mode " + g.options.Mode + " changes nothing that --values names; mode full does"
 	case op.ChangesData() && !named && create != nil && g.ExplainBarred(create) != "":
 		return "it is called with what " + create.Name + " creates, which is not called: " + g.ExplainBarred(create)
-	case op.Category == "EXECUTE" && x != nil && !g.isGivenByUser(op, x.Name, params.Lookup(x.Name)) && g.findStarter() == nil:
+	case x != nil && op.Category == "EXECUTE" && !g.isGivenByUser(op, x.Name, params.Lookup(x.Name)) &&
+		g.findStarter() == nil:
 		return "no operation that may be called starts an execution"
 	case op.Creates() && op.Verb != "create" && !catalog.Carries(params, g.maker.RunIDs()):
 		return whyUnmarked
@@ -266,7 +267,7 @@ func (g *gate) ExplainBarred(op *catalog.Operation) string {
 		return "what it creates cannot carry the run's mark; --allow-op calls it anyway"
 	case op.Category == "CREATE" && !named && op.Verb == "create" && g.FindCycle(op) == nil:
 		return "no operation reads what it creates, so that the run could not identify what it created; --allow-op calls it anyway"
-	case op.Category == "DELETE" && g.catalog.FindCreator(op) == nil, op.Category == "UPDATE" && g.catalog.FindCreator(op) == nil:
+	case (op.Category == "DELETE" || op.Category == "UPDATE") && g.catalog.FindCreator(op) == nil:
 		id := op.FindIDParam()
 		if g.options.Mode == ModeFull && id != nil && !g.options.Values.Lookup(op.Name, id.Name).IsAbsent() {
 			return ""

@@ -38,7 +38,20 @@ type keeper struct {
 
 // keepCreated records the item of a create, so that it is removed again. An item that
 // cannot be read is tried again when the run ends, for the last time.
-func (kp *keeper) keepCreated(op *catalog.Operation, params jsonv.Value, r Reply, last bool) {
+func (kp *keeper) keepCreated(op *catalog.Operation, params jsonv.Value, r Reply) {
+	if kp.tryKeep(op, params, r) {
+		return
+	}
+	kp.Ledger.doubtful = append(kp.Ledger.doubtful, func() {
+		if !kp.tryKeep(op, params, r) {
+			kp.Ledger.leave(op, "call", r.Number, "what was created could no longer be read")
+		}
+	})
+}
+
+// tryKeep records the item of a create in the ledger, or disowns it. It returns false if
+// the item cannot be read now.
+func (kp *keeper) tryKeep(op *catalog.Operation, params jsonv.Value, r Reply) bool {
 	thing, what := kp.identify(op, params, r)
 	if what == foreign || what == unmarked {
 		kp.steady.Await(func() bool {
@@ -48,28 +61,29 @@ func (kp *keeper) keepCreated(op *catalog.Operation, params jsonv.Value, r Reply
 	}
 	switch what {
 	case owned:
-		if kp.Ledger.Add(op.Resource, thing) {
-			_ = kp.Options.Journal(JournalEntry{
-				Created:   op.Name,
-				Parameter: kp.Catalog.FindIDKey(op),
-				ID:        thing.ID,
-				With:      thing.With,
-			})
-		}
-		if !thing.ID.IsAbsent() && kp.Gate.Census.HasSimilar(op.Resource, thing.ID, kp.Catalog.ListItemKeys) {
-			kp.Ledger.stays[op.Resource] = whyAlike
+		kp.own(op, thing)
+	case unmarked, foreign:
+		if !op.IsRehearsal(params) { // a rehearsal stores nothing, as it was asked to
+			kp.disown(op, params, r, thing.ID) // absent if it is foreign
 		}
 	case undecided:
-		if last {
-			kp.Ledger.leave(op, "call", r.Number, "what was created could no longer be read")
-			return
-		}
-		kp.Ledger.doubtful = append(kp.Ledger.doubtful, func() { kp.keepCreated(op, params, r, true) })
-	case unmarked, foreign:
-		if op.IsRehearsal(params) { // it stores nothing, as it was asked to
-			return
-		}
-		kp.disown(op, params, r, thing.ID) // absent if it is foreign
+		return false
+	}
+	return true
+}
+
+// own enters an item of the run in the ledger and in the journal.
+func (kp *keeper) own(op *catalog.Operation, thing CreatedThing) {
+	if kp.Ledger.Add(op.Resource, thing) {
+		_ = kp.Options.Journal(JournalEntry{
+			Created:   op.Name,
+			Parameter: kp.Catalog.FindIDKey(op),
+			ID:        thing.ID,
+			With:      thing.With,
+		})
+	}
+	if !thing.ID.IsAbsent() && kp.Gate.Census.HasSimilar(op.Resource, thing.ID, kp.Catalog.ListItemKeys) {
+		kp.Ledger.stays[op.Resource] = whyAlike
 	}
 }
 
@@ -106,7 +120,11 @@ func (kp *keeper) recordUnread(op *catalog.Operation, params jsonv.Value) {
 	}
 	required, _ := kp.lister.params(list)
 	back := kp.Caller.Call(list, required)
-	f := evidence.FieldsCase{Name: op.Name + " then " + list.Name, ReadResponse: kp.Caller.RedactAnswer(back), Call: back.Number}
+	f := evidence.FieldsCase{
+		Name:         op.Name + " then " + list.Name,
+		ReadResponse: kp.Caller.RedactAnswer(back),
+		Call:         back.Number,
+	}
 	for name, v := range params.Members() {
 		if catalog.Carries(v, kp.Maker.RunIDs()) && v.Kind() == jsonv.KindString {
 			f.Fields = append(f.Fields, evidence.Field{Path: "data." + name, Value: v})
@@ -250,11 +268,8 @@ func (kp *keeper) Attempt(op *catalog.Operation, params jsonv.Value) Reply {
 // AttemptOn is like Attempt but calls the given tool with complete arguments.
 func (kp *keeper) AttemptOn(tool string, op *catalog.Operation, args jsonv.Value) Reply {
 	if op.Creates() && kp.Gate.ExplainForbidden(args) == "" {
-		if reason := kp.explainOccupied(op); reason != "" {
-			return Reply{Barred: true, Cause: errors.New(reason)}
-		}
-		if err := kp.Options.Journal(JournalEntry{Intend: op.Name, Marker: catalog.MakeMarker(kp.Options.RunID)}); err != nil {
-			return Reply{Cause: fmt.Errorf("the journal cannot be kept, so nothing is created: %w", err)}
+		if refusal, ok := kp.prepareCreate(op); !ok {
+			return refusal
 		}
 	}
 	if id := op.FindIDParam(); id != nil && op.ChangesData() && op.Category != "UPDATE" {
@@ -262,25 +277,43 @@ func (kp *keeper) AttemptOn(tool string, op *catalog.Operation, args jsonv.Value
 	}
 	r := kp.Caller.Send(tool, args)
 	kp.steady.checkDates(op, r)
-	if r.IsOK() && op.Creates() {
-		kp.keepCreated(op, args.Lookup("params"), r, false)
-	}
-	if op.Creates() && r.Number > 0 && r.Cause != nil {
-		kp.Ledger.lost = append(kp.Ledger.lost, op)
-	}
-	if op.Category == "DELETE" && r.isDenied() {
-		kp.Ledger.NoteRefusedDelete(op, r)
-	}
-	if r.IsOK() && op.Category == "DELETE" {
-		kp.forget(op, args.Lookup("params"))
-	}
-	if op.Category != "READ" && r.IsOK() && kp.steady.Lag > 0 {
-		kp.Caller.Tape.Pause(kp.Caller.Ctx, kp.steady.Lag)
-	}
+	kp.track(op, args.Lookup("params"), r)
 	if r.IsOK() && op.Category != "READ" {
+		if kp.steady.Lag > 0 {
+			kp.Caller.Tape.Pause(kp.Caller.Ctx, kp.steady.Lag)
+		}
 		kp.watcher.checkChange(op)
 	}
 	return r
+}
+
+// prepareCreate enters the intention to create something in the journal. If it must not be
+// created, it returns the reply to the call that is not sent, and false.
+func (kp *keeper) prepareCreate(op *catalog.Operation) (refusal Reply, ok bool) {
+	if reason := kp.explainOccupied(op); reason != "" {
+		return Reply{Barred: true, Cause: errors.New(reason)}, false
+	}
+	intention := JournalEntry{Intend: op.Name, Marker: catalog.MakeMarker(kp.Options.RunID)}
+	if err := kp.Options.Journal(intention); err != nil {
+		return Reply{Cause: fmt.Errorf("the journal cannot be kept, so nothing is created: %w", err)}, false
+	}
+	return Reply{}, true
+}
+
+// track enters in the ledger what a call created or removed.
+func (kp *keeper) track(op *catalog.Operation, params jsonv.Value, r Reply) {
+	switch {
+	case op.Creates() && r.IsOK():
+		kp.keepCreated(op, params, r)
+	case op.Creates() && r.Number > 0 && r.Cause != nil:
+		kp.Ledger.lost = append(kp.Ledger.lost, op)
+	}
+	switch {
+	case op.Category == "DELETE" && r.IsOK():
+		kp.forget(op, params)
+	case op.Category == "DELETE" && r.isDenied():
+		kp.Ledger.NoteRefusedDelete(op, r)
+	}
 }
 
 // findOnlyNew returns the only marked item in the resource's list that the run does not

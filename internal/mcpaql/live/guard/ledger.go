@@ -170,7 +170,11 @@ func (l *ledger) track(op *catalog.Operation, r Reply) {
 		return
 	}
 	x.Status = cmp.Or(status, x.Status)
-	x.Over = x.Over || slices.Contains(TerminalStates, status) || op.ControlsExecution() && op.Category == "EXECUTE" && status == ""
+	// An operation that aborts something may answer without a state.
+	wasAborted := status == "" && op.Category == "EXECUTE" && op.ControlsExecution()
+	if slices.Contains(TerminalStates, status) || wasAborted {
+		x.Over = true
+	}
 }
 
 // The states that the specification defines, and those of them that are final.

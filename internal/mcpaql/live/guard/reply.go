@@ -98,7 +98,8 @@ func (r Reply) Message() string {
 
 // IsDocumented reports whether a failure has a code from the registry's families.
 func (r Reply) IsDocumented() bool {
-	return r.isOneOf("NOT_FOUND", "VALIDATION_", "PERMISSION_", "CONFLICT_", "RATE_LIMIT", "CONFIRMATION_REQUIRED", "TOKEN_", "INVALID_QUERY_TYPE")
+	return r.isOneOf("NOT_FOUND", "VALIDATION_", "PERMISSION_", "CONFLICT_", "RATE_LIMIT",
+		"CONFIRMATION_REQUIRED", "TOKEN_", "INVALID_QUERY_TYPE")
 }
 
 // isOneOf reports whether a failure has a code from one of the given families.
@@ -174,7 +175,11 @@ func (r Reply) isRateLimited() bool { return strings.HasPrefix(r.Code(), "RATE_L
 // isBusy reports whether HTTP refused a call for now, and waiting did not help. Nothing
 // is known about the operation then.
 func (r Reply) isBusy() bool {
-	return r.Cause != nil && (strings.Contains(r.Cause.Error(), "HTTP 429") || strings.Contains(r.Cause.Error(), "HTTP 503"))
+	if r.Cause == nil {
+		return false
+	}
+	says := r.Cause.Error()
+	return strings.Contains(says, "HTTP 429") || strings.Contains(says, "HTTP 503")
 }
 
 // retryAfter returns how long a refusal asks to wait, one second if it names no time.

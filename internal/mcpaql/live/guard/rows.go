@@ -54,19 +54,22 @@ func (rs *rows) Fail(id string, r Reply, format string, args ...any) {
 }
 
 // Skip records that a test left a parameter out, and why.
-func (rs *rows) Skip(test, op, param, reason string) { rs.Leave(test, op, param, reason, false) }
+func (rs *rows) Skip(test, op, param, reason string) {
+	left := jsonv.ObjectOf("test", test, "operation", op, "parameter", param, "reason", reason)
+	rs.Untested = append(rs.Untested, left)
+}
+
+// SkipByPolicy is like Skip for what the mode or the rules of the run forbid.
+func (rs *rows) SkipByPolicy(test, op, param, reason string) {
+	left := jsonv.ObjectOf("test", test, "operation", op, "parameter", param, "reason", reason, "policy", true)
+	rs.Untested = append(rs.Untested, left)
+}
 
 // SkipUnsent is like Skip for a call that was not sent or not answered.
 func (rs *rows) SkipUnsent(test, op, param string, r Reply) {
-	rs.Leave(test, op, param, r.Cause.Error(), r.Barred)
-}
-
-// Leave records that a test left a parameter out; policy reports whether the mode or
-// the rules of the run forbade it.
-func (rs *rows) Leave(test, op, param, reason string, policy bool) {
-	left := jsonv.ObjectOf("test", test, "operation", op, "parameter", param, "reason", reason)
-	if policy {
-		left = left.With("policy", jsonv.Bool(true))
+	if r.Barred {
+		rs.SkipByPolicy(test, op, param, r.Cause.Error())
+	} else {
+		rs.Skip(test, op, param, r.Cause.Error())
 	}
-	rs.Untested = append(rs.Untested, left)
 }

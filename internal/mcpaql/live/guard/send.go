@@ -24,15 +24,7 @@ func (a *caller) SendNow(ctx context.Context, r Reply) Reply {
 			a.settle()
 		}
 	}
-	switch {
-	case a.Dead != "":
-		r.Cause = errors.New(a.Dead)
-	case ctx.Err() == nil && a.Calls >= a.options.MaxCalls && !a.Cleaning:
-		a.exhausted, r.Cause = true, errOutOfBudget
-	case ctx.Err() != nil:
-		r.Cause = errOutOfBudget
-	}
-	if r.Cause != nil {
+	if r.Cause = a.checkBudget(ctx); r.Cause != nil {
 		return r
 	}
 	a.wait(ctx)
@@ -40,8 +32,9 @@ func (a *caller) SendNow(ctx context.Context, r Reply) Reply {
 	a.noteGiven(r.Args)
 	r.Number = len(a.Transcript) + 1
 	params := jsonv.ObjectOf("name", r.Tool, "arguments", r.Args)
+	op := a.catalog.FindOperation(r.operation())
 	parent := ctx
-	if op := a.catalog.FindOperation(r.Args.Lookup("operation").Text()); op != nil && op.Category == "CREATE" {
+	if op != nil && op.Category == "CREATE" {
 		var done func()
 		ctx, done = extendContext(ctx)
 		defer done()
@@ -52,11 +45,25 @@ func (a *caller) SendNow(ctx context.Context, r Reply) Reply {
 	r.Silent = x.Cause != nil
 	r.void = r.Silent && parent.Err() != nil
 	a.readEnvelope(&r, x)
-	a.ledger.track(a.catalog.FindOperation(r.operation()), r)
-	a.dates.watch(a.catalog.FindOperation(r.operation()), r)
+	a.ledger.track(op, r)
+	a.dates.watch(op, r)
 	a.appendTranscript(r, x)
 	a.checkConduct(r, x)
 	return r
+}
+
+// checkBudget returns why no more calls are sent; nil while they are.
+func (a *caller) checkBudget(ctx context.Context) error {
+	switch {
+	case a.Dead != "":
+		return errors.New(a.Dead)
+	case ctx.Err() != nil:
+		return errOutOfBudget
+	case a.Calls >= a.options.MaxCalls && !a.Cleaning:
+		a.exhausted = true
+		return errOutOfBudget
+	}
+	return nil
 }
 
 // noteGiven notes which values of the user a call sends.

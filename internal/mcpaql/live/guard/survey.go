@@ -5,6 +5,7 @@ import (
 
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/mcpaql/live/catalog"
+	"mcptest/internal/mcpaql/live/change"
 )
 
 // survey reads what the adapter holds, before the run changes anything.
@@ -21,14 +22,28 @@ func (s *survey) reads(op *catalog.Operation) bool {
 	return op.Category == "READ" && op.Name != "introspect" && s.Gate.Skipped[op.Name] == ""
 }
 
-// HarvestLists calls the list operations, or the others that may list something, and
-// keeps the identifiers in their answers for other operations.
-func (s *survey) HarvestLists(lists bool) {
-	for _, op := range s.Catalog.Operations {
-		if !s.reads(op) || op.FindIDParam() != nil || (op.Verb == "list") != lists {
-			continue
+// HarvestLists calls the list operations, and keeps the identifiers in their answers for
+// other operations.
+func (s *survey) HarvestLists() {
+	s.harvest(func(op *catalog.Operation) bool { return op.Verb == "list" })
+}
+
+// HarvestOthers is like HarvestLists for the other operations that may list something.
+func (s *survey) HarvestOthers() {
+	s.harvest(func(op *catalog.Operation) bool {
+		switch op.Verb {
+		case "list":
+			return false
+		case "get", "search":
+			return true
 		}
-		if op.Verb != "list" && op.Verb != "get" && op.Verb != "search" && !strings.HasSuffix(op.Resource, "s") {
+		return strings.HasSuffix(op.Resource, "s")
+	})
+}
+
+func (s *survey) harvest(isChosen func(*catalog.Operation) bool) {
+	for _, op := range s.Catalog.Operations {
+		if !s.reads(op) || op.FindIDParam() != nil || !isChosen(op) {
 			continue
 		}
 		params, why := s.builder.BuildParams(op)
@@ -53,36 +68,42 @@ func (s *survey) HarvestLists(lists bool) {
 // than a second later, so that a clock or a counter shows. Those that read something of
 // the run come last: it is created then, and the lists show it.
 func (s *survey) WatchTime() {
-	for _, own := range []bool{false, true} {
-		list := s.planRereads(own)
-		for i, r := range list {
-			if list[i] = s.Caller.Send(r.Tool, r.Args); list[i].IsOK() {
-				s.steady.repeatCall(s.Catalog.FindOperation(r.operation()), list[i])
-			}
-		}
-		read := s.watcher.CheckReads()
-		if len(list) == 0 || !s.Caller.Tape.Pause(s.Caller.Ctx, s.Options.Spread) {
-			continue
-		}
-		for _, first := range list {
-			if first.IsOK() {
-				s.steady.repeatCall(s.Catalog.FindOperation(first.operation()), first)
-			}
-		}
-		if own {
-			s.watcher.reportEffects(read, s.watcher.CheckReads())
-		}
+	readsOthers := func(op *catalog.Operation) bool { return !s.builder.readsOwn(op) }
+	s.watchReads(readsOthers)
+	before, hasRepeated := s.watchReads(s.builder.readsOwn)
+	if hasRepeated {
+		s.watcher.reportEffects(before, s.watcher.CheckReads())
 	}
 }
 
-// planRereads returns the calls whose answers may differ, of operations that read something
-// of the run, or of the others.
-func (s *survey) planRereads(own bool) (list []Reply) {
+// watchReads calls the chosen operations twice, reads the lists, and calls the operations
+// again. It returns the content of the lists, and false if there was no third time.
+func (s *survey) watchReads(isChosen func(*catalog.Operation) bool) (before *change.Census, hasRepeated bool) {
+	list := s.planRereads(isChosen)
+	for i, r := range list {
+		if list[i] = s.Caller.Send(r.Tool, r.Args); list[i].IsOK() {
+			s.steady.repeatCall(s.Catalog.FindOperation(r.operation()), list[i])
+		}
+	}
+	before = s.watcher.CheckReads()
+	if len(list) == 0 || !s.Caller.Tape.Pause(s.Caller.Ctx, s.Options.Spread) {
+		return before, false
+	}
+	for _, first := range list {
+		if first.IsOK() {
+			s.steady.repeatCall(s.Catalog.FindOperation(first.operation()), first)
+		}
+	}
+	return before, true
+}
+
+// planRereads returns the calls whose answers may differ, of the chosen operations.
+func (s *survey) planRereads(isChosen func(*catalog.Operation) bool) (list []Reply) {
 	for _, op := range s.Catalog.Operations {
 		if !s.reads(op) || s.Caller.ExplainEnding() != "" {
 			continue
 		}
-		if s.builder.readsOwn(op) != own || s.steady.known[op.Name] {
+		if !isChosen(op) || s.steady.known[op.Name] {
 			continue
 		}
 		params, why := s.builder.BuildParams(op)

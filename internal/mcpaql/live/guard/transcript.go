@@ -38,10 +38,11 @@ func (a *caller) readEnvelope(r *Reply, x *mcp.Exchange) {
 		}
 	}
 	structured := v.Lookup("structuredContent")
+	wrapped := parseWrapped(structured)
 	switch {
 	case r.Envelope.IsAbsent() && !structured.Lookup("success").IsAbsent():
-		r.Envelope = parseWrapped(structured)
-	case !r.Envelope.IsAbsent() && structured.Kind() == jsonv.KindObject && !jsonv.Equal(parseWrapped(structured), r.Envelope):
+		r.Envelope = wrapped
+	case !r.Envelope.IsAbsent() && structured.Kind() == jsonv.KindObject && !jsonv.Equal(wrapped, r.Envelope):
 		a.rows.Fail("envelopes.same", *r, "structuredContent is not what the text says")
 	}
 	a.rows.Count("envelopes")

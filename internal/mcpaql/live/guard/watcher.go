@@ -46,7 +46,8 @@ func (w *watcher) noteHarm(d change.Difference) {
 	default:
 		says += ": " + w.describeStates(d)
 	}
-	w.Changed = append(w.Changed, jsonv.ObjectOf("operation", d.List.Op.Name, "says", says, "before", before, "after", after))
+	harm := jsonv.ObjectOf("operation", d.List.Op.Name, "says", says, "before", before, "after", after)
+	w.Changed = append(w.Changed, harm)
 }
 
 // maxShownState is how much of the state before a change the report shows.
@@ -56,7 +57,8 @@ const maxShownState = 300
 func (w *watcher) describeStates(d change.Difference) string {
 	changed := d.List.FindChanges(w.Caller.Redact(d.Before), w.Caller.Redact(d.Item))
 	return evidence.JoinFirst(lists.Map(changed, func(ch jsonv.Change) string {
-		return fmt.Sprintf("%s was %s, and is %s", ch.Path, display.Truncate(ch.Want.String(), maxShownState), evidence.FormatBrief(ch.Got))
+		before := display.Truncate(ch.Want.String(), maxShownState)
+		return fmt.Sprintf("%s was %s, and is %s", ch.Path, before, evidence.FormatBrief(ch.Got))
 	}))
 }
 
@@ -224,7 +226,10 @@ func (w *watcher) isRemoved(d change.Difference) bool {
 	needsMore := func(p catalog.Parameter) bool {
 		return p.Required && !get.IsIdentifier(p)
 	}
-	if get == nil || get.FindIDParam() == nil || w.Gate.Skipped[get.Name] != "" || slices.ContainsFunc(get.Params, needsMore) {
+	if get == nil || get.FindIDParam() == nil || w.Gate.Skipped[get.Name] != "" {
+		return false
+	}
+	if slices.ContainsFunc(get.Params, needsMore) {
 		return false
 	}
 	read := func(id jsonv.Value) Reply {
@@ -276,7 +281,9 @@ func (w *watcher) adopt(found []change.Difference) bool {
 // compareLists compares the lists of a resource, or all lists for "", with their
 // content before the run wrote anything. If a difference counts, the lists are read
 // again to find what changes by itself.
-func (w *watcher) compareLists(resource string, counts func([]change.Difference) []change.Difference) (*change.Census, []change.Difference) {
+func (w *watcher) compareLists(
+	resource string, counts func([]change.Difference) []change.Difference,
+) (*change.Census, []change.Difference) {
 	after := w.lister.TakeCensus(resource)
 	found := counts(w.Gate.Census.Compare(after, w.Catalog.ListItemKeys))
 	if len(found) == 0 || !w.Caller.Tape.Pause(w.Caller.Ctx, controlTime) {

@@ -33,42 +33,61 @@ func (pr cycleProbe) readOnly(y *guard.Cycle) {
 		if n, err := strconv.Atoi(v.Text()); err == nil {
 			other = jsonv.String(strconv.Itoa(n + 1))
 		}
-		pr.tryForbidden(y, "read-only", name, pr.isSaidOf(y, name, readOnlyWords), v, other)
+		pr.tryForbidden(y, forbiddenChange{
+			kind:         "read-only",
+			field:        name,
+			isDocumented: pr.isSaidOf(y, name, readOnlyWords),
+			from:         v,
+			to:           other,
+		})
 	}
 }
 
-// tryForbidden tries to change a field that must not change, and records the case. kept
-// reports whether the update succeeded and changed nothing; heard is false if the outcome
-// is not known.
-func (pr cycleProbe) tryForbidden(
-	y *guard.Cycle, kind, name string, documented bool, v, other jsonv.Value,
-) (r guard.Reply, kept, heard bool) {
-	if r = pr.sendUpdate(y, jsonv.ObjectOf(name, other)); !r.WasSent() {
-		return r, false, false
+// forbiddenChange is an update of a field that must not change.
+type forbiddenChange struct {
+	kind         string // read-only or append-only
+	field        string
+	isDocumented bool
+	from, to     jsonv.Value
+}
+
+// forbiddenOutcome is what came of a forbidden change.
+type forbiddenOutcome struct {
+	reply   guard.Reply
+	isKnown bool
+	isKept  bool // the update succeeded and changed nothing
+}
+
+// tryForbidden tries to change a field that must not change, and records the case.
+func (pr cycleProbe) tryForbidden(y *guard.Cycle, c forbiddenChange) forbiddenOutcome {
+	r := pr.sendUpdate(y, jsonv.ObjectOf(c.field, c.to))
+	if !r.WasSent() {
+		return forbiddenOutcome{reply: r}
 	}
+	out := forbiddenOutcome{reply: r, isKnown: true}
 	response := pr.run.Caller.RedactAnswer(r)
 	if r.IsOK() {
 		back := pr.readBack(y)
 		if !back.WasSent() {
-			return r, false, false
+			return forbiddenOutcome{reply: r}
 		}
 		_, now := y.Place(back)
-		kept = jsonv.Equal(now.Lookup(name), v)
-		if kept && !documented && kind == "read-only" {
-			return r, kept, true // nothing says that the field is read-only, and nothing changed
+		out.isKept = jsonv.Equal(now.Lookup(c.field), c.from)
+	}
+	if out.isKept {
+		if !c.isDocumented && c.kind == "read-only" {
+			return out // nothing says that the field is read-only, and nothing changed
 		}
-		if kept {
-			response = response.With("x_note", jsonv.String("the update succeeded and changed nothing"))
-		}
+		response = response.With("x_note", jsonv.String("the update succeeded and changed nothing"))
 	}
 	pr.run.Evidence.Constraints = append(pr.run.Evidence.Constraints, evidence.ConstraintCase{
-		Name:       y.Update.Name + " of the " + kind + " " + name,
-		Documented: documented,
+		Name:       y.Update.Name + " of the " + c.kind + " " + c.field,
+		Documented: c.isDocumented,
 		Response:   response,
 		Request:    pr.run.Caller.Redact(r.Args),
 		Call:       r.Number,
 	})
-	return r, kept, true
+	return out
 }
 
 var appendOnlyWords = evidence.Pattern(`(?i)append[- _]?only|immutable log`)
@@ -82,8 +101,9 @@ func (pr cycleProbe) appendOnly(y *guard.Cycle) {
 	}
 	_, thing := y.Place(pr.readBack(y))
 	for name, v := range thing.Members() {
-		documented := pr.isSaidOf(y, name, appendOnlyWords)
-		if !documented && !slices.Contains(pr.run.Options.AppendOnly, y.Update.Name+":"+name) || v.Kind() == jsonv.KindNull {
+		isDocumented := pr.isSaidOf(y, name, appendOnlyWords)
+		isNamed := slices.Contains(pr.run.Options.AppendOnly, y.Update.Name+":"+name)
+		if v.Kind() == jsonv.KindNull || !isDocumented && !isNamed {
 			continue
 		}
 		t.NotApplicable, t.Incomplete = "", "no update of append-only data got a response"
@@ -91,14 +111,20 @@ func (pr cycleProbe) appendOnly(y *guard.Cycle) {
 		if v.Kind() != jsonv.KindString {
 			other = jsonv.Array()
 		}
-		r, kept, heard := pr.tryForbidden(y, "append-only", name, documented, v, other)
-		if !heard {
+		out := pr.tryForbidden(y, forbiddenChange{
+			kind:         "append-only",
+			field:        name,
+			isDocumented: isDocumented,
+			from:         v,
+			to:           other,
+		})
+		if !out.isKnown {
 			continue
 		}
 		pr.run.Rows.Count("append-only")
-		shown := evidence.QuoteStart(name, 60)
+		r, shown := out.reply, evidence.QuoteStart(name, 60)
 		switch {
-		case kept:
+		case out.isKept:
 			pr.run.Rows.Fail("append-only.silent", r,
 				"%s accepts a change of the append-only %s and ignores it", y.Update.Name, shown)
 		case r.IsOK():

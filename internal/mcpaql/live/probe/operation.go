@@ -48,8 +48,12 @@ func (pr operationProbe) testAccuracy(op *catalog.Operation, params jsonv.Value,
 			continue
 		}
 		v, err := pr.makeOptional(op, p, base)
+		if errors.Is(err, catalog.ErrGivenValue) {
+			pr.run.Rows.SkipByPolicy("accuracy", op.Name, p.Name, err.Error())
+			continue
+		}
 		if err != nil {
-			pr.run.Rows.Leave("accuracy", op.Name, p.Name, err.Error(), errors.Is(err, catalog.ErrGivenValue))
+			pr.run.Rows.Skip("accuracy", op.Name, p.Name, err.Error())
 			continue
 		}
 		params, ok := pr.findCompanions(op, p, pr.run.Builder.RebuildParams(op).With(p.Name, v), base)
@@ -77,7 +81,9 @@ func (pr operationProbe) testAccuracy(op *catalog.Operation, params jsonv.Value,
 
 // makeOptional makes a value for an optional parameter; names of fields are
 // taken from the baseline.
-func (pr operationProbe) makeOptional(op *catalog.Operation, p catalog.Parameter, base guard.Reply) (jsonv.Value, error) {
+func (pr operationProbe) makeOptional(
+	op *catalog.Operation, p catalog.Parameter, base guard.Reply,
+) (jsonv.Value, error) {
 	if p.Name == "fields" && pr.run.Options.Values.Lookup(op.Name, "fields").IsAbsent() {
 		if keys := catalog.ListScalarKeys(catalog.Sample(base.Data())); len(keys) > 0 {
 			return jsonv.Array(jsonv.String(keys[0])), nil
@@ -142,7 +148,7 @@ func (pr operationProbe) testMissing(op *catalog.Operation) {
 		x := op.FindExecutionParam()
 		namesExecution := x != nil && x.Name == p.Name && op.Category != "READ"
 		if namesItem || namesExecution {
-			pr.run.Rows.Leave("required", op.Name, p.Name, guard.WhyUnnamed, true)
+			pr.run.Rows.SkipByPolicy("required", op.Name, p.Name, guard.WhyUnnamed)
 			continue
 		}
 		rest := pr.run.Builder.RebuildParams(op).Without(p.Name)
@@ -272,20 +278,13 @@ func (pr operationProbe) refusesMadeUp(op *catalog.Operation, r guard.Reply, par
 		return false
 	}
 	for name, v := range params.Members() {
-		listed, open := false, notThere().MatchString(message)
-		if p := op.FindParam(name); p != nil {
-			open = open || pr.run.Catalog.FindJSONKind(*p) == "any" // nothing says what it takes
-			known, sure := pr.run.Builder.FindHarvested(op, *p)
-			listed = jsonv.Equal(known, v) && !(sure && op.IsIdentifier(*p))
+		var isRefused bool
+		if coded {
+			isRefused = pr.isRefusedByCode(op, name, v, r)
+		} else {
+			isRefused = pr.isRefusedByText(op, name, v, message)
 		}
-		text := v.Kind() == jsonv.KindString && (listed || strings.HasPrefix(v.Text(), catalog.MarkerPrefix))
-		empty := v.Kind() == jsonv.KindObject && v.Len() == 0
-		missing := r.Code() == "VALIDATION_MISSING_PARAM"
-		refused := !coded && text && (open || strings.Contains(message, v.Text()))
-		if coded && (text && !missing || empty) {
-			refused = strings.Contains(message, name) || evidence.HasName(r.Envelope.Lookup("error"), v.Text())
-		}
-		if refused {
+		if isRefused {
 			code := cmp.Or(r.Code(), "without a code")
 			pr.run.Rows.Skip("accuracy", op.Name, name,
 				"the value that was made up for it is refused ("+code+"); --values provides one")
@@ -295,12 +294,54 @@ func (pr operationProbe) refusesMadeUp(op *catalog.Operation, r guard.Reply, par
 	return false
 }
 
+// isRefusedByCode reports whether a refusal with an error code concerns a value that was
+// made up for a parameter.
+func (pr operationProbe) isRefusedByCode(op *catalog.Operation, name string, v jsonv.Value, r guard.Reply) bool {
+	isEmptyObject := v.Kind() == jsonv.KindObject && v.Len() == 0
+	isRefusable := pr.isMadeUpText(op, name, v) && r.Code() != "VALIDATION_MISSING_PARAM"
+	if !isEmptyObject && !isRefusable {
+		return false
+	}
+	return strings.Contains(readRefusal(r), name) || evidence.HasName(r.Envelope.Lookup("error"), v.Text())
+}
+
+// isRefusedByText is like isRefusedByCode for a refusal that is only a message. It has to
+// quote the value, unless it says that something is not there, or nothing documents what
+// the parameter takes.
+func (pr operationProbe) isRefusedByText(op *catalog.Operation, name string, v jsonv.Value, message string) bool {
+	if !pr.isMadeUpText(op, name, v) {
+		return false
+	}
+	p := op.FindParam(name)
+	takesAny := p != nil && pr.run.Catalog.FindJSONKind(*p) == "any"
+	return takesAny || notThere().MatchString(message) || strings.Contains(message, v.Text())
+}
+
+// isMadeUpText reports whether a value is a text that the run chose for a parameter: one with
+// its mark, or one of a list that may be of other things than the parameter names.
+func (pr operationProbe) isMadeUpText(op *catalog.Operation, name string, v jsonv.Value) bool {
+	if v.Kind() != jsonv.KindString {
+		return false
+	}
+	if strings.HasPrefix(v.Text(), catalog.MarkerPrefix) {
+		return true
+	}
+	p := op.FindParam(name)
+	if p == nil {
+		return false
+	}
+	harvested, isSure := pr.run.Builder.FindHarvested(op, *p)
+	return jsonv.Equal(harvested, v) && !(isSure && op.IsIdentifier(*p))
+}
+
 // Paging by cursors (PG): four parameters that only go together in pairs, and
 // a pageInfo in the answer.
 
 // findCompanions returns the parameters that a parameter requires, and the only value
 // that the parameter can have: a cursor comes from an answer.
-func (pr operationProbe) findCompanions(op *catalog.Operation, p catalog.Parameter, params jsonv.Value, base guard.Reply) (jsonv.Value, bool) {
+func (pr operationProbe) findCompanions(
+	op *catalog.Operation, p catalog.Parameter, params jsonv.Value, base guard.Reply,
+) (jsonv.Value, bool) {
 	pair := catalog.CursorPair[p.Name]
 	if pair == "" || !op.PagesByCursor() || op.FindParam(pair) == nil {
 		return params, true

@@ -42,7 +42,7 @@ func (pr featureProbe) testPages(op *catalog.Operation) {
 	}
 	pr.run.Rows.Count("pagination")
 	info := one.Data().Lookup("pageInfo")
-	pr.checkPageInfo(op, one, true, false)
+	pr.checkPageInfo(op, one, neighbors{next: true})
 	cursor := info.Lookup("endCursor").Text()
 	if cursor == "" {
 		return
@@ -58,15 +58,21 @@ func (pr featureProbe) testPages(op *catalog.Operation) {
 		pr.run.Rows.Fail("pagination.next", two,
 			"%s after a cursor does not return the one item that follows", op.Name)
 	default:
-		pr.checkPageInfo(op, two, two.Data().Lookup("pageInfo", "hasNextPage").Bool(), true)
+		hasNext := two.Data().Lookup("pageInfo", "hasNextPage").Bool()
+		pr.checkPageInfo(op, two, neighbors{next: hasNext, previous: true})
 	}
 	large := ask("first", 100)
 	// No page may follow one that holds everything.
 	n := len(catalog.FindItems(large.Data(), catalog.ListDepth))
 	if large.IsOK() && n > 0 && n < 100 {
-		pr.checkPageInfo(op, large, false, false)
+		pr.checkPageInfo(op, large, neighbors{})
 	}
 	pr.compareOrder(op, large, ask)
+	pr.testCombinations(op, cursor, ask)
+}
+
+// testCombinations sends parameters of paging that exclude each other or lack a partner.
+func (pr featureProbe) testCombinations(op *catalog.Operation, cursor string, ask func(pairs ...any) guard.Reply) {
 	mixed := [][]any{{"after", cursor}}
 	if op.FindParam("last") != nil {
 		mixed = append(mixed, []any{"first", 1, "last", 1}, []any{"last", 1, "after", cursor})
@@ -125,8 +131,11 @@ func (pr featureProbe) compareOrder(op *catalog.Operation, large guard.Reply, as
 	}
 }
 
+// neighbors says which pages there are next to one.
+type neighbors struct{ next, previous bool }
+
 // checkPageInfo compares pageInfo with the required members (PG 3.2).
-func (pr featureProbe) checkPageInfo(op *catalog.Operation, r guard.Reply, next, previous bool) {
+func (pr featureProbe) checkPageInfo(op *catalog.Operation, r guard.Reply, want neighbors) {
 	info := r.Data().Lookup("pageInfo")
 	if info.Kind() != jsonv.KindObject {
 		pr.run.Rows.Fail("pagination.info", r, "%s returns a page without pageInfo", op.Name)
@@ -135,7 +144,7 @@ func (pr featureProbe) checkPageInfo(op *catalog.Operation, r guard.Reply, next,
 	for _, f := range []struct {
 		name string
 		want bool
-	}{{"hasNextPage", next}, {"hasPreviousPage", previous}} {
+	}{{"hasNextPage", want.next}, {"hasPreviousPage", want.previous}} {
 		v := info.Lookup(f.name)
 		switch {
 		case v.Kind() != jsonv.KindBool:

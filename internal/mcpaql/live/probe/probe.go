@@ -11,29 +11,27 @@ import (
 
 // RunAll runs every test that the mode allows. It always removes what it created.
 func RunAll(c *guard.Run) {
-	defer c.Cleaner.CleanUp(true)
+	defer c.Cleaner.Finish()
 	c.ReportPhase("reading lists", 0, len(c.Catalog.Operations))
-	c.Survey.HarvestLists(true)
+	c.Survey.HarvestLists()
 	c.Watcher.Begin()
-	c.Survey.HarvestLists(false)
+	c.Survey.HarvestOthers()
 	c.Watcher.CheckReads()
 	c.ReportPhase("detecting what changes by itself", 0, len(c.Catalog.Operations))
 	c.Survey.WatchTime()
 	// Operations that only read come first, so that the values they change are known
 	// before the run writes anything.
-	i := 0
-	for _, reads := range []bool{true, false} {
-		for _, op := range c.Catalog.Operations {
-			if (op.Category == "READ") == reads {
-				c.ReportPhase("probing "+op.Name, i, len(c.Catalog.Operations))
-				operationProbe{c}.probeOperation(op)
-				i++
-			}
-		}
-		if reads {
-			c.Watcher.CheckReads()
+	var reads, others []*catalog.Operation
+	for _, op := range c.Catalog.Operations {
+		if op.Category == "READ" {
+			reads = append(reads, op)
+		} else {
+			others = append(others, op)
 		}
 	}
+	probeAll(c, reads, 0)
+	c.Watcher.CheckReads()
+	probeAll(c, others, len(reads))
 	c.ReportPhase("requests", len(c.Catalog.Operations), len(c.Catalog.Operations))
 	requestProbe{c}.probeRequests()
 	requestProbe{c}.stress()
@@ -47,10 +45,18 @@ func RunAll(c *guard.Run) {
 	if c.Caller.ExplainEnding() != "" {
 		c.Caller.CutShort("create-read", "update", "merge", "input", "deleted")
 	}
-	c.Cleaner.CleanUp(false)
+	c.Cleaner.CleanUp()
 	requestProbe{c}.probeConsistency()
 	requestProbe{c}.probeSession()
 	semanticProbe{c}.testSemantics()
+}
+
+// probeAll probes operations one after the other; done is how many were probed before.
+func probeAll(c *guard.Run, ops []*catalog.Operation, done int) {
+	for i, op := range ops {
+		c.ReportPhase("probing "+op.Name, done+i, len(c.Catalog.Operations))
+		operationProbe{c}.probeOperation(op)
+	}
 }
 
 // probeOperation runs the tests of one operation.

@@ -189,7 +189,11 @@ func (pr featureProbe) probeBatch() {
 		pr.run.BatchSent = list.Len()
 	}
 	proto := pr.run.Evidence.OperationsList.Lookup("data", "_protocol", "capabilities")
-	for name, seen := range map[string]bool{"batch": pr.run.Evidence.BatchOperations, "field_selection": pr.run.Evidence.FieldSelection} {
+	wasSeen := map[string]bool{
+		"batch":           pr.run.Evidence.BatchOperations,
+		"field_selection": pr.run.Evidence.FieldSelection,
+	}
+	for name, seen := range wasSeen {
 		if pr.run.Caller.Short["batch"] != "" || name == "field_selection" && pr.run.Caller.Short["fields"] != "" {
 			continue
 		}

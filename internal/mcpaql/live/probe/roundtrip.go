@@ -49,43 +49,15 @@ func (pr cycleProbe) testRoundTrip(create *catalog.Operation, kind jsonv.Value) 
 		pr.run.Rows.Skip("create-read", create.Name, "", "there is no operation that reads what it creates")
 		return
 	}
-	y.Params = jsonv.Object()
-	base := pr.run.Builder.RebuildParams(create)
-	for _, p := range create.Params {
-		if p.Rehearses() {
-			if v, has := base.Get(p.Name); has {
-				y.Params = y.Params.With(p.Name, v)
-			}
-			continue
-		}
-		v, err := pr.run.Builder.BuildFilled(create, p)
-		switch {
-		case err == nil:
-			y.Params = y.Params.With(p.Name, v)
-		case p.Required:
-			pr.run.Rows.Skip("create-read", create.Name, p.Name, err.Error())
-			return
-		}
-	}
-	y.Params = evidence.Merge(y.Params, kind)
-	made := pr.run.Keeper.Attempt(create, y.Params)
-	if strings.HasPrefix(made.Code(), "CONFLICT") && pr.clear(create, y.Remove) {
-		made = pr.run.Keeper.Attempt(create, y.Params)
-	}
-	things := pr.run.Ledger.ListThings(create.Resource)
-	if !made.IsOK() || len(things) == 0 {
-		switch {
-		case made.IsOK():
-			pr.run.Rows.Skip("create-read", create.Name, "", "what it created was not found again")
-		case made.WasSent():
-			pr.run.Rows.Skip("create-read", create.Name, "",
-				"it did not succeed with every documented parameter: "+made.FormatBrief())
-		case made.Cause != nil:
-			pr.run.Rows.SkipUnsent("create-read", create.Name, "", made)
-		}
+	params, ok := pr.fillParams(create)
+	if !ok {
 		return
 	}
-	y.Thing = things[len(things)-1]
+	y.Params = evidence.Merge(params, kind)
+	made, ok := pr.createItem(y)
+	if !ok {
+		return
+	}
 	if y.Read = pr.readBack(y); !y.Read.WasSent() {
 		return
 	}
@@ -96,6 +68,54 @@ func (pr cycleProbe) testRoundTrip(create *catalog.Operation, kind jsonv.Value) 
 	if y.Remove != nil && pr.run.Gate.Skipped[y.Remove.Name] == "" {
 		pr.testRemoval(y)
 	}
+}
+
+// fillParams builds every documented parameter of a create. It returns false, and records
+// why, if a required one cannot be built.
+func (pr cycleProbe) fillParams(create *catalog.Operation) (params jsonv.Value, ok bool) {
+	params = jsonv.Object()
+	base := pr.run.Builder.RebuildParams(create)
+	for _, p := range create.Params {
+		if p.Rehearses() {
+			if v, has := base.Get(p.Name); has {
+				params = params.With(p.Name, v)
+			}
+			continue
+		}
+		v, err := pr.run.Builder.BuildFilled(create, p)
+		switch {
+		case err == nil:
+			params = params.With(p.Name, v)
+		case p.Required:
+			pr.run.Rows.Skip("create-read", create.Name, p.Name, err.Error())
+			return params, false
+		}
+	}
+	return params, true
+}
+
+// createItem creates the item of a cycle and finds it among those of the run. It returns
+// false, and records why, if there is none.
+func (pr cycleProbe) createItem(y *guard.Cycle) (made guard.Reply, ok bool) {
+	made = pr.run.Keeper.Attempt(y.Create, y.Params)
+	if strings.HasPrefix(made.Code(), "CONFLICT") && pr.clear(y.Create, y.Remove) {
+		made = pr.run.Keeper.Attempt(y.Create, y.Params)
+	}
+	things := pr.run.Ledger.ListThings(y.Create.Resource)
+	if made.IsOK() && len(things) > 0 {
+		y.Thing = things[len(things)-1]
+		return made, true
+	}
+	switch {
+	case made.IsOK():
+		pr.run.Rows.Skip("create-read", y.Create.Name, "", "what it created was not found again")
+	case made.WasSent():
+		pr.run.Rows.Skip("create-read", y.Create.Name, "",
+			"it did not succeed with every documented parameter: "+made.FormatBrief())
+	case made.Cause != nil:
+		pr.run.Rows.SkipUnsent("create-read", y.Create.Name, "", made)
+	}
+	return made, false
 }
 
 // clear removes the item that the run created of a resource of which there is at most
@@ -114,7 +134,8 @@ func (pr cycleProbe) clear(create, remove *catalog.Operation) bool {
 func (pr cycleProbe) compareCreated(y *guard.Cycle, made guard.Reply) {
 	prefix, thing := y.Place(y.Read)
 	if isRendered(thing, y.Params) {
-		pr.run.Rows.Skip("create-read", y.Create.Name, "", y.NameReader()+" responds with a text, whose fields cannot be compared")
+		pr.run.Rows.Skip("create-read", y.Create.Name, "",
+			y.NameReader()+" responds with a text, whose fields cannot be compared")
 		return
 	}
 	prefix = cmp.Or(prefix, "data") // an empty place, so that the row reports the absence
@@ -151,8 +172,13 @@ func (pr cycleProbe) compareCreated(y *guard.Cycle, made guard.Reply) {
 // isRendered reports whether a thing is a text for people, as content of MCP, instead of
 // the fields that were sent.
 func isRendered(thing, fields jsonv.Value) bool {
-	return thing.Lookup("content").At(0).Lookup("type").Text() == "text" &&
-		!slices.ContainsFunc(fields.Keys(), func(name string) bool { return name != "content" && !thing.Lookup(name).IsAbsent() })
+	if thing.Lookup("content").At(0).Lookup("type").Text() != "text" {
+		return false
+	}
+	showsField := slices.ContainsFunc(fields.Keys(), func(name string) bool {
+		return name != "content" && !thing.Lookup(name).IsAbsent()
+	})
+	return !showsField
 }
 
 // isKnownField reports whether a parameter of a create is a field of the resource: its type, its
@@ -193,6 +219,7 @@ func (pr cycleProbe) testRemoval(y *guard.Cycle) {
 		return !r.IsOK() || still.Kind() != jsonv.KindObject
 	}
 	if back := pr.readAfter(y, gone); !gone(back) {
-		pr.run.Rows.Fail("deleted.gone", back, "%s still returns the item that %s removed", y.NameReader(), y.Remove.Name)
+		pr.run.Rows.Fail("deleted.gone", back,
+			"%s still returns the item that %s removed", y.NameReader(), y.Remove.Name)
 	}
 }

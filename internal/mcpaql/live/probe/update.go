@@ -1,10 +1,12 @@
 package probe
 
 import (
+	"slices"
 	"strings"
 
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/mcpaql/evidence"
+	"mcptest/internal/mcpaql/live/catalog"
 	"mcptest/internal/mcpaql/live/change"
 	"mcptest/internal/mcpaql/live/guard"
 )
@@ -43,13 +45,14 @@ func (pr cycleProbe) testUpdates(y *guard.Cycle) {
 	}
 	prefix, now := y.Place(after)
 	unsteady := pr.findUnsteady(y, thing, now, value)
-	f := evidence.FieldsCase{Name: y.Update.Name + " of " + target, ReadResponse: pr.run.Caller.RedactAnswer(after), Call: after.Number}
+	f := evidence.FieldsCase{
+		Name:         y.Update.Name + " of " + target,
+		ReadResponse: pr.run.Caller.RedactAnswer(after),
+		Call:         after.Number,
+	}
 	f.Fields = append(f.Fields, expectStored(after, f.ReadResponse, prefix+"."+target, value))
 	for k, v := range thing.Members() {
-		if k == target || unsteady[k] || strings.Contains(k, ".") || evidence.IsSecretKey(k) {
-			continue
-		}
-		if !bookkeeping().MatchString(k) && !change.VolatileKey().MatchString(k) {
+		if k != target && !unsteady[k] && staysEqual(k) {
 			f.Fields = append(f.Fields, expectStored(after, f.ReadResponse, prefix+"."+k, v))
 		}
 	}
@@ -57,6 +60,15 @@ func (pr cycleProbe) testUpdates(y *guard.Cycle) {
 	pr.testInputContract(y)
 	pr.testMerges(y)
 	pr.readOnly(y)
+}
+
+// staysEqual reports whether an update of another field has to leave a field as it is. Keys
+// with a dot cannot be named by a path, and secrets are masked.
+func staysEqual(key string) bool {
+	if strings.Contains(key, ".") || evidence.IsSecretKey(key) {
+		return false
+	}
+	return !bookkeeping().MatchString(key) && !change.VolatileKey().MatchString(key)
 }
 
 // findUnsteady returns the fields that an update did not set and that still differ after
@@ -85,18 +97,22 @@ func (pr cycleProbe) findUnsteady(y *guard.Cycle, before, after, value jsonv.Val
 
 // updateTarget chooses a text field to change.
 func (pr cycleProbe) updateTarget(y *guard.Cycle, thing jsonv.Value) (string, jsonv.Value) {
-	for _, required := range []bool{true, false} {
-		for _, p := range y.Create.Params {
-			if p.Required != required || p.Sensitive || pr.run.Catalog.FindJSONKind(p) != "string" {
-				continue
-			}
-			if thing.Lookup(p.Name).Kind() != jsonv.KindString {
-				continue
-			}
-			v, err := pr.run.Maker.MakeValue(y.Create, p, "after_"+p.Name)
-			if err == nil && !jsonv.Equal(v, thing.Lookup(p.Name)) {
-				return p.Name, v
-			}
+	var required, optional []catalog.Parameter
+	for _, p := range y.Create.Params {
+		if p.Required {
+			required = append(required, p)
+		} else {
+			optional = append(optional, p)
+		}
+	}
+	for _, p := range slices.Concat(required, optional) {
+		now := thing.Lookup(p.Name)
+		if p.Sensitive || pr.run.Catalog.FindJSONKind(p) != "string" || now.Kind() != jsonv.KindString {
+			continue
+		}
+		v, err := pr.run.Maker.MakeValue(y.Create, p, "after_"+p.Name)
+		if err == nil && !jsonv.Equal(v, now) {
+			return p.Name, v
 		}
 	}
 	return "", jsonv.Value{}
@@ -137,39 +153,47 @@ func (pr cycleProbe) testMerges(y *guard.Cycle) {
 			continue // create-read reports it
 		}
 		t.Cases++
-		r := pr.sendUpdate(y, jsonv.ObjectOf(p.Name, jsonv.From(map[string]any{
-			"zz_one":  map[string]any{"a": 3},
-			"zz_list": []any{9},
-			"zz_text": nil,
-		})))
-		if !r.IsOK() {
-			if r.WasSent() {
-				pr.run.Rows.Fail("merge.accepted", r,
-					"%s refuses a partial object for %s: %s", y.Update.Name, evidence.Quote(p.Name), r.FormatBrief())
-			}
-			continue
-		}
-		back := pr.readBack(y)
-		if !back.WasSent() {
+		if isDone := pr.testMerge(y, p.Name); isDone {
 			return
 		}
-		_, now := y.Place(back)
-		got := now.Lookup(p.Name)
-		if b, _ := got.Lookup("zz_one", "b").Int64(); b != 2 {
-			pr.run.Rows.Fail("merge.nested", back,
-				"%s: an update of one member of %s removes the others", y.Update.Name, evidence.Quote(p.Name+".zz_one"))
-		}
-		if !jsonv.Equal(got.Lookup("zz_list"), jsonv.Array(jsonv.Int(9))) {
-			pr.run.Rows.Fail("merge.list", back,
-				"%s: a list is not replaced: expected [9], got %s", y.Update.Name, evidence.FormatBrief(got.Lookup("zz_list")))
-		}
-		if _, there := got.Get("zz_text"); there {
-			pr.run.Rows.Fail("merge.null", back, "%s: null does not remove a member", y.Update.Name)
-		}
-		return
 	}
 	t.NotApplicable = ""
 	if t.Cases == 0 {
 		t.Incomplete, t.NotApplicable = noFreeObject, noFreeObject
 	}
+}
+
+// testMerge updates parts of a free object, the one that MakeFilled generates. It returns
+// false if the update was refused, so that another object has to show what happens.
+func (pr cycleProbe) testMerge(y *guard.Cycle, name string) bool {
+	r := pr.sendUpdate(y, jsonv.ObjectOf(name, jsonv.From(map[string]any{
+		"zz_one":  map[string]any{"a": 3},
+		"zz_list": []any{9},
+		"zz_text": nil,
+	})))
+	if !r.IsOK() {
+		if r.WasSent() {
+			pr.run.Rows.Fail("merge.accepted", r,
+				"%s refuses a partial object for %s: %s", y.Update.Name, evidence.Quote(name), r.FormatBrief())
+		}
+		return false
+	}
+	back := pr.readBack(y)
+	if !back.WasSent() {
+		return true
+	}
+	_, now := y.Place(back)
+	got := now.Lookup(name)
+	if b, _ := got.Lookup("zz_one", "b").Int64(); b != 2 {
+		pr.run.Rows.Fail("merge.nested", back,
+			"%s: an update of one member of %s removes the others", y.Update.Name, evidence.Quote(name+".zz_one"))
+	}
+	if list := got.Lookup("zz_list"); !jsonv.Equal(list, jsonv.Array(jsonv.Int(9))) {
+		pr.run.Rows.Fail("merge.list", back,
+			"%s: a list is not replaced: expected [9], got %s", y.Update.Name, evidence.FormatBrief(list))
+	}
+	if _, there := got.Get("zz_text"); there {
+		pr.run.Rows.Fail("merge.null", back, "%s: null does not remove a member", y.Update.Name)
+	}
+	return true
 }

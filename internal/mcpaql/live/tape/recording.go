@@ -66,7 +66,9 @@ type violation struct {
 }
 
 func readViolations(list []violation) []protocol.Violation {
-	return lists.Map(list, func(v violation) protocol.Violation { return protocol.Violation{Kind: v.Kind, Msg: v.Says} })
+	return lists.Map(list, func(v violation) protocol.Violation {
+		return protocol.Violation{Kind: v.Kind, Msg: v.Says}
+	})
 }
 
 // failure is the reason why there is no session, or no response.
@@ -176,7 +178,7 @@ func (s *Session) Do(ctx context.Context, call mcp.Call) (x *mcp.Exchange) {
 	if t.o.Replay != nil {
 		var err error
 		if e, err = s.findEvent(call); err == nil {
-			t.replay(e.Ends, false)
+			t.replayDuring(e.Ends)
 			x, err = t.exchange(e)
 		}
 		if err != nil {

@@ -88,11 +88,11 @@ func (t *Tape) take(kind string) *event {
 		}
 		t.next++
 		t.now = e.over
-		t.replay(e.Ends, true)
+		t.replayBefore(e.Ends)
 		if e.Event == kind {
 			return e
 		}
-		t.replay(e.Ends, false)
+		t.replayDuring(e.Ends)
 	}
 	return nil
 }
@@ -132,7 +132,7 @@ func (t *Tape) BindContext(parent context.Context) context.Context {
 func (t *Tape) Pause(ctx context.Context, d time.Duration) bool {
 	if t.o.Replay != nil {
 		if t.next < len(t.o.Replay.events) && t.o.Replay.events[t.next].Event == pausing {
-			t.replay(t.take(pausing).Ends, false)
+			t.replayDuring(t.take(pausing).Ends)
 		}
 	} else if d > 0 {
 		t.runEvent(&event{Event: pausing}, func() time.Duration {
@@ -178,7 +178,7 @@ func (t *Tape) Dial(ctx context.Context, variant string) (*Session, error) {
 		if e == nil || e.Variant != variant {
 			return nil, t.fail(e, "the run starts the adapter here, and the recording does not")
 		}
-		t.replay(e.Ends, false)
+		t.replayDuring(e.Ends)
 		s.e = e
 	} else {
 		s.e = &event{Event: opening, Variant: variant}
@@ -301,16 +301,31 @@ func (c contexts) watchDuring(do func()) (ends []end) {
 	return ends
 }
 
-// replay ends the contexts that ended before or during a recorded event.
-func (c contexts) replay(ends []end, before bool) {
+// replayBefore ends the contexts that ended before a recorded event.
+func (c contexts) replayBefore(ends []end) {
 	for _, e := range ends {
-		if e.Before != before || e.Context < 0 || e.Context >= len(c) {
-			continue
+		if e.Before {
+			c.replay(e)
 		}
-		cause := errors.New(e.Says)
-		if d, err := time.ParseDuration(e.For); err == nil && e.Limit != "" {
-			cause = &mcp.Limit{Name: e.Limit, For: d}
-		}
-		c[e.Context].cancel(cause)
 	}
+}
+
+// replayDuring ends the contexts that ended during a recorded event.
+func (c contexts) replayDuring(ends []end) {
+	for _, e := range ends {
+		if !e.Before {
+			c.replay(e)
+		}
+	}
+}
+
+func (c contexts) replay(e end) {
+	if e.Context < 0 || e.Context >= len(c) {
+		return // of a recording that was edited
+	}
+	cause := errors.New(e.Says)
+	if d, err := time.ParseDuration(e.For); err == nil && e.Limit != "" {
+		cause = &mcp.Limit{Name: e.Limit, For: d}
+	}
+	c[e.Context].cancel(cause)
 }
