@@ -34,14 +34,14 @@ func listens(addr string, wait time.Duration) bool {
 }
 
 func everything(kind string, argv []string) int {
-	port := strconv.Itoa(testkit.FreePort())
+	port := strconv.Itoa(testkit.FindFreePort())
 	addr := net.JoinHostPort("127.0.0.1", port)
 	modules := filepath.Join(os.Getenv("ROOT"), "testdata", "servers", "node_modules", "@modelcontextprotocol")
 	server := exec.Command("node", filepath.Join(modules, "server-everything", "dist", "index.js"), kind)
 	server.Env = append(os.Environ(), "PORT="+port)
 	url := "http://" + addr + map[string]string{"streamableHttp": "/mcp", "sse": "/sse"}[kind]
 	if kind == "oauth" {
-		issuer := strconv.Itoa(testkit.FreePort())
+		issuer := strconv.Itoa(testkit.FindFreePort())
 		server = exec.Command("node", filepath.Join(modules, "sdk", "dist", "esm", "examples", "server", "simpleStreamableHttp.js"), "--oauth", "--oauth-strict")
 		server.Env = append(os.Environ(), "MCP_PORT="+port, "MCP_AUTH_PORT="+issuer)
 		url = "http://localhost:" + port + "/mcp"

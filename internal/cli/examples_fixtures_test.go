@@ -57,7 +57,7 @@ func TestFixtureExamples(t *testing.T) {
 				env = append(env, "ISSUES_REQUIRE_POSTGRES=1")
 			}
 			for _, name := range ex.ports {
-				env = append(env, name+"="+strconv.Itoa(testkit.FreePort()))
+				env = append(env, name+"="+strconv.Itoa(testkit.FindFreePort()))
 			}
 			dir, err := filepath.Abs("../../examples")
 			if err != nil {
@@ -89,7 +89,7 @@ func TestAuthorizationExampleFindsAHole(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	port := strconv.Itoa(testkit.FreePort())
+	port := strconv.Itoa(testkit.FindFreePort())
 	rec, code, out := runExample(t, dir, "authorization/mcptest.yaml", "AUTHZ_PORT="+port, "HOLE=add_note")
 	if code != 1 {
 		t.Fatalf("exit %d\n%s", code, out)
@@ -112,7 +112,7 @@ func TestDatabaseExampleOnSQLite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rec, code, out := runExample(t, dir, "fixtures-postgres/mcptest.yaml", "ISSUES_SQLITE=1", "ISSUES_PORT="+strconv.Itoa(testkit.FreePort()))
+	rec, code, out := runExample(t, dir, "fixtures-postgres/mcptest.yaml", "ISSUES_SQLITE=1", "ISSUES_PORT="+strconv.Itoa(testkit.FindFreePort()))
 	if code != 0 || len(rec.Tests) != 5 || rec.Tests[4].Status != "skip" {
 		t.Fatalf("exit %d\n%s", code, out)
 	}

@@ -40,7 +40,7 @@ func TestPictures(t *testing.T) {
 	for name, command := range terminals {
 		out := printed(t, dir, command+" --color always")
 		file := filepath.Join(folder, name)
-		want := "$ " + command + "\n\n" + display.WithoutColors(out)
+		want := "$ " + command + "\n\n" + display.StripColors(out)
 		picture, err := os.ReadFile(file)
 		if write && (err != nil || changed(pictureText(string(picture)), want) != "") {
 			picture = []byte(terminalPicture(command, out))
@@ -102,7 +102,7 @@ func terminalPicture(command, out string) string {
 	columns := 0
 	var body strings.Builder
 	for i, line := range lines {
-		columns = max(columns, display.Width(display.WithoutColors(line)))
+		columns = max(columns, display.Width(display.StripColors(line)))
 		y := margin + row*float64(i) + 15
 		fmt.Fprintf(&body, `<text y="%.0f">`, y)
 		at, style := 0, ""

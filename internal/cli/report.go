@@ -66,7 +66,7 @@ func writeReport(s cmdutil.Streams, spec report.Spec, run *result.Run, o render.
 		}
 		o.Palette = term.NewPalette(profile)
 		if term.IsTerminal(s.Out) {
-			o.Width = term.Columns(s.Out, 80)
+			o.Width = term.CountColumns(s.Out, 80)
 		}
 	}
 	var sink *report.Sink

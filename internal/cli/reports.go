@@ -280,7 +280,7 @@ func (f *runFlags) live(s cmdutil.Streams, specs []report.Spec) (*pretty.Live, *
 		o.Palette = term.NewPalette(profile)
 	}
 	if term.IsTerminal(s.Out) {
-		o.Width = term.Columns(s.Out, 80)
+		o.Width = term.CountColumns(s.Out, 80)
 	}
 	o.Quiet = !slices.ContainsFunc(specs, onScreen)
 	o.Gather = gather

@@ -150,8 +150,8 @@ func runScripts(t *testing.T, folders string) {
 					e.Setenv("NO_COLOR", "1")
 					e.Setenv("CI", "")
 					e.Setenv("GOGC", "400") // most programs end before they have to collect garbage
-					e.Setenv("PORT1", strconv.Itoa(testkit.FreePort()))
-					e.Setenv("PORT2", strconv.Itoa(testkit.FreePort()))
+					e.Setenv("PORT1", strconv.Itoa(testkit.FindFreePort()))
+					e.Setenv("PORT2", strconv.Itoa(testkit.FindFreePort()))
 					return nil
 				},
 			})

@@ -81,7 +81,7 @@ func newSoak(t testing.TB, seed uint64) *soak {
 	s.mark = fmt.Sprintf("MCPTEST_SOAK_MARK=%d-%d", os.Getpid(), seed)
 	s.end = ends[s.rnd.IntN(len(ends))]
 	s.after = time.Duration(s.rnd.IntN(900)) * time.Millisecond
-	s.port = testkit.FreePort()
+	s.port = testkit.FindFreePort()
 	for _, d := range []string{"tmp", "work"} {
 		if err := os.Mkdir(filepath.Join(s.dir, d), 0o700); err != nil {
 			t.Fatal(err)

@@ -34,7 +34,7 @@ func TestEveryFormatOfEveryRun(t *testing.T) {
 				if !utf8.Valid(out) {
 					t.Error("not UTF-8")
 				}
-				if i := bytes.IndexFunc(out, func(c rune) bool { return c != '\n' && display.Hidden(c) }); i >= 0 {
+				if i := bytes.IndexFunc(out, func(c rune) bool { return c != '\n' && display.IsHidden(c) }); i >= 0 {
 					t.Errorf("a hidden character in %q", out[max(0, i-20):min(len(out), i+20)])
 				}
 				if err := wellFormed(f, out); err != nil {

@@ -57,7 +57,7 @@ func Find(name string) (Format, error) {
 	if row, ok := elsewhere.Reporter(name); ok {
 		return Format{}, fmt.Errorf("unknown reporter %q (%s): expected one of %s", name, row.Say(), strings.Join(names, ", "))
 	}
-	near := source.Nearest(name, names)
+	near := source.FindNearest(name, names)
 	for _, f := range Formats {
 		if near == "" && f.Ext == filepath.Ext(name) { // a path without a format
 			near = f.Name + "=" + name

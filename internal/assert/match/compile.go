@@ -92,12 +92,12 @@ func (c *Compiler) Keys(
 			valid = use(f.Key.Text, source.PathKey(path, f.Key.Text), f.Key, f.Value) && valid
 			continue
 		}
-		if near, hint := source.MeantKey(f.Key, f.Value, known); near != "" {
+		if near, hint := source.GuessKey(f.Key, f.Value, known); near != "" {
 			c.Errorf(f.Key, path, hint, "unknown key %s", shown.Key(f.Key.Text))
 			meant = append(meant, near)
 			continue
 		}
-		hint, nearest := "", source.Nearest(f.Key.Text, known)
+		hint, nearest := "", source.FindNearest(f.Key.Text, known)
 		if known[0] == "target" && meansTarget(n, f.Key.Text) {
 			suggestion := source.Parenthesis(source.Suggest("target"))
 			c.Errorf(f.Key, path, "", "unknown key %s%s", shown.Key(f.Key.Text), suggestion)

@@ -91,12 +91,12 @@ func (c *Compiler) unknownMatcher(key *source.Node, path string) {
 	for i := range c.rows {
 		names = append(names, c.rows[i].Name)
 	}
-	near := cmp.Or(c.meant(name), source.Nearest(strings.ReplaceAll(name, "_", "-"), names))
+	near := cmp.Or(c.meant(name), source.FindNearest(strings.ReplaceAll(name, "_", "-"), names))
 	msg, hint := "unknown matcher "+shown.Key(name), "the matchers are "+strings.Join(names, ", ")
 	if word, value, ok := strings.Cut(name, ":"); ok && c.meant(word) != "" {
 		hint = `a blank follows the ":": {` + c.meant(word) + ": " + value + "}"
 	} else if near != "" {
-		hint = source.MixedLetters(name)
+		hint = source.DescribeMixedLetters(name)
 		msg += source.Parenthesis(source.Suggest(near))
 	}
 	c.Errorf(key, path, cmp.Or(habit.Hint(name), hint), "%s", msg)

@@ -75,7 +75,7 @@ func compileExec(c *Compiler, n *source.Node, path string) Matcher {
 // safeWords reports values that would be run as a program or as code.
 func safeWords(c *Compiler, items []*source.Node, argv []string, path string) bool {
 	const hint = `pass it as an argument: [sh, -c, 'test "$1" = x …', sh, "${…}"]`
-	if at := shellwords.ProgramAt(argv); items[at].Origin == source.FromServer {
+	if at := shellwords.FindProgram(argv); items[at].Origin == source.FromServer {
 		c.Errorf(items[at], source.PathIndex(path, at), "", "the server under test must not choose the program that is run")
 		return false
 	}

@@ -78,7 +78,7 @@ func compileType(c *Compiler, n *source.Node, path string) Matcher {
 			continue
 		}
 		if !slices.Contains(jsonTypes, name) {
-			near := cmp.Or(typeMisnomers[strings.ToLower(name)], source.Nearest(name, jsonTypes))
+			near := cmp.Or(typeMisnomers[strings.ToLower(name)], source.FindNearest(name, jsonTypes))
 			c.Errorf(t, at, "the types are "+strings.Join(jsonTypes, ", "), "unknown type %s%s", shown.Key(name), source.Parenthesis(source.Suggest(near)))
 			continue
 		}

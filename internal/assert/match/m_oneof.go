@@ -35,7 +35,7 @@ func compileOneOf(c *Compiler, n *source.Node, path string) Matcher {
 			Expected: "one of " + shown.Value(want, shown.Alone),
 			Notes:    notes,
 		}
-		if near := source.Nearest(v.Text(), texts); near != "" {
+		if near := source.FindNearest(v.Text(), texts); near != "" {
 			o.Notes = []string{"the nearest is " + shown.Key(near)}
 		}
 		return o

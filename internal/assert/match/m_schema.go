@@ -284,7 +284,7 @@ func notJSON(text []byte, err error) string {
 	if !errors.As(err, &bad) {
 		return "is not JSON: " + shown.Line(err.Error(), shown.MaxLine)
 	}
-	line, col := jsonv.Position(text, bad.Offset)
+	line, col := jsonv.FindPosition(text, bad.Offset)
 	around := textdiff.Window(string(text), min(bad.Offset, len(text)))
 	return fmt.Sprintf("is not JSON: line %d, column %d: %s, at %s", line, col, shown.Line(bad.Msg, shown.MaxLine), around)
 }

@@ -56,11 +56,11 @@ func multisetDiff(want, v jsonv.Value) (lacking, extra []jsonv.Value) {
 	buckets := make(map[uint64][]jsonv.Value, v.Len())
 	h := jsonv.NewHasher()
 	for _, e := range v.Elems() {
-		k := h.Of(e)
+		k := h.Hash(e)
 		buckets[k] = append(buckets[k], e)
 	}
 	for _, w := range want.Elems() {
-		if k := h.Of(w); !takeEqual(buckets, k, w) {
+		if k := h.Hash(w); !takeEqual(buckets, k, w) {
 			lacking = append(lacking, w)
 		}
 	}
@@ -69,7 +69,7 @@ func multisetDiff(want, v jsonv.Value) (lacking, extra []jsonv.Value) {
 	}
 	// The buckets have lost the order of the rest; restore it from v.
 	for _, e := range v.Elems() {
-		if takeEqual(buckets, h.Of(e), e) {
+		if takeEqual(buckets, h.Hash(e), e) {
 			extra = append(extra, e)
 		}
 	}

@@ -75,7 +75,7 @@ func (f *File) read() source.Diagnostics {
 	if src == nil {
 		return diags
 	}
-	if d, found := stored.Conflict(src, updateCommand); found {
+	if d, found := stored.FindConflict(src, updateCommand); found {
 		return source.Diagnostics{d}
 	}
 	root, diags := source.Parse(src)
@@ -112,19 +112,19 @@ func (f *File) decode(d *source.Decoder, root *source.Node) {
 		case "tests":
 			f.decodeTests(d, field.Value)
 		default:
-			d.UnknownKey(field.Key, "", []string{keyVersion, "tests", keyEnd})
+			d.ReportUnknownKey(field.Key, "", []string{keyVersion, "tests", keyEnd})
 		}
 	}
 }
 
 func (f *File) decodeTests(d *source.Decoder, tests *source.Node) {
 	if tests.Kind != source.KindMap {
-		d.WrongType(tests, "tests", "a map of tests")
+		d.ReportWrongType(tests, "tests", "a map of tests")
 		return
 	}
 	for _, test := range tests.Fields {
 		if test.Value.Kind != source.KindMap {
-			d.WrongType(test.Value, source.PathKey("tests", test.Key.Text), "a map of snapshots")
+			d.ReportWrongType(test.Value, source.PathKey("tests", test.Key.Text), "a map of snapshots")
 			continue
 		}
 		of := map[string]entry{}

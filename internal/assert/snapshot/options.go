@@ -52,11 +52,11 @@ func Compile(d *source.Decoder, n *source.Node, path string) *Options {
 			case "mask":
 				o.masking(d, f.Value, at)
 			default:
-				d.UnknownKey(f.Key, path, []string{"name", "ignore", "mask"})
+				d.ReportUnknownKey(f.Key, path, []string{"name", "ignore", "mask"})
 			}
 		}
 	default:
-		d.WrongType(n, path, forms)
+		d.ReportWrongType(n, path, forms)
 	}
 	if d.Count() > before {
 		return nil
@@ -85,7 +85,7 @@ func (o *Options) compile() *Options {
 func (o *Options) name(d *source.Decoder, n *source.Node, path string) {
 	switch {
 	case n.Kind != source.KindString || n.Text == "":
-		d.WrongType(n, path, "the name of the snapshot")
+		d.ReportWrongType(n, path, "the name of the snapshot")
 	case n.Origin == source.FromServer:
 		d.Errorf(n, path, "the server under test must not choose the name of a snapshot")
 	}
@@ -94,13 +94,13 @@ func (o *Options) name(d *source.Decoder, n *source.Node, path string) {
 
 func (o *Options) ignoring(d *source.Decoder, n *source.Node, path string) {
 	if n.Kind != source.KindList {
-		d.WrongType(n, path, "a list of paths")
+		d.ReportWrongType(n, path, "a list of paths")
 		return
 	}
 	for i, item := range n.Items {
 		at := source.PathIndex(path, i)
 		if item.Kind != source.KindString || item.Text == "" || item.Text == "$" {
-			d.WrongType(item, at, "a path below the target, such as items[*].etag")
+			d.ReportWrongType(item, at, "a path below the target, such as items[*].etag")
 			continue
 		}
 		steps, _, err := jsonpath.Parse(item.Text)
@@ -115,7 +115,7 @@ func (o *Options) ignoring(d *source.Decoder, n *source.Node, path string) {
 
 func (o *Options) masking(d *source.Decoder, n *source.Node, path string) {
 	if n.Kind != source.KindList {
-		d.WrongType(n, path, "a list of masks")
+		d.ReportWrongType(n, path, "a list of masks")
 		return
 	}
 	o.masks = nil
@@ -129,7 +129,7 @@ func (o *Options) masking(d *source.Decoder, n *source.Node, path string) {
 				o.ownMask(d, f, source.PathKey(at, f.Key.Text))
 			}
 		case item.Kind != source.KindString:
-			d.WrongType(item, at, "the name of a mask, or {name: regular expression}")
+			d.ReportWrongType(item, at, "the name of a mask, or {name: regular expression}")
 		case j < 0:
 			d.Errorf(item, at, "unknown mask %q%s", item.Text, source.Parenthesis(source.DidYouMean(item.Text, names))).Hint =
 				"write your own as {" + item.Text + ": 'regular expression'}"
@@ -151,7 +151,7 @@ func (o *Options) ownMask(d *source.Decoder, f source.Field, path string) {
 	case name == "default" || name == ignored || slices.Contains(builtin(), name):
 		d.Errorf(f.Key, path, "%s is the name of a built-in mask", name).Hint = "choose another name"
 	case f.Value.Kind != source.KindString:
-		d.WrongType(f.Value, path, "a regular expression")
+		d.ReportWrongType(f.Value, path, "a regular expression")
 	default:
 		re, err := regexp.Compile(f.Value.Text)
 		switch {

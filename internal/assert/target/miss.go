@@ -51,7 +51,7 @@ func newMiss(target, prefix string, v jsonv.Value, steps []jsonpath.Step) *Miss 
 	switch {
 	case s.Kind == jsonpath.Name && v.Kind() == jsonv.KindObject:
 		m.why = fmt.Sprintf("no key %s in %s; it has %s", shown.Key(s.Name), prefix, shown.Keys(v))
-		m.Near = source.Nearest(s.Name, shown.SomeKeys(v))
+		m.Near = source.FindNearest(s.Name, shown.SomeKeys(v))
 		if prefix == "result" && strings.EqualFold(strings.ReplaceAll(s.Name, "_", ""), KeyIsError) {
 			m.Near = "result." + KeyIsError // most results leave it out
 		} else if prefix == "result" && s.Name == "task" { // a word of many servers, too
@@ -123,7 +123,7 @@ func (m *Miss) lookElsewhere(name string, looked []place) {
 		}
 		m.why += fmt.Sprintf("; %s has %s", p.name, shown.Keys(p.value))
 		if m.Near == "" {
-			m.Near = source.Nearest(name, shown.SomeKeys(p.value))
+			m.Near = source.FindNearest(name, shown.SomeKeys(p.value))
 		}
 	}
 }

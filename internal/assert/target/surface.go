@@ -28,7 +28,7 @@ func (t *Target) checkSurface(offsets []int) *Error {
 		return nil
 	}
 	e := &Error{Offset: offsets[0], Msg: "surface has no " + first.String()}
-	if near := source.Nearest(first.Name, members); near != "" {
+	if near := source.FindNearest(first.Name, members); near != "" {
 		e.Msg += source.Parenthesis(source.Suggest("surface." + near))
 	} else {
 		e.Hint = "it has " + display.Alternatives(members, "and")
@@ -91,7 +91,7 @@ func newUnlistedMiss(target, at string, l surface.List, steps []jsonpath.Step, n
 		all = append(all, name.Text())
 		byName[i] = jsonv.Member{Key: name.Text(), Value: jsonv.Null()}
 	}
-	m := &Miss{Target: target, Near: source.Nearest(steps[0].Name, all)}
+	m := &Miss{Target: target, Near: source.FindNearest(steps[0].Name, all)}
 	m.why = fmt.Sprintf("the server lists no %s %s", strings.ReplaceAll(string(l.Kind), "-", " "), shown.Key(steps[0].Name))
 	if len(names) > 0 {
 		m.why += "; it lists " + shown.Keys(jsonv.Object(byName...))

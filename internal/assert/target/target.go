@@ -143,7 +143,7 @@ func (t *Target) resolveRoot(steps []jsonpath.Step, offsets []int) (int, *Error)
 	case protocolKey(first.Name):
 		near = "result" + first.String()
 	case near == "":
-		near = source.Nearest(first.Name, rootNames())
+		near = source.FindNearest(first.Name, rootNames())
 	}
 	if near != "" {
 		e.Msg += source.Parenthesis(source.Suggest(near))

@@ -111,7 +111,7 @@ func (p *Path) entry(n *source.Node, at string, d *source.Decoder) {
 	if n.Kind == source.KindMap && len(n.Fields) == 1 {
 		name = n.Fields[0].Key
 		if e.args = n.Fields[0].Value.JSON(); e.args.Kind() != jsonv.KindObject {
-			d.WrongType(n.Fields[0].Value, at, "a map of arguments")
+			d.ReportWrongType(n.Fields[0].Value, at, "a map of arguments")
 		}
 	}
 	text, ok := name.AsText()
@@ -122,7 +122,7 @@ func (p *Path) entry(n *source.Node, at string, d *source.Decoder) {
 			d.Errorf(n, at, "expected %s, got a list", forms).Hint = hint
 			return
 		}
-		d.WrongType(n, at, forms)
+		d.ReportWrongType(n, at, forms)
 		return
 	}
 	e.name = text

@@ -9,7 +9,7 @@ import (
 // Badge returns an SVG badge without external references. label and message are
 // ASCII; color is that of the message; title is for screen readers.
 func Badge(label, message, color, title string) []byte {
-	left, right := badgeWidth(label)+12, badgeWidth(message)+12
+	left, right := measureBadge(label)+12, measureBadge(message)+12
 	title = html.EscapeString(OneLine(title))
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="20" role="img" aria-label="%s">`+"\n", left+right, title)
@@ -23,8 +23,8 @@ func Badge(label, message, color, title string) []byte {
 	return []byte(b.String())
 }
 
-// badgeWidth estimates the width of an ASCII text in Verdana 11, in pixels.
-func badgeWidth(s string) int {
+// measureBadge estimates the width of an ASCII text in Verdana 11, in pixels.
+func measureBadge(s string) int {
 	w := 0.0
 	for _, r := range s {
 		switch {

@@ -2,10 +2,10 @@ package display
 
 import "strings"
 
-// WithoutColors removes the sequences that set colors and styles (SGR: ESC [ … m).
+// StripColors removes the sequences that set colors and styles (SGR: ESC [ … m).
 // Programs write them to their logs, where as escapes they only make the text hard to
 // read. Every other sequence is kept for Escape.
-func WithoutColors(s string) string {
+func StripColors(s string) string {
 	const start = "\x1b["
 	if !strings.Contains(s, start) {
 		return s

@@ -16,7 +16,7 @@ func TestWithoutColors(t *testing.T) {
 		"\x1b[\x1b[1mx":          "\x1b[x",
 		"\x1b]0;title\x07":       "\x1b]0;title\x07",
 	} {
-		if got := display.WithoutColors(in); got != want {
+		if got := display.StripColors(in); got != want {
 			t.Errorf("%q: got %q, want %q", in, got, want)
 		}
 	}

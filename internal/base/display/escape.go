@@ -8,12 +8,12 @@ import (
 	"unicode/utf8"
 )
 
-// Hidden reports whether r is invisible or changes the display of the surrounding
+// IsHidden reports whether r is invisible or changes the display of the surrounding
 // text: controls, bidirectional controls, zero-width characters, fillers, line and
 // paragraph separators, tags, variation selectors, private use and noncharacters.
 // Joiners and the emoji selector U+FE0F count, too; Escape keeps them where they
 // belong.
-func Hidden(r rune) bool {
+func IsHidden(r rune) bool {
 	switch {
 	case r < 0xad:
 		return r < 0x20 || r >= 0x7f && r < 0xa0
@@ -42,7 +42,7 @@ func Hidden(r rune) bool {
 // Characters that join an emoji or the letters of some scripts are kept. A backslash
 // is not escaped: the result is for reading, not for decoding.
 func Escape(s string) string {
-	if !strings.ContainsFunc(s, func(r rune) bool { return Hidden(r) || r == utf8.RuneError }) {
+	if !strings.ContainsFunc(s, func(r rune) bool { return IsHidden(r) || r == utf8.RuneError }) {
 		return s
 	}
 	out := make([]byte, 0, len(s)+16)
@@ -55,7 +55,7 @@ func Escape(s string) string {
 		case r == utf8.RuneError && n == 1:
 			last = 0
 			out, n = AppendInvalid(out, s[i:])
-		case Hidden(r) && !Joins(was, r, s[i+n:]):
+		case IsHidden(r) && !IsJoiner(was, r, s[i+n:]):
 			last = 0
 			out = AppendEscape(out, r)
 		default:
@@ -66,17 +66,17 @@ func Escape(s string) string {
 	return string(out)
 }
 
-// Joins reports whether r, for which Hidden returns true, is part of its character or
+// IsJoiner reports whether r, for which Hidden returns true, is part of its character or
 // word, between the character before and the text after it: the selector in an emoji
 // (⚠️, 1️⃣), a joiner between two characters of emoji or of a script that has
 // joiners. Next to ASCII they only hide text.
-func Joins(before, r rune, after string) bool {
+func IsJoiner(before, r rune, after string) bool {
 	next, _ := utf8.DecodeRuneInString(after)
 	switch r {
 	case 0xfe0f:
 		return before > 0xa0 && (unicode.IsSymbol(before) || unicode.IsPunct(before) || before == 'ℹ') || before > 0 && next == 0x20e3
 	case 0x200c, 0x200d:
-		return before > 0xa0 && next > 0xa0 && next != utf8.RuneError && !Hidden(next) && before != 0x200c && before != 0x200d
+		return before > 0xa0 && next > 0xa0 && next != utf8.RuneError && !IsHidden(next) && before != 0x200c && before != 0x200d
 	}
 	return false
 }
@@ -112,7 +112,7 @@ func AppendJSONEscape(dst []byte, r rune) []byte {
 func JSON(s string) string {
 	var b strings.Builder
 	for i, r := range s {
-		if r != '\n' && Hidden(r) {
+		if r != '\n' && IsHidden(r) {
 			b.Write(AppendJSONEscape(nil, r))
 			continue
 		}

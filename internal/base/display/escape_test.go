@@ -20,7 +20,7 @@ func TestHiddenAgreesWithUnicode(t *testing.T) {
 			unicode.Is(unicode.Cf, r) && !unicode.Is(unicode.Prepended_Concatenation_Mark, r) || // these marks are visible
 			r == 0x2800 || // BRAILLE PATTERN BLANK
 			r >= 0xe0000 // tags, selectors, private use, and what lies unassigned between them
-		if got := display.Hidden(r); got != want {
+		if got := display.IsHidden(r); got != want {
 			t.Errorf("%U: got %v, want %v", r, got, want)
 		}
 	}

@@ -23,8 +23,8 @@ func Markdown(s string) string {
 	return strings.ReplaceAll(b.String(), "://", ":&#47;&#47;")
 }
 
-// MarkdownCode is a text as a code span in a cell of a table.
-func MarkdownCode(s string) string {
+// QuoteMarkdownCode is a text as a code span in a cell of a table.
+func QuoteMarkdownCode(s string) string {
 	s = strings.ReplaceAll(Escape(strings.TrimSpace(s)), "|", `\|`)
 	fence := "`"
 	for strings.Contains(s, fence) {

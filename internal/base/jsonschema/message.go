@@ -34,12 +34,12 @@ func quoteName(name string) string {
 	return jsonv.String(name).String()
 }
 
-// message describes briefly the value that a keyword requires and the actual value.
-func message(f finding, e engine.Failure) string {
+// formatMessage describes briefly the value that a keyword requires and the actual value.
+func formatMessage(f finding, e engine.Failure) string {
 	got, want := f.got.Short(shortLimit), e.Rule.Short(shortLimit)
 	switch e.Keyword {
 	case "":
-		return falseMessage(f)
+		return formatFalseMessage(f)
 	case "type":
 		return wantType(f.wants, f.got)
 	case "const", "enum":
@@ -71,11 +71,11 @@ func message(f finding, e engine.Failure) string {
 func countMessage(e engine.Failure) string {
 	switch e.Keyword {
 	case "minLength", "maxLength":
-		return sizeMessage(e, "character")
+		return formatSizeMessage(e, "character")
 	case "minItems", "maxItems":
-		return sizeMessage(e, "item")
+		return formatSizeMessage(e, "item")
 	case "minProperties", "maxProperties":
-		return sizeMessage(e, "property")
+		return formatSizeMessage(e, "property")
 	case "additionalItems":
 		return display.Count(e.Count, "item") + " too many"
 	case "uniqueItems":
@@ -90,8 +90,8 @@ func countMessage(e engine.Failure) string {
 	return fmt.Sprintf("does not fit %q", e.Keyword)
 }
 
-// sizeMessage is for a value with too few or too many of its parts.
-func sizeMessage(e engine.Failure, part string) string {
+// formatSizeMessage is for a value with too few or too many of its parts.
+func formatSizeMessage(e engine.Failure, part string) string {
 	bound := "most"
 	if strings.HasPrefix(e.Keyword, "min") {
 		bound = "least"
@@ -99,8 +99,8 @@ func sizeMessage(e engine.Failure, part string) string {
 	return fmt.Sprintf("expected at %s %s, got %d", bound, display.Count(e.Limit, part), e.Count)
 }
 
-// falseMessage returns the message for a value where the schema is false.
-func falseMessage(f finding) string {
+// formatFalseMessage returns the message for a value where the schema is false.
+func formatFalseMessage(f finding) string {
 	if n := len(f.tokens); n > 0 {
 		last := f.tokens[n-1]
 		if strings.HasSuffix(f.InstancePath, "["+last+"]") {

@@ -21,7 +21,7 @@ const (
 // value if it has one, otherwise an invented one of the right type. Properties that
 // are not required are omitted. Not every keyword is considered, so the value may be
 // invalid.
-func Sample(schema jsonv.Value) jsonv.Value { return maker{root: schema}.value(schema, "", 0) }
+func Sample(schema jsonv.Value) jsonv.Value { return maker{root: schema}.makeValue(schema, "", 0) }
 
 // Arguments returns the sample of an input schema: arguments that a server may still
 // refuse.
@@ -35,7 +35,7 @@ func Arguments(schema jsonv.Value) jsonv.Value {
 // Random returns a value of the types of a schema, often at the edges of what programs
 // expect. Other keywords are mostly ignored.
 func Random(schema jsonv.Value, r *rand.Rand) jsonv.Value {
-	return maker{root: schema, random: r}.value(schema, "", 0)
+	return maker{root: schema, random: r}.makeValue(schema, "", 0)
 }
 
 // maker makes values for the schemas in a root.
@@ -44,32 +44,32 @@ type maker struct {
 	random *rand.Rand // nil: samples
 }
 
-// value returns a value for a schema; name is the name of the property.
-func (m maker) value(schema jsonv.Value, name string, depth int) jsonv.Value {
+// makeValue returns a value for a schema; name is the name of the property.
+func (m maker) makeValue(schema jsonv.Value, name string, depth int) jsonv.Value {
 	if depth > maxSampleDepth {
 		return jsonv.Null()
 	}
-	v := givenValue(schema)
+	v := findGivenValue(schema)
 	if m.random == nil && !v.IsAbsent() {
 		return v
 	}
 	if ref, ok := strings.CutPrefix(schema.Lookup("$ref").Text(), "#"); ok && (m.random == nil || depth <= maxRandomDepth) {
 		if to, ok := m.root.Pointer(ref); ok {
-			return m.value(to, name, depth+1)
+			return m.makeValue(to, name, depth+1)
 		}
 	}
-	if v := m.alternative(schema, name, depth); !v.IsAbsent() {
+	if v := m.makeAlternative(schema, name, depth); !v.IsAbsent() {
 		return v
 	}
-	switch m.typeOf(schema) {
+	switch m.chooseType(schema) {
 	case "object":
-		return m.object(schema, depth)
+		return m.makeObject(schema, depth)
 	case "array":
-		return m.array(schema, name, depth)
+		return m.makeArray(schema, name, depth)
 	case "integer":
-		return m.number(schema, wholeNumbers)
+		return m.makeNumber(schema, wholeNumbers)
 	case "number":
-		return m.number(schema, numbers)
+		return m.makeNumber(schema, numbers)
 	case "boolean":
 		return jsonv.Bool(m.random != nil && m.random.IntN(2) == 0)
 	case "null":
@@ -81,14 +81,14 @@ func (m maker) value(schema jsonv.Value, name string, depth int) jsonv.Value {
 	return jsonv.String(sampleText(schema, name))
 }
 
-// alternative returns a value for one of the alternatives of a schema, absent if it has
+// makeAlternative returns a value for one of the alternatives of a schema, absent if it has
 // none.
-func (m maker) alternative(schema jsonv.Value, name string, depth int) jsonv.Value {
+func (m maker) makeAlternative(schema jsonv.Value, name string, depth int) jsonv.Value {
 	if m.random == nil {
 		for _, key := range []string{"anyOf", "oneOf", "allOf"} {
 			for _, one := range schema.Lookup(key).Elems() {
 				if one.Lookup("type").Text() != "null" {
-					return m.value(one, name, depth+1)
+					return m.makeValue(one, name, depth+1)
 				}
 			}
 		}
@@ -99,7 +99,7 @@ func (m maker) alternative(schema jsonv.Value, name string, depth int) jsonv.Val
 		switch {
 		case list.Len() == 0 || depth > maxRandomDepth:
 		case key != "enum":
-			return m.value(list.At(m.random.IntN(list.Len())), name, depth+1)
+			return m.makeValue(list.At(m.random.IntN(list.Len())), name, depth+1)
 		case m.random.IntN(8) > 0:
 			return list.At(m.random.IntN(list.Len()))
 		}
@@ -107,8 +107,8 @@ func (m maker) alternative(schema jsonv.Value, name string, depth int) jsonv.Val
 	return jsonv.Value{}
 }
 
-// givenValue returns a value that the schema itself contains.
-func givenValue(schema jsonv.Value) jsonv.Value {
+// findGivenValue returns a value that the schema itself contains.
+func findGivenValue(schema jsonv.Value) jsonv.Value {
 	for _, v := range []jsonv.Value{
 		schema.Lookup("const"), schema.Lookup("examples").At(0), schema.Lookup("default"), schema.Lookup("enum").At(0),
 	} {
@@ -119,8 +119,8 @@ func givenValue(schema jsonv.Value) jsonv.Value {
 	return jsonv.Value{}
 }
 
-// typeOf returns the first type of a schema that is not null, or a random one.
-func (m maker) typeOf(schema jsonv.Value) string {
+// chooseType returns the first type of a schema that is not null, or a random one.
+func (m maker) chooseType(schema jsonv.Value) string {
 	t := schema.Lookup("type")
 	list := t.Texts()
 	if m.random != nil && len(list) > 0 {
@@ -138,15 +138,15 @@ func (m maker) typeOf(schema jsonv.Value) string {
 	return t.Text()
 }
 
-// object has the required properties; a random one often has others.
-func (m maker) object(schema jsonv.Value, depth int) jsonv.Value {
+// makeObject has the required properties; a random one often has others.
+func (m maker) makeObject(schema jsonv.Value, depth int) jsonv.Value {
 	out, required := jsonv.Object(), schema.Lookup("required").Texts()
 	for name, prop := range schema.Lookup("properties").Members() {
 		if m.random != nil && depth >= maxRandomDepth {
 			break
 		}
 		if slices.Contains(required, name) || m.random != nil && m.random.IntN(2) == 0 {
-			out = out.With(name, m.value(prop, name, depth+1))
+			out = out.With(name, m.makeValue(prop, name, depth+1))
 		}
 	}
 	if m.random != nil {
@@ -163,12 +163,12 @@ func (m maker) object(schema jsonv.Value, depth int) jsonv.Value {
 	return out
 }
 
-func (m maker) array(schema jsonv.Value, name string, depth int) jsonv.Value {
+func (m maker) makeArray(schema jsonv.Value, name string, depth int) jsonv.Value {
 	items := schema.Lookup("items")
 	if m.random != nil {
 		var list []jsonv.Value
 		for n := []int{0, 1, 2, 50}[m.random.IntN(4)]; n > 0 && depth < maxRandomDepth; n-- {
-			list = append(list, m.value(items, name, depth+1))
+			list = append(list, m.makeValue(items, name, depth+1))
 		}
 		return jsonv.Array(list...)
 	}
@@ -179,7 +179,7 @@ func (m maker) array(schema jsonv.Value, name string, depth int) jsonv.Value {
 	if n < 1 && depth > maxSampleDepth/2 { // a tree that refers to itself ends
 		return jsonv.Array()
 	}
-	one := m.value(items, strings.TrimSuffix(name, "s"), depth+1)
+	one := m.makeValue(items, strings.TrimSuffix(name, "s"), depth+1)
 	return jsonv.Array(slices.Repeat([]jsonv.Value{one}, int(min(max(n, 1), 16)))...)
 }
 
@@ -193,9 +193,9 @@ var (
 	}
 )
 
-// number returns the smallest number from 1 that the schema's bounds allow, or a random
+// makeNumber returns the smallest number from 1 that the schema's bounds allow, or a random
 // one of a list.
-func (m maker) number(schema jsonv.Value, list []float64) jsonv.Value {
+func (m maker) makeNumber(schema jsonv.Value, list []float64) jsonv.Value {
 	if m.random != nil {
 		return jsonv.Float(list[m.random.IntN(len(list))])
 	}
@@ -204,7 +204,7 @@ func (m maker) number(schema jsonv.Value, list []float64) jsonv.Value {
 		v := schema.Lookup(key)
 		return v.Float64(), v.Kind() == jsonv.KindNumber
 	}
-	whole := m.typeOf(schema) == "integer"
+	whole := m.chooseType(schema) == "integer"
 	step := 1.0
 	if m, ok := bound("multipleOf"); ok && m > 0 {
 		step = m

@@ -43,7 +43,7 @@ func Compile(doc jsonv.Value, o Options) (*Schema, error) {
 		return nil, src.explain(err)
 	}
 	if o.Strict {
-		if serr := src.strict(compiled.Draft()); serr != nil {
+		if serr := src.checkStrict(compiled.Draft()); serr != nil {
 			return nil, serr
 		}
 	}
@@ -89,7 +89,7 @@ func checkSchemaSize(doc jsonv.Value, most int) (int, *Error) {
 		case depth >= MaxDepth:
 			return &Error{Pointer: ptr, Msg: fmt.Sprintf("the schema is nested more than %d levels deep", MaxDepth), Limit: true}
 		}
-		for token, e := range children(v) {
+		for token, e := range walkChildren(v) {
 			if err := walk(e, jsonv.AppendPointer(ptr, token), depth+1); err != nil {
 				return err
 			}
@@ -115,7 +115,7 @@ func (s *Schema) Validate(ctx context.Context, v jsonv.Value) ([]Violation, erro
 	if err != nil || len(failures) == 0 {
 		return nil, err
 	}
-	return s.sources.violations(failures, v)
+	return s.sources.listViolations(failures, v)
 }
 
 // Matches reports which values match the schema. It is much faster than Validate for
@@ -138,7 +138,7 @@ func (s *Schema) Matches(ctx context.Context, values []jsonv.Value) ([]bool, err
 
 // checkDepth refuses a value that is too deep for the schema.
 func (s *Schema) checkDepth(v jsonv.Value) error {
-	if d := depthOf(v); d*s.nodes > maxNesting {
+	if d := measureDepth(v); d*s.nodes > maxNesting {
 		return fmt.Errorf("check against the schema: a value nested %d levels deep is too deep for a schema of %d nodes", d, s.nodes)
 	}
 	return nil

@@ -501,9 +501,9 @@ func TestManyNames(t *testing.T) {
 	for i := range members {
 		members[i] = jsonv.Member{Key: fmt.Sprintf("name %d", i), Value: jsonv.Int(1)}
 	}
-	s, start := compile(t, `{"propertyNames":{"maxLength":2}}`, jsonschema.Options{}), testkit.CPUTime()
+	s, start := compile(t, `{"propertyNames":{"maxLength":2}}`, jsonschema.Options{}), testkit.ReadCPUTime()
 	found, err := s.Validate(context.Background(), jsonv.Object(members...))
-	if took := testkit.CPUTime() - start; err != nil || len(found) != 1000 || took > time.Minute {
+	if took := testkit.ReadCPUTime() - start; err != nil || len(found) != 1000 || took > time.Minute {
 		t.Errorf("%d violations in %v, %v", len(found), took, err)
 	}
 }

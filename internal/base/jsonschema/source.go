@@ -57,9 +57,9 @@ func (s *sources) load(uri string) (jsonv.Value, error) {
 	return doc, nil
 }
 
-// pointer returns a place as a pointer, which begins with the document when it is not
+// formatPointer returns a place as a pointer, which begins with the document when it is not
 // the schema itself.
-func (s *sources) pointer(p engine.Place) string {
+func (s *sources) formatPointer(p engine.Place) string {
 	if p.URI != s.root {
 		return p.URI + "#" + p.Pointer
 	}
@@ -73,7 +73,7 @@ func (s *sources) explain(err error) *Error {
 	case !errors.As(err, &bad):
 		return &Error{Msg: err.Error()}
 	case len(bad.Failures) == 0:
-		return &Error{Pointer: s.pointer(bad.Place), Msg: bad.Msg}
+		return &Error{Pointer: s.formatPointer(bad.Place), Msg: bad.Msg}
 	}
 	return s.explainInvalid(bad)
 }
@@ -81,7 +81,7 @@ func (s *sources) explain(err error) *Error {
 // explainInvalid converts what a schema fails in its metaschema to errors that point into
 // the schema.
 func (s *sources) explainInvalid(bad *engine.Error) *Error {
-	prefix := s.pointer(bad.Place)
+	prefix := s.formatPointer(bad.Place)
 	r := &reporter{sources: s, root: bad.Value}
 	r.reportAll(bad.Failures)
 	if r.fault != nil || len(r.found) == 0 {

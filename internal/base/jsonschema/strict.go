@@ -23,12 +23,12 @@ type strictWalk struct {
 	found []*Error
 }
 
-// strict returns an error for each keyword that the schema's draft does not have and
+// checkStrict returns an error for each keyword that the schema's draft does not have and
 // for each format that is not checked: such a schema accepts every value. Names that
 // begin with x- are the author's own. References are followed.
-func (s *sources) strict(draft engine.Draft) *Error {
+func (s *sources) checkStrict(draft engine.Draft) *Error {
 	w := strictWalk{sources: s, draft: draft, seen: map[string]bool{}}
-	w.document(s.root, "")
+	w.walkDocument(s.root, "")
 	if len(w.found) == 0 {
 		return nil
 	}
@@ -36,8 +36,8 @@ func (s *sources) strict(draft engine.Draft) *Error {
 	return w.found[0]
 }
 
-// document walks the schema at a fragment of a document.
-func (w *strictWalk) document(uri, fragment string) {
+// walkDocument walks the schema at a fragment of a document.
+func (w *strictWalk) walkDocument(uri, fragment string) {
 	v, ok := w.docs[uri]
 	tokens, err := jsonv.ParsePointer(fragment)
 	if !ok || err != nil {
@@ -47,10 +47,10 @@ func (w *strictWalk) document(uri, fragment string) {
 	if own, ok := engine.DraftOf(v.Lookup("$schema").Text()); ok {
 		draft = own
 	}
-	w.schema(follow(v, tokens), uri, fragment, draft)
+	w.walkSchema(follow(v, tokens), uri, fragment, draft)
 }
 
-func (w *strictWalk) schema(v jsonv.Value, uri, ptr string, draft engine.Draft) {
+func (w *strictWalk) walkSchema(v jsonv.Value, uri, ptr string, draft engine.Draft) {
 	if v.Kind() != jsonv.KindObject || w.seen[uri+"#"+ptr] {
 		return
 	}
@@ -62,23 +62,23 @@ func (w *strictWalk) schema(v jsonv.Value, uri, ptr string, draft engine.Draft) 
 		case !ok && strings.HasPrefix(key, "x-"):
 			continue
 		case !ok:
-			w.fault(uri, at, key, slices.Sorted(maps.Keys(keywords())), "unknown keyword %q", key)
+			w.setFault(uri, at, key, slices.Sorted(maps.Keys(keywords())), "unknown keyword %q", key)
 		case draft < k.since || k.until != 0 && draft > k.until:
-			w.fault(uri, at, "", nil, "the draft of this schema has no keyword %q", key)
+			w.setFault(uri, at, "", nil, "the draft of this schema has no keyword %q", key)
 			continue
 		case key == "format" && val.Kind() == jsonv.KindString && !slices.Contains(Formats, val.Text()):
-			w.fault(uri, at, val.Text(), Formats, "unknown format %q", val.Text())
+			w.setFault(uri, at, val.Text(), Formats, "unknown format %q", val.Text())
 		case key == "$ref" && val.Kind() == jsonv.KindString:
-			w.reference(uri, val.Text())
+			w.followReference(uri, val.Text())
 		}
 		for rest, sub := range Within(key, val) {
-			w.schema(sub, uri, at+rest, draft)
+			w.walkSchema(sub, uri, at+rest, draft)
 		}
 	}
 }
 
-// reference walks the target of a $ref, if it was loaded.
-func (w *strictWalk) reference(from, ref string) {
+// followReference walks the target of a $ref, if it was loaded.
+func (w *strictWalk) followReference(from, ref string) {
 	base, err := url.Parse(from)
 	if err != nil {
 		return
@@ -89,10 +89,10 @@ func (w *strictWalk) reference(from, ref string) {
 	}
 	fragment := to.Fragment
 	to.Fragment, to.RawFragment = "", ""
-	w.document(to.String(), fragment)
+	w.walkDocument(to.String(), fragment)
 }
 
-func (w *strictWalk) fault(uri, ptr, word string, known []string, format string, args ...any) {
+func (w *strictWalk) setFault(uri, ptr, word string, known []string, format string, args ...any) {
 	e := &Error{Pointer: ptr, Msg: fmt.Sprintf(format, args...), Word: word, Known: known}
 	if uri != w.root {
 		e.Pointer = uri + "#" + ptr

@@ -42,7 +42,7 @@ const (
 	missValue      // a value other than the accepted constants
 )
 
-func (s *sources) violations(failures []engine.Failure, v jsonv.Value) ([]Violation, error) {
+func (s *sources) listViolations(failures []engine.Failure, v jsonv.Value) ([]Violation, error) {
 	r := &reporter{sources: s, root: v}
 	r.reportAll(failures)
 	if r.fault != nil {
@@ -94,12 +94,12 @@ func (r *reporter) locate(f *finding, tokens []string) {
 	f.tokens, f.got = tokens, v
 }
 
-// at returns a finding for a failure with place, keyword and pointer, but without a
+// newFinding returns a finding for a failure with place, keyword and pointer, but without a
 // message.
-func (r *reporter) at(e engine.Failure, extra ...string) finding {
+func (r *reporter) newFinding(e engine.Failure, extra ...string) finding {
 	var f finding
 	r.locate(&f, append(slices.Clip(e.At), extra...))
-	f.Keyword, f.SchemaPointer = e.Keyword, r.sources.pointer(e.Place)
+	f.Keyword, f.SchemaPointer = e.Keyword, r.sources.formatPointer(e.Place)
 	return f
 }
 
@@ -122,41 +122,41 @@ func (r *reporter) reportAll(failures []engine.Failure) {
 func (r *reporter) report(e engine.Failure) {
 	if e.Endless {
 		r.fault = fmt.Errorf("check against the schema: %w",
-			&Error{Pointer: r.sources.pointer(e.Place), Msg: "the schema refers to itself without end"})
+			&Error{Pointer: r.sources.formatPointer(e.Place), Msg: "the schema refers to itself without end"})
 		return
 	}
 	switch e.Keyword {
 	case "anyOf":
-		r.alternatives(e)
+		r.addAlternatives(e)
 	case "oneOf":
 		if e.Pair[1] > 0 {
-			r.add(r.at(e), "fits alternatives %d and %d, must fit exactly one", e.Pair[0], e.Pair[1])
+			r.add(r.newFinding(e), "fits alternatives %d and %d, must fit exactly one", e.Pair[0], e.Pair[1])
 			return
 		}
-		r.alternatives(e)
+		r.addAlternatives(e)
 	case "required":
 		for _, name := range e.Names {
-			r.add(r.at(e), "missing property %s", quoteName(name))
+			r.add(r.newFinding(e), "missing property %s", quoteName(name))
 		}
 	case "additionalProperties":
 		for _, name := range e.Names {
-			r.add(r.at(e, name), "unexpected property %s", quoteName(name))
+			r.add(r.newFinding(e, name), "unexpected property %s", quoteName(name))
 		}
 	case "propertyNames":
-		r.propertyName(e)
+		r.addPropertyName(e)
 	case "dependencies", "dependentRequired":
 		for _, name := range e.Names {
-			r.add(r.at(e), "missing property %s, required because %s is there", quoteName(name), quoteName(e.Name))
+			r.add(r.newFinding(e), "missing property %s, required because %s is there", quoteName(name), quoteName(e.Name))
 		}
 	default:
-		f := r.at(e)
-		f.miss, f.wants = wantedValues(e)
-		r.add(f, "%s", message(f, e))
+		f := r.newFinding(e)
+		f.miss, f.wants = describeWanted(e)
+		r.add(f, "%s", formatMessage(f, e))
 	}
 }
 
-func (r *reporter) propertyName(e engine.Failure) {
-	f := r.at(e, e.Name)
+func (r *reporter) addPropertyName(e engine.Failure) {
+	f := r.newFinding(e, e.Name)
 	sub := &reporter{sources: r.sources, root: jsonv.String(e.Name)}
 	sub.reportAll(e.Causes)
 	if r.fault = sub.fault; r.fault != nil {
@@ -169,8 +169,8 @@ func (r *reporter) propertyName(e engine.Failure) {
 	r.add(f, "%s", msg)
 }
 
-// wantedValues returns the values that a keyword would have accepted, for merging alternatives.
-func wantedValues(e engine.Failure) (kind miss, wants []string) {
+// describeWanted returns the values that a keyword would have accepted, for merging alternatives.
+func describeWanted(e engine.Failure) (kind miss, wants []string) {
 	switch e.Keyword {
 	case "type":
 		return missType, engine.TypeNames(e.Rule)
@@ -185,13 +185,13 @@ func wantedValues(e engine.Failure) (kind miss, wants []string) {
 	return missOther, nil
 }
 
-// alternatives reports a value that matches none of anyOf or oneOf. The user needs to
+// addAlternatives reports a value that matches none of anyOf or oneOf. The user needs to
 // know why it does not match the intended alternative, so those that were clearly not
 // intended are eliminated first: another type, then another constant, then another
 // value in a property that distinguishes the alternatives. When one is left its
 // faults are reported; when none is left, the values they would have accepted;
 // otherwise one line for each of the first few.
-func (r *reporter) alternatives(e engine.Failure) {
+func (r *reporter) addAlternatives(e engine.Failure) {
 	var alts [][]finding
 	for _, failures := range e.Alternatives {
 		sub := &reporter{sources: r.sources, root: r.root}
@@ -249,7 +249,7 @@ func (r *reporter) merge(e engine.Failure, alts [][]finding, same func(finding) 
 			}
 		}
 	}
-	f := r.at(e)
+	f := r.newFinding(e)
 	f.InstancePath, f.tokens, f.order, f.got = first.InstancePath, first.tokens, first.order, first.got
 	f.miss, f.wants = first.miss, wants // an enclosing anyOf may merge further
 	if f.miss == missType {
@@ -263,7 +263,7 @@ func (r *reporter) merge(e engine.Failure, alts [][]finding, same func(finding) 
 // reportListed reports alternatives of which none matches best.
 func (r *reporter) reportListed(e engine.Failure, alts [][]finding) {
 	const shown = 4
-	f := r.at(e)
+	f := r.newFinding(e)
 	var reasons []string
 	for _, alt := range alts[:min(len(alts), shown)] {
 		if len(alt) == 0 {

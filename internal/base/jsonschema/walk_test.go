@@ -50,12 +50,12 @@ func TestMatching(t *testing.T) {
 	for pattern, want := range map[string]string{
 		`^[a-z]{2,5}$`: "aa", `[^/]{6}`: "aaaaaa", `^(foo|bar)-\d+x?$`: "foo-1", `.`: "x", `^[A-Z0-9_]*$`: "", `\bfoo\b`: "foo",
 	} {
-		if got, err := jsonschema.Matching(pattern); got != want || err != nil {
+		if got, err := jsonschema.MakeMatching(pattern); got != want || err != nil {
 			t.Errorf("Matching(%q) = %q, %v; want %q", pattern, got, err, want)
 		}
 	}
 	for _, pattern := range []string{`(?!a)b`, `$a^`, `[^\x00-\x{10FFFF}]`} {
-		if got, err := jsonschema.Matching(pattern); err == nil {
+		if got, err := jsonschema.MakeMatching(pattern); err == nil {
 			t.Errorf("Matching(%q) = %q, although nothing matches", pattern, got)
 		}
 	}
@@ -67,7 +67,7 @@ func FuzzMatching(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, pattern string) {
-		s, err := jsonschema.Matching(pattern)
+		s, err := jsonschema.MakeMatching(pattern)
 		if err == nil && !regexp.MustCompile(pattern).MatchString(s) {
 			t.Errorf("%q does not match %q", s, pattern)
 		}

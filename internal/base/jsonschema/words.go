@@ -15,23 +15,23 @@ const (
 	maxRepeated = 20_000
 )
 
-// Matching returns a short and plain text that a pattern matches.
-func Matching(pattern string) (string, error) {
+// MakeMatching returns a short and plain text that a pattern matches.
+func MakeMatching(pattern string) (string, error) {
 	re, err := regexp.Compile(pattern)
 	if err != nil {
 		return "", errors.New("only RE2 syntax is supported")
 	}
 	tree, _ := syntax.Parse(pattern, syntax.Perl) // as Compile does
-	words, _ := speaker{plain: true}.words(tree)
+	words, _ := speaker{plain: true}.listWords(tree)
 	if len(words) == 0 || !re.MatchString(words[0]) {
 		return "", errors.New("no matching text was found")
 	}
 	return words[0], nil
 }
 
-// Words lists texts that a pattern matches, with repetitions for a minimum length,
+// ListWords lists texts that a pattern matches, with repetitions for a minimum length,
 // and reports whether the list is complete.
-func Words(pattern string, length int) (words []string, complete bool) {
+func ListWords(pattern string, length int) (words []string, complete bool) {
 	re, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
 		return nil, false
@@ -44,7 +44,7 @@ func Words(pattern string, length int) (words []string, complete bool) {
 			re = &syntax.Regexp{Op: syntax.OpConcat, Sub: re.Sub[1 : len(re.Sub)-1]}
 		}
 	}
-	words, complete = speaker{length: length}.words(re)
+	words, complete = speaker{length: length}.listWords(re)
 	pad := strings.Repeat("a", length)
 	if !anchored && pad != "" {
 		for _, w := range slices.Clone(words) {
@@ -60,8 +60,8 @@ type speaker struct {
 	plain  bool // one text is enough: the first choice everywhere, in letters and digits
 }
 
-// words lists texts of a part of a pattern.
-func (s speaker) words(re *syntax.Regexp) (words []string, complete bool) {
+// listWords lists texts of a part of a pattern.
+func (s speaker) listWords(re *syntax.Regexp) (words []string, complete bool) {
 	switch re.Op {
 	case syntax.OpNoMatch:
 		return nil, true
@@ -70,20 +70,20 @@ func (s speaker) words(re *syntax.Regexp) (words []string, complete bool) {
 	case syntax.OpLiteral:
 		return []string{string(re.Rune)}, re.Flags&syntax.FoldCase == 0
 	case syntax.OpCharClass:
-		return s.class(re.Rune)
+		return s.listClass(re.Rune)
 	case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
 		if s.plain {
 			return []string{"x"}, false
 		}
 		return []string{"a", "0", "-", " ", "/", "A"}, false
 	case syntax.OpCapture:
-		return s.words(re.Sub[0])
+		return s.listWords(re.Sub[0])
 	case syntax.OpQuest:
 		if s.plain {
 			return []string{""}, false
 		}
-		words, complete = s.words(re.Sub[0])
-		return distinct(append(words, "")), complete
+		words, complete = s.listWords(re.Sub[0])
+		return removeDuplicates(append(words, "")), complete
 	case syntax.OpStar:
 		return s.repeatWords(re.Sub[0], 0, -1)
 	case syntax.OpPlus:
@@ -93,19 +93,19 @@ func (s speaker) words(re *syntax.Regexp) (words []string, complete bool) {
 	case syntax.OpConcat:
 		words, complete = []string{""}, true
 		for _, sub := range re.Sub {
-			next, all := s.words(sub)
+			next, all := s.listWords(sub)
 			var full bool
-			words, full = product(words, next)
+			words, full = multiply(words, next)
 			complete = complete && all && full
 		}
 		return words, complete
 	case syntax.OpAlternate:
 		complete = true
 		for _, sub := range re.Sub {
-			next, all := s.words(sub)
+			next, all := s.listWords(sub)
 			words, complete = append(words, next...), complete && all
 		}
-		words = distinct(words)
+		words = removeDuplicates(words)
 		if s.plain {
 			return words[:min(len(words), 1)], false
 		}
@@ -117,10 +117,10 @@ func (s speaker) words(re *syntax.Regexp) (words []string, complete bool) {
 	return []string{""}, false // anchors and boundaries within
 }
 
-// class lists members of a character class; all members of a small one.
-func (s speaker) class(ranges []rune) (words []string, complete bool) {
+// listClass lists members of a character class; all members of a small one.
+func (s speaker) listClass(ranges []rune) (words []string, complete bool) {
 	if s.plain && len(ranges) > 0 {
-		return []string{pleasant(ranges)}, false
+		return []string{choosePleasant(ranges)}, false
 	}
 	complete = true
 	for i := 0; i+1 < len(ranges); i += 2 {
@@ -141,13 +141,13 @@ func (s speaker) class(ranges []rune) (words []string, complete bool) {
 	if len(words) > maxWords {
 		return words[:maxWords], false
 	}
-	return distinct(words), complete
+	return removeDuplicates(words), complete
 }
 
 // repeatWords lists repetitions: the minimum, one more, and as many as a minimum length
 // requires.
 func (s speaker) repeatWords(sub *syntax.Regexp, least, most int) (words []string, complete bool) {
-	part, all := speaker{plain: s.plain}.words(sub)
+	part, all := speaker{plain: s.plain}.listWords(sub)
 	counts := []int{least, least + 1, min(max(s.length, least), maxRepeated)}
 	if most >= 0 {
 		counts = append(counts, most)
@@ -165,18 +165,18 @@ func (s speaker) repeatWords(sub *syntax.Regexp, least, most int) (words []strin
 		for range n {
 			var full bool
 			if n <= 4 {
-				power, full = product(power, part)
+				power, full = multiply(power, part)
 			} else {
-				power, full = product(power, part[:min(len(part), 1)])
+				power, full = multiply(power, part[:min(len(part), 1)])
 			}
 			complete = complete && full && n <= 4
 		}
 		words = append(words, power...)
 	}
-	return distinct(words), complete
+	return removeDuplicates(words), complete
 }
 
-func product(a, b []string) (out []string, full bool) {
+func multiply(a, b []string) (out []string, full bool) {
 	for _, x := range a {
 		for _, y := range b {
 			if len(out) >= maxWords {
@@ -188,7 +188,7 @@ func product(a, b []string) (out []string, full bool) {
 	return out, true
 }
 
-func distinct(words []string) []string {
+func removeDuplicates(words []string) []string {
 	seen := map[string]bool{}
 	return slices.DeleteFunc(words, func(w string) bool {
 		had := seen[w]
@@ -197,8 +197,8 @@ func distinct(words []string) []string {
 	})
 }
 
-// pleasant returns a letter or digit of a class if it has one.
-func pleasant(class []rune) string {
+// choosePleasant returns a letter or digit of a class if it has one.
+func choosePleasant(class []rune) string {
 	for _, want := range []rune{'a', 'A', '1', '0'} {
 		for i := 0; i+1 < len(class); i += 2 {
 			if class[i] <= want && want <= class[i+1] {

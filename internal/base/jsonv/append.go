@@ -112,7 +112,7 @@ func AppendString(dst []byte, s string) []byte {
 				continue
 			}
 			dst = append(dst, s[start:i]...)
-			if r, ok := SurrogateAt(s[i:]); ok {
+			if r, ok := DecodeSurrogate(s[i:]); ok {
 				dst = appendEscape(dst, r)
 				i += 3
 			} else {

@@ -86,7 +86,7 @@ func BenchmarkEachMember(b *testing.B) {
 	b.SetBytes(int64(len(data)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := jsonv.EachMember(data, func(string, []byte) error { return nil }); err != nil {
+		if err := jsonv.VisitMembers(data, func(string, []byte) error { return nil }); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -114,8 +114,8 @@ func addSmall(digits string, n int64) string {
 
 func (d decimal) zero() bool { return d.digits == "" }
 
-// integer reports whether the point is at or after the last digit.
-func (d decimal) integer() bool {
+// isInteger reports whether the point is at or after the last digit.
+func (d decimal) isInteger() bool {
 	if d.bigPoint != "" {
 		return d.bigPoint[0] != '-'
 	}
@@ -142,12 +142,12 @@ func (d decimal) compare(o decimal) int {
 
 func (d decimal) comparePoint(o decimal) int {
 	if d.bigPoint != "" || o.bigPoint != "" {
-		return compareIntegers(d.pointText(), o.pointText())
+		return compareIntegers(d.formatPoint(), o.formatPoint())
 	}
 	return cmp.Compare(d.point, o.point)
 }
 
-func (d decimal) pointText() string {
+func (d decimal) formatPoint() string {
 	if d.bigPoint != "" {
 		return d.bigPoint
 	}
@@ -168,8 +168,8 @@ func compareIntegers(a, b string) int {
 	return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b))
 }
 
-// canonical returns a text that is the same only for equal numbers.
-func (d decimal) canonical() string {
+// formatCanonical returns a text that is the same only for equal numbers.
+func (d decimal) formatCanonical() string {
 	if d.zero() {
 		return "0"
 	}
@@ -177,5 +177,5 @@ func (d decimal) canonical() string {
 	if d.neg {
 		sign = "-"
 	}
-	return sign + d.digits + "e" + d.pointText()
+	return sign + d.digits + "e" + d.formatPoint()
 }

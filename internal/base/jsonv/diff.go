@@ -61,9 +61,9 @@ func (d *differ) diff(path string, want, got Value) {
 	switch {
 	case d.full():
 	case want.kind == KindObject && got.kind == KindObject:
-		d.objects(path, want, got)
+		d.diffObjects(path, want, got)
 	case want.kind == KindArray && got.kind == KindArray:
-		d.arrays(path, want, got)
+		d.diffArrays(path, want, got)
 	case want.kind == KindAbsent && got.kind != KindAbsent:
 		d.add(Change{Path: path, Kind: Added, Got: got})
 	case want.kind != KindAbsent && got.kind == KindAbsent:
@@ -73,7 +73,7 @@ func (d *differ) diff(path string, want, got Value) {
 	}
 }
 
-func (d *differ) objects(path string, want, got Value) {
+func (d *differ) diffObjects(path string, want, got Value) {
 	for k, w := range want.Effective {
 		g, _ := got.Get(k)
 		d.diff(JoinKey(path, k), w, g)

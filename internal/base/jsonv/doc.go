@@ -5,7 +5,7 @@
 // the order of members, the digits of numbers, and the evidence of what a server really sent
 // (duplicate keys, lone surrogates, bytes that are not UTF-8).
 //
-// Entry points: [Parse] and [ParseWith] build a [Value] from text; [Valid], [EachMember] and
+// Entry points: [Parse] and [ParseWith] build a [Value] from text; [Valid], [VisitMembers] and
 // [Elements] check or split text without building values; [From] and the constructors build
 // values in Go; [Equal], [Compare] and [Diff] compare.
 //

@@ -5,9 +5,9 @@ import "bytes"
 // SaveAsUTF8 is the hint for a text in another encoding.
 const SaveAsUTF8 = "save it as UTF-8 (PowerShell: … | Out-File -Encoding utf8 FILE)"
 
-// OtherEncoding returns the name of the encoding of a text that begins like UTF-16 or
+// DetectEncoding returns the name of the encoding of a text that begins like UTF-16 or
 // UTF-32, which some programs write unasked; otherwise "".
-func OtherEncoding(text []byte) string {
+func DetectEncoding(text []byte) string {
 	switch {
 	case bytes.HasPrefix(text, []byte("\xff\xfe\x00\x00")), bytes.HasPrefix(text, []byte("\x00\x00\xfe\xff")):
 		return "UTF-32"
@@ -26,8 +26,8 @@ func OtherEncoding(text []byte) string {
 // explainSyntax returns the error for a text whose value is not JSON: the encoding, if
 // the text is in another one, otherwise what the scanner found.
 func explainSyntax(text []byte, found *SyntaxError) *SyntaxError {
-	if name := OtherEncoding(text); name != "" {
-		return syntaxError(0, "the text is encoded in %s, not UTF-8; %s", name, SaveAsUTF8)
+	if name := DetectEncoding(text); name != "" {
+		return newSyntaxError(0, "the text is encoded in %s, not UTF-8; %s", name, SaveAsUTF8)
 	}
 	return found
 }

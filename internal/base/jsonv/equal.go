@@ -35,7 +35,7 @@ func equalArrays(a, b *container) bool {
 }
 
 func equalObjects(a, b Value) bool {
-	if a.c.distinct() != b.c.distinct() {
+	if a.c.countDistinct() != b.c.countDistinct() {
 		return false
 	}
 	plain := a.c != nil && b.c != nil && !a.c.dup && !b.c.dup

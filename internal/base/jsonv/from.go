@@ -41,7 +41,7 @@ func From(x any) Value {
 		}
 		return Object(members...)
 	}
-	return fromMarshal(x)
+	return convertByMarshal(x)
 }
 
 // List returns an array of values made from the elements of a list.
@@ -63,7 +63,7 @@ func ObjectOf(pairs ...any) Value {
 	return Object(members...)
 }
 
-func fromMarshal(x any) Value {
+func convertByMarshal(x any) Value {
 	data, err := json.Marshal(x)
 	if err != nil {
 		return Value{}
@@ -72,18 +72,18 @@ func fromMarshal(x any) Value {
 	if err != nil {
 		return Value{}
 	}
-	return v.withoutOffsets()
+	return v.dropOffsets()
 }
 
-// withoutOffsets removes offsets that refer to a text the caller does not have.
-func (v Value) withoutOffsets() Value {
+// dropOffsets removes offsets that refer to a text the caller does not have.
+func (v Value) dropOffsets() Value {
 	v.off = 0
 	if v.c == nil {
 		return v
 	}
 	c := &container{keys: v.c.keys, vals: make([]Value, len(v.c.vals)), dup: v.c.dup}
 	for i, e := range v.c.vals {
-		c.vals[i] = e.withoutOffsets()
+		c.vals[i] = e.dropOffsets()
 	}
 	v.c = c
 	return v

@@ -129,7 +129,7 @@ func FuzzEachMember(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var members []jsonv.Member
-		err := jsonv.EachMember(data, func(key string, raw []byte) error {
+		err := jsonv.VisitMembers(data, func(key string, raw []byte) error {
 			v, err := jsonv.Parse(raw)
 			if err != nil {
 				t.Fatalf("member %q has the text %q: %v", key, raw, err)

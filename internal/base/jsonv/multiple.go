@@ -21,8 +21,8 @@ func IsMultiple(a, step Value) bool {
 	if len(x.bigPoint) > maxMultipleExponent || len(y.bigPoint) > maxMultipleExponent {
 		return false
 	}
-	n, divisor := x.whole(), y.whole()
-	shift := new(big.Int).Sub(x.bigExponent(), y.bigExponent())
+	n, divisor := x.toWhole(), y.toWhole()
+	shift := new(big.Int).Sub(x.toBigExponent(), y.toBigExponent())
 	ten := big.NewInt(10)
 	if shift.Sign() >= 0 {
 		return n.Mod(n.Mul(n, ten.Exp(ten, shift, divisor)), divisor).Sign() == 0
@@ -40,14 +40,14 @@ func (d decimal) cut() decimal {
 	return d
 }
 
-// whole returns the digits as a number.
-func (d decimal) whole() *big.Int {
+// toWhole returns the digits as a number.
+func (d decimal) toWhole() *big.Int {
 	n, _ := new(big.Int).SetString(d.digits, 10)
 	return n
 }
 
-// bigExponent returns the power of ten of the last digit.
-func (d decimal) bigExponent() *big.Int {
+// toBigExponent returns the power of ten of the last digit.
+func (d decimal) toBigExponent() *big.Int {
 	point := big.NewInt(d.point)
 	if d.bigPoint != "" {
 		point.SetString(d.bigPoint, 10)

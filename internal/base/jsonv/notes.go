@@ -66,16 +66,16 @@ func (p *parser) finishObject(c *container, open, first int) {
 		if !m.key || m.done {
 			continue
 		}
-		key, _, _ := p.scan.str(m.at)
-		m.name = p.scan.text(key)
+		key, _, _ := p.scan.scanString(m.at)
+		m.name = p.scan.readText(key)
 		m.at, m.done = open, true
 	}
-	if d := p.dups.first(c.keys); d < 0 {
+	if d := p.dups.findFirst(c.keys); d < 0 {
 		return
 	}
 	c.dup = true
 	seen := make(map[string]bool, len(c.keys))
-	at := p.keyOffsets(open)
+	at := p.findKeyOffsets(open)
 	for i, k := range c.keys {
 		if seen[k] {
 			p.mark(mark{kind: DuplicateKey, offset: at[i], at: open, key: true, name: k, done: true})
@@ -84,22 +84,22 @@ func (p *parser) finishObject(c *container, open, first int) {
 	}
 }
 
-// keyOffsets returns the offsets of the keys of the object at open by scanning its
+// findKeyOffsets returns the offsets of the keys of the object at open by scanning its
 // text again; only objects with duplicates need it.
-func (p *parser) keyOffsets(open int) (at []int) {
+func (p *parser) findKeyOffsets(open int) (at []int) {
 	for i := open + 1; ; {
 		var more bool
-		if i, more, _ = p.scan.more(i, '}', len(at) == 0); !more {
+		if i, more, _ = p.scan.scanSeparator(i, '}', len(at) == 0); !more {
 			return at
 		}
 		at = append(at, i)
-		_, i, _ = p.scan.key(i)
+		_, i, _ = p.scan.scanKey(i)
 		i, _ = p.scan.skip(i, 0)
 	}
 }
 
-// firstInvalid returns the index of the first byte of s that is not UTF-8.
-func firstInvalid(s string) int {
+// findInvalid returns the index of the first byte of s that is not UTF-8.
+func findInvalid(s string) int {
 	for i := 0; i < len(s); {
 		r, size := utf8.DecodeRuneInString(s[i:])
 		if r == utf8.RuneError && size == 1 {
@@ -117,7 +117,7 @@ func (p *parser) finishNotes(root Value) []Note {
 	}
 	notes := make([]Note, len(p.marks))
 	for i, m := range p.marks {
-		ptr := pointerTo(root, m.at)
+		ptr := findPointer(root, m.at)
 		if m.key {
 			ptr = AppendPointer(ptr, m.name)
 		}
@@ -127,9 +127,9 @@ func (p *parser) finishNotes(root Value) []Note {
 	return notes
 }
 
-// pointerTo returns the pointer to the value that begins at offset, descending
+// findPointer returns the pointer to the value that begins at offset, descending
 // through the children by their offsets.
-func pointerTo(v Value, offset int) string {
+func findPointer(v Value, offset int) string {
 	ptr := ""
 	for v.Offset() != offset && v.c.len() > 0 {
 		i, found := slices.BinarySearchFunc(v.c.vals, offset, func(e Value, at int) int { return e.Offset() - at })

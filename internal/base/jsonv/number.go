@@ -11,7 +11,7 @@ import (
 func Number(lit string) (Value, error) {
 	end, err := scanNumber([]byte(lit), 0)
 	if err == nil && end != len(lit) {
-		err = syntaxError(end, "unexpected %s after the number", showByte([]byte(lit), end))
+		err = newSyntaxError(end, "unexpected %s after the number", showByte([]byte(lit), end))
 	}
 	if err != nil {
 		return Value{}, err
@@ -32,7 +32,7 @@ func (v Value) Float64() float64 {
 // IsInteger reports whether the value is a number without a fraction, however it
 // is written: 1.0 and 1e2 are integers (JSON Schema 2020-12 validation, section
 // 6.1.1).
-func (v Value) IsInteger() bool { return v.kind == KindNumber && parseDecimal(v.s).integer() }
+func (v Value) IsInteger() bool { return v.kind == KindNumber && parseDecimal(v.s).isInteger() }
 
 // Int64 returns the number if it is an integer that fits into an int64, however it is
 // written (1.0, 1e3), and whether it is.
@@ -50,7 +50,7 @@ func (v Value) Int64() (int64, bool) {
 		return 0, true
 	}
 	// An integer of more than 19 digits cannot fit.
-	if d.bigPoint != "" || !d.integer() || d.point > 19 {
+	if d.bigPoint != "" || !d.isInteger() || d.point > 19 {
 		return 0, false
 	}
 	lit := d.digits + strings.Repeat("0", int(d.point)-len(d.digits))

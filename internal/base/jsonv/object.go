@@ -145,8 +145,8 @@ func (v Value) Effective(yield func(string, Value) bool) {
 	}
 }
 
-// distinct returns the number of distinct keys of an object.
-func (c *container) distinct() (n int) {
+// countDistinct returns the number of distinct keys of an object.
+func (c *container) countDistinct() (n int) {
 	if c == nil || !c.dup {
 		return c.len()
 	}
@@ -169,9 +169,9 @@ type dupFinder struct {
 	table []int32 // 1 + index of a key; 0 is free
 }
 
-// first returns the index of the first key that occurred before, -1 when all
+// findFirst returns the index of the first key that occurred before, -1 when all
 // are distinct.
-func (d *dupFinder) first(keys []string) int {
+func (d *dupFinder) findFirst(keys []string) int {
 	if len(keys) <= pairwiseUpTo {
 		for i := 1; i < len(keys); i++ {
 			for j := range i {

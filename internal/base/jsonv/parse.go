@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// The limits of Parse, Valid and EachMember.
+// The limits of Parse, Valid and VisitMembers.
 const (
 	DefaultMaxDepth = 1000      // nested arrays and objects
 	DefaultMaxNodes = 4_000_000 // values in one text; about 200 MB as a tree
@@ -16,7 +16,7 @@ const (
 // Options limits the cost of parsing a text; zero fields mean the defaults.
 type Options struct{ MaxDepth, MaxNodes int }
 
-func (o Options) withDefaults() Options {
+func (o Options) fillDefaults() Options {
 	if o.MaxDepth <= 0 {
 		o.MaxDepth = DefaultMaxDepth
 	}
@@ -36,9 +36,9 @@ func Parse(data []byte) (Value, error) {
 // ParseWith is like Parse with limits. It also returns peculiarities that are legal
 // but worth reporting: see Note.
 func ParseWith(data []byte, o Options) (Value, []Note, error) {
-	p := newParser(data, o.withDefaults())
+	p := newParser(data, o.fillDefaults())
 	defer p.release()
-	v, end, serr := p.value(skipSpace(data, 0), 0)
+	v, end, serr := p.parseValue(skipSpace(data, 0), 0)
 	if serr != nil {
 		return Value{}, nil, explainSyntax(data, serr)
 	}
@@ -65,8 +65,8 @@ type parser struct {
 	marks    []mark
 }
 
-// value parses the value at i.
-func (p *parser) value(i, depth int) (v Value, end int, err *SyntaxError) {
+// parseValue parses the value at i.
+func (p *parser) parseValue(i, depth int) (v Value, end int, err *SyntaxError) {
 	kind, ok := p.scan.begin(i, depth)
 	if !ok {
 		if err = p.scan.refuse(i, kind); err != nil {
@@ -80,14 +80,14 @@ func (p *parser) value(i, depth int) (v Value, end int, err *SyntaxError) {
 	switch kind {
 	case KindString:
 		var content span
-		content, end, err = p.scan.str(i)
-		v.s = p.str(content, false)
+		content, end, err = p.scan.scanString(i)
+		v.s = p.parseString(content, false)
 	case KindObject:
-		v.c, end, err = p.object(i, depth+1)
+		v.c, end, err = p.parseObject(i, depth+1)
 	case KindArray:
-		v.c, end, err = p.array(i, depth+1)
+		v.c, end, err = p.parseArray(i, depth+1)
 	default:
-		end, err = p.scan.word(i)
+		end, err = p.scan.scanWord(i)
 		if kind == KindNumber {
 			v.s = p.src[i:end]
 		}
@@ -96,19 +96,19 @@ func (p *parser) value(i, depth int) (v Value, end int, err *SyntaxError) {
 	return v, end, err
 }
 
-// array parses the array that begins at i.
-func (p *parser) array(i, depth int) (*container, int, *SyntaxError) {
+// parseArray parses the array that begins at i.
+func (p *parser) parseArray(i, depth int) (*container, int, *SyntaxError) {
 	base := len(p.valStack)
 	i++
 	for first := true; ; first = false {
-		next, more, err := p.scan.more(i, ']', first)
+		next, more, err := p.scan.scanSeparator(i, ']', first)
 		if err != nil {
 			return nil, next, err
 		}
 		if !more {
-			return p.container(base), next, nil
+			return p.takeContainer(base), next, nil
 		}
-		v, end, err := p.value(next, depth)
+		v, end, err := p.parseValue(next, depth)
 		if err != nil {
 			return nil, end, err
 		}
@@ -117,8 +117,8 @@ func (p *parser) array(i, depth int) (*container, int, *SyntaxError) {
 	}
 }
 
-// container pops the values from base on off the stack.
-func (p *parser) container(base int) *container {
+// takeContainer pops the values from base on off the stack.
+func (p *parser) takeContainer(base int) *container {
 	if len(p.valStack) == base {
 		return nil
 	}
@@ -145,12 +145,12 @@ func (p *parser) popVals(base int) []Value {
 	return out
 }
 
-// object parses the object that begins at open.
-func (p *parser) object(open, depth int) (*container, int, *SyntaxError) {
+// parseObject parses the object that begins at open.
+func (p *parser) parseObject(open, depth int) (*container, int, *SyntaxError) {
 	base, marks := len(p.valStack), len(p.marks)
 	i := open + 1
 	for first := true; ; first = false {
-		next, more, err := p.scan.more(i, '}', first)
+		next, more, err := p.scan.scanSeparator(i, '}', first)
 		if err != nil {
 			return nil, next, err
 		}
@@ -158,12 +158,12 @@ func (p *parser) object(open, depth int) (*container, int, *SyntaxError) {
 			i = next
 			break
 		}
-		key, next, err := p.scan.key(next)
+		key, next, err := p.scan.scanKey(next)
 		if err != nil {
 			return nil, next, err
 		}
-		name := p.str(key, true)
-		v, end, err := p.value(next, depth)
+		name := p.parseString(key, true)
+		v, end, err := p.parseValue(next, depth)
 		if err != nil {
 			return nil, end, err
 		}
@@ -172,7 +172,7 @@ func (p *parser) object(open, depth int) (*container, int, *SyntaxError) {
 		i = end
 	}
 	n := len(p.valStack) - base
-	c := p.container(base)
+	c := p.takeContainer(base)
 	if c != nil {
 		c.keys = p.keys.copy(p.keyStack[len(p.keyStack)-n:])
 		p.keyStack = p.keyStack[:len(p.keyStack)-n]
@@ -181,14 +181,14 @@ func (p *parser) object(open, depth int) (*container, int, *SyntaxError) {
 	return c, i, nil
 }
 
-// str returns the content of a scanned string.
-func (p *parser) str(at span, isKey bool) string {
+// parseString returns the content of a scanned string.
+func (p *parser) parseString(at span, isKey bool) string {
 	s := p.src[at.start:at.end]
 	if at.flags == 0 {
 		return s
 	}
 	if at.flags&strNonASCII != 0 && !utf8.ValidString(s) {
-		p.mark(mark{kind: InvalidUTF8, offset: at.start + firstInvalid(s), at: at.start - 1, key: isKey})
+		p.mark(mark{kind: InvalidUTF8, offset: at.start + findInvalid(s), at: at.start - 1, key: isKey})
 	}
 	if at.flags&strEscaped != 0 {
 		var lone int
@@ -216,10 +216,10 @@ func unescape(dst []byte, s string) ([]byte, int) {
 			i += 2
 			continue
 		}
-		r := hex4(s[i+2:])
+		r := parseHex4(s[i+2:])
 		size := 6
 		if r >= 0xD800 && r < 0xDC00 && len(s) >= i+12 && s[i+6] == '\\' && s[i+7] == 'u' {
-			if low := hex4(s[i+8:]); low >= 0xDC00 && low < 0xE000 {
+			if low := parseHex4(s[i+8:]); low >= 0xDC00 && low < 0xE000 {
 				r = (r-0xD800)<<10 + (low - 0xDC00) + 0x10000
 				size = 12
 			}
@@ -244,8 +244,8 @@ func unescapeByte(c byte) byte {
 	return c
 }
 
-func hex4(s string) rune {
-	return rune(hexDigit(s[0])<<12 | hexDigit(s[1])<<8 | hexDigit(s[2])<<4 | hexDigit(s[3]))
+func parseHex4(s string) rune {
+	return rune(parseHexDigit(s[0])<<12 | parseHexDigit(s[1])<<8 | parseHexDigit(s[2])<<4 | parseHexDigit(s[3]))
 }
 
 // slab hands out pieces of large allocations, whose sizes double starting at next.

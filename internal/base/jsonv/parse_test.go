@@ -242,7 +242,7 @@ func TestEachMember(t *testing.T) {
 		{in: `{"a":1 2}`, want: []member{{"a", "1"}}, err: "unexpected '2', expected ',' or '}' (at byte 7)"},
 	} {
 		var got []member
-		err := jsonv.EachMember([]byte(tt.in), func(key string, val []byte) error {
+		err := jsonv.VisitMembers([]byte(tt.in), func(key string, val []byte) error {
 			got = append(got, member{key, string(val)})
 			return nil
 		})
@@ -255,7 +255,7 @@ func TestEachMember(t *testing.T) {
 		}
 	}
 	stop := errors.New("stop")
-	if err := jsonv.EachMember([]byte(`{"a":1,"b":2}`), func(string, []byte) error { return stop }); err != stop {
+	if err := jsonv.VisitMembers([]byte(`{"a":1,"b":2}`), func(string, []byte) error { return stop }); err != stop {
 		t.Errorf("the callback's error came back as %v", err)
 	}
 }

@@ -23,7 +23,7 @@ func newParser(data []byte, o Options) *parser {
 
 // release returns the parser to the pool without references to the text or its tree.
 func (p *parser) release() {
-	*p = parser{valStack: emptyStack(p.valStack), keyStack: emptyStack(p.keyStack), buf: p.buf[:0], dups: p.dups}
+	*p = parser{valStack: clearStack(p.valStack), keyStack: clearStack(p.keyStack), buf: p.buf[:0], dups: p.dups}
 	if cap(p.buf) > 16*maxStack {
 		p.buf = nil
 	}
@@ -33,8 +33,8 @@ func (p *parser) release() {
 	parsers.Put(p)
 }
 
-// emptyStack returns the stack emptied for reuse, or nil when it has grown large.
-func emptyStack[T any](stack []T) []T {
+// clearStack returns the stack emptied for reuse, or nil when it has grown large.
+func clearStack[T any](stack []T) []T {
 	if cap(stack) > maxStack {
 		return nil
 	}

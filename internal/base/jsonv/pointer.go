@@ -45,7 +45,7 @@ func (v Value) Pointer(ptr string) (Value, bool) {
 		return Value{}, false
 	}
 	for _, t := range tokens {
-		i, ok := arrayIndex(t)
+		i, ok := parseArrayIndex(t)
 		switch {
 		case v.kind != KindArray:
 			v = v.Lookup(t)
@@ -58,9 +58,9 @@ func (v Value) Pointer(ptr string) (Value, bool) {
 	return v, !v.IsAbsent()
 }
 
-// arrayIndex parses a token as RFC 6901 section 4 allows: digits without leading
+// parseArrayIndex parses a token as RFC 6901 section 4 allows: digits without leading
 // zeros.
-func arrayIndex(token string) (int, bool) {
+func parseArrayIndex(token string) (int, bool) {
 	if token == "" || len(token) > 9 || token[0] == '0' && len(token) > 1 {
 		return 0, false
 	}
@@ -76,7 +76,7 @@ func arrayIndex(token string) (int, bool) {
 // JoinKey returns a readable path extended by a key: items.id, or items["a key"] when
 // the key is not a plain word.
 func JoinKey(path, key string) string {
-	if !plainKey(key) {
+	if !isPlainKey(key) {
 		return path + "[" + string(AppendString(nil, key)) + "]"
 	}
 	if path == "" {
@@ -88,7 +88,7 @@ func JoinKey(path, key string) string {
 // JoinIndex returns a readable path extended by an index: items[0].
 func JoinIndex(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]" }
 
-func plainKey(key string) bool {
+func isPlainKey(key string) bool {
 	for i, c := range key {
 		letter := c == '_' || c == '$' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 		if !letter && (i == 0 || c != '-' && (c < '0' || c > '9')) {
@@ -98,9 +98,9 @@ func plainKey(key string) bool {
 	return key != ""
 }
 
-// Position returns the line and column of a byte offset in data, both counted from 1,
+// FindPosition returns the line and column of a byte offset in data, both counted from 1,
 // the column in characters. An offset beyond the end is treated as the end.
-func Position(data []byte, offset int) (line, col int) {
+func FindPosition(data []byte, offset int) (line, col int) {
 	before := data[:max(0, min(offset, len(data)))]
 	line = 1 + bytes.Count(before, []byte("\n"))
 	before = before[bytes.LastIndexByte(before, '\n')+1:]

@@ -18,7 +18,7 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("not JSON: %s (at byte %d)", e.Msg, e.Offset)
 }
 
-func syntaxError(offset int, format string, args ...any) *SyntaxError {
+func newSyntaxError(offset int, format string, args ...any) *SyntaxError {
 	return &SyntaxError{Offset: offset, Msg: fmt.Sprintf(format, args...)}
 }
 
@@ -39,9 +39,9 @@ func showByte(data []byte, i int) string {
 // newUnexpectedError returns the error for the byte at i, where want was expected.
 func newUnexpectedError(data []byte, i int, want string) *SyntaxError {
 	if i >= len(data) {
-		return syntaxError(len(data), "the text ended, expected %s", want)
+		return newSyntaxError(len(data), "the text ended, expected %s", want)
 	}
-	return syntaxError(i, "unexpected %s, expected %s", showByte(data, i), want)
+	return newSyntaxError(i, "unexpected %s, expected %s", showByte(data, i), want)
 }
 
 // skipSpace returns the index of the first byte at or after i that is not white
@@ -93,7 +93,7 @@ func scanString(data []byte, i int) (int, strFlags, *SyntaxError) {
 			i += 8
 		}
 		if i >= len(data) {
-			return i, flags, stringEnded(data, start)
+			return i, flags, newStringEnded(data, start)
 		}
 		c := data[i]
 		switch {
@@ -106,7 +106,7 @@ func scanString(data []byte, i int) (int, strFlags, *SyntaxError) {
 				return i, flags, err
 			}
 		case c < 0x20:
-			return i, flags, syntaxError(i, "%s inside a string must be escaped", showByte(data, i))
+			return i, flags, newSyntaxError(i, "%s inside a string must be escaped", showByte(data, i))
 		case c >= 0x80:
 			flags |= strNonASCII
 			stop = 0
@@ -117,14 +117,14 @@ func scanString(data []byte, i int) (int, strFlags, *SyntaxError) {
 	}
 }
 
-func stringEnded(data []byte, start int) *SyntaxError {
-	return syntaxError(len(data), "the text ended inside a string that began at byte %d", start-1)
+func newStringEnded(data []byte, start int) *SyntaxError {
+	return newSyntaxError(len(data), "the text ended inside a string that began at byte %d", start-1)
 }
 
 // scanEscape checks the escape sequence at i and returns the index after it.
 func scanEscape(data []byte, i, start int) (int, *SyntaxError) {
 	if i+1 >= len(data) {
-		return i, stringEnded(data, start)
+		return i, newStringEnded(data, start)
 	}
 	switch data[i+1] {
 	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
@@ -132,18 +132,18 @@ func scanEscape(data []byte, i, start int) (int, *SyntaxError) {
 	case 'u':
 		for j := i + 2; j < i+6; j++ {
 			if j >= len(data) {
-				return i, stringEnded(data, start)
+				return i, newStringEnded(data, start)
 			}
-			if hexDigit(data[j]) < 0 {
-				return j, syntaxError(j, "unexpected %s, expected four hexadecimal digits after \\u", showByte(data, j))
+			if parseHexDigit(data[j]) < 0 {
+				return j, newSyntaxError(j, "unexpected %s, expected four hexadecimal digits after \\u", showByte(data, j))
 			}
 		}
 		return i + 6, nil
 	}
-	return i, syntaxError(i+1, "unexpected %s after a backslash in a string", showByte(data, i+1))
+	return i, newSyntaxError(i+1, "unexpected %s after a backslash in a string", showByte(data, i+1))
 }
 
-func hexDigit(c byte) int {
+func parseHexDigit(c byte) int {
 	switch {
 	case '0' <= c && c <= '9':
 		return int(c - '0')
@@ -164,7 +164,7 @@ func scanNumber(data []byte, i int) (int, *SyntaxError) {
 	case i < len(data) && data[i] == '0':
 		i++
 		if i < len(data) && isDigit(data[i]) {
-			return i, syntaxError(i, "a number must not have leading zeros")
+			return i, newSyntaxError(i, "a number must not have leading zeros")
 		}
 	default:
 		end := skipDigits(data, i)
@@ -207,23 +207,23 @@ func skipDigits(data []byte, i int) int {
 func scanWord(data []byte, i int, word string) (int, *SyntaxError) {
 	for j := range len(word) {
 		if i+j >= len(data) {
-			return i, syntaxError(len(data), "the text ended inside %s", word)
+			return i, newSyntaxError(len(data), "the text ended inside %s", word)
 		}
 		if data[i+j] != word[j] {
-			return i, badWord(data, i)
+			return i, explainBadWord(data, i)
 		}
 	}
 	return i + len(word), nil
 }
 
-// badWord returns the error for letters that do not form a JSON literal.
-func badWord(data []byte, i int) *SyntaxError {
+// explainBadWord returns the error for letters that do not form a JSON literal.
+func explainBadWord(data []byte, i int) *SyntaxError {
 	end := i
 	for end < len(data) && end-i < 24 && isWordByte(data[end]) {
 		end++
 	}
 	if end-i > 1 {
-		return syntaxError(i, "unexpected '%s', expected a value", data[i:end])
+		return newSyntaxError(i, "unexpected '%s', expected a value", data[i:end])
 	}
 	return newUnexpectedError(data, i, "a value")
 }
@@ -232,31 +232,31 @@ func isWordByte(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || isDigit(c) || c == '_'
 }
 
-// badValue returns the error for a byte at i that cannot begin a value.
-func badValue(data []byte, i int) *SyntaxError {
+// explainBadValue returns the error for a byte at i that cannot begin a value.
+func explainBadValue(data []byte, i int) *SyntaxError {
 	if i >= len(data) {
 		if skipSpace(data, 0) == len(data) {
-			return syntaxError(len(data), "the text is empty, expected a value")
+			return newSyntaxError(len(data), "the text is empty, expected a value")
 		}
-		return syntaxError(len(data), "the text ended, expected a value")
+		return newSyntaxError(len(data), "the text ended, expected a value")
 	}
 	if i == 0 && len(data) >= 3 && data[0] == 0xEF && data[1] == 0xBB && data[2] == 0xBF {
-		return syntaxError(0, "the text begins with a byte order mark, which JSON does not allow")
+		return newSyntaxError(0, "the text begins with a byte order mark, which JSON does not allow")
 	}
 	if data[i] == '\'' {
-		return syntaxError(i, "unexpected '\\'', strings are written in double quotes")
+		return newSyntaxError(i, "unexpected '\\'', strings are written in double quotes")
 	}
 	if isWordByte(data[i]) {
-		return badWord(data, i)
+		return explainBadWord(data, i)
 	}
 	return newUnexpectedError(data, i, "a value")
 }
 
-// commaTooMany returns the error for the end of an array or object after a comma.
-func commaTooMany(i int, closing byte) *SyntaxError {
+// newExtraComma returns the error for the end of an array or object after a comma.
+func newExtraComma(i int, closing byte) *SyntaxError {
 	want := "key"
 	if closing == ']' {
 		want = "value"
 	}
-	return syntaxError(i, "unexpected '%c' after a comma, expected another %s", closing, want)
+	return newSyntaxError(i, "unexpected '%c' after a comma, expected another %s", closing, want)
 }

@@ -46,17 +46,17 @@ func (s *scanner) begin(i, depth int) (kind Kind, ok bool) {
 func (s *scanner) refuse(i int, kind Kind) *SyntaxError {
 	switch {
 	case kind == KindAbsent:
-		return badValue(s.data, i)
+		return explainBadValue(s.data, i)
 	case s.values > s.maxValues:
-		return syntaxError(i, "more than %d values in one text", s.maxValues)
+		return newSyntaxError(i, "more than %d values in one text", s.maxValues)
 	case kind >= KindArray:
-		return syntaxError(i, "nested more than %d levels deep", s.maxDepth)
+		return newSyntaxError(i, "nested more than %d levels deep", s.maxDepth)
 	}
 	return nil
 }
 
-// str reads the string that begins at i.
-func (s *scanner) str(i int) (span, int, *SyntaxError) {
+// scanString reads the string that begins at i.
+func (s *scanner) scanString(i int) (span, int, *SyntaxError) {
 	end, flags, err := scanString(s.data, i+1)
 	if err != nil {
 		return span{}, end, err
@@ -64,8 +64,8 @@ func (s *scanner) str(i int) (span, int, *SyntaxError) {
 	return span{i + 1, end, flags}, end + 1, nil
 }
 
-// word reads the number, boolean or null that begins at i.
-func (s *scanner) word(i int) (int, *SyntaxError) {
+// scanWord reads the number, boolean or null that begins at i.
+func (s *scanner) scanWord(i int) (int, *SyntaxError) {
 	switch s.data[i] {
 	case 't':
 		return scanWord(s.data, i, "true")
@@ -77,9 +77,9 @@ func (s *scanner) word(i int) (int, *SyntaxError) {
 	return scanNumber(s.data, i)
 }
 
-// more reports whether another element or member follows in an array or object that
+// scanSeparator reports whether another element or member follows in an array or object that
 // the byte closing ends. It reads the comma before it, or the end.
-func (s *scanner) more(i int, closing byte, first bool) (int, bool, *SyntaxError) {
+func (s *scanner) scanSeparator(i int, closing byte, first bool) (int, bool, *SyntaxError) {
 	i = skipSpace(s.data, i)
 	switch {
 	case i < len(s.data) && s.data[i] == closing:
@@ -91,13 +91,13 @@ func (s *scanner) more(i int, closing byte, first bool) (int, bool, *SyntaxError
 		if i >= len(s.data) || s.data[i] != closing {
 			return i, true, nil
 		}
-		return i, false, commaTooMany(i, closing)
+		return i, false, newExtraComma(i, closing)
 	}
 	return i, false, newUnexpectedError(s.data, i, "',' or '"+string(closing)+"'")
 }
 
-// key reads the key of a member and the colon after it.
-func (s *scanner) key(i int) (span, int, *SyntaxError) {
+// scanKey reads the key of a member and the colon after it.
+func (s *scanner) scanKey(i int) (span, int, *SyntaxError) {
 	if i >= len(s.data) || s.data[i] != '"' {
 		return span{}, i, newUnexpectedError(s.data, i, "a key in double quotes")
 	}
@@ -129,18 +129,18 @@ func (s *scanner) skip(i, depth int) (end int, err *SyntaxError) {
 	case KindObject:
 		return s.skipAll(i+1, depth+1, '}')
 	}
-	return s.word(i)
+	return s.scanWord(i)
 }
 
 // skipAll reads past the rest of an array or object.
 func (s *scanner) skipAll(i, depth int, closing byte) (end int, err *SyntaxError) {
 	for first := true; ; first = false {
 		var more bool
-		if i, more, err = s.more(i, closing, first); !more {
+		if i, more, err = s.scanSeparator(i, closing, first); !more {
 			return i, err
 		}
 		if closing == '}' {
-			if _, i, err = s.key(i); err != nil {
+			if _, i, err = s.scanKey(i); err != nil {
 				return i, err
 			}
 		}
@@ -153,7 +153,7 @@ func (s *scanner) skipAll(i, depth int, closing byte) (end int, err *SyntaxError
 // finish checks that only white space follows the value that ended at i.
 func (s *scanner) finish(i int) error {
 	if i = skipSpace(s.data, i); i < len(s.data) {
-		return syntaxError(i, "unexpected %s after the value", showByte(s.data, i))
+		return newSyntaxError(i, "unexpected %s after the value", showByte(s.data, i))
 	}
 	return nil
 }

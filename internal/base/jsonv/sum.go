@@ -28,7 +28,7 @@ func addExactly(a, b Value, minus bool) (Value, bool) {
 	}
 	total := x.scaleTo(exponent)
 	total.Add(total, y.scaleTo(exponent))
-	return literal(total, exponent), true
+	return makeLiteral(total, exponent), true
 }
 
 // exponent returns the power of ten of the last digit.
@@ -53,8 +53,8 @@ func (d decimal) scaleTo(exponent int64) *big.Int {
 	return n
 }
 
-// literal returns n × 10^exponent as a number.
-func literal(n *big.Int, exponent int64) Value {
+// makeLiteral returns n × 10^exponent as a number.
+func makeLiteral(n *big.Int, exponent int64) Value {
 	text := n.String()
 	if exponent != 0 && n.Sign() != 0 {
 		text += "e" + strconv.FormatInt(exponent, 10)

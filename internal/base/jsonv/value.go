@@ -128,7 +128,7 @@ func Object(members ...Member) Value {
 		return Value{kind: KindObject}
 	}
 	var d dupFinder
-	c.dup = d.first(c.keys) >= 0
+	c.dup = d.findFirst(c.keys) >= 0
 	return Value{kind: KindObject, c: c}
 }
 
@@ -163,16 +163,16 @@ func (v Value) Literal() string {
 func (v Value) Len() int {
 	switch v.kind {
 	case KindString:
-		return runeCount(v.s)
+		return countRunes(v.s)
 	case KindArray, KindObject:
 		return v.c.len()
 	}
 	return 0
 }
 
-// runeCount counts code points. It counts a WTF-8 surrogate (three bytes that Go
+// countRunes counts code points. It counts a WTF-8 surrogate (three bytes that Go
 // counts as three invalid ones) as one.
-func runeCount(s string) int {
+func countRunes(s string) int {
 	n := utf8.RuneCountInString(s)
 	for {
 		i := strings.IndexByte(s, 0xED)
@@ -180,7 +180,7 @@ func runeCount(s string) int {
 			return n
 		}
 		s = s[i:]
-		if _, ok := SurrogateAt(s); ok {
+		if _, ok := DecodeSurrogate(s); ok {
 			n -= 2
 			s = s[3:]
 		} else {
@@ -189,9 +189,9 @@ func runeCount(s string) int {
 	}
 }
 
-// SurrogateAt returns the surrogate code point whose generalized UTF-8 form s
+// DecodeSurrogate returns the surrogate code point whose generalized UTF-8 form s
 // begins with.
-func SurrogateAt(s string) (rune, bool) {
+func DecodeSurrogate(s string) (rune, bool) {
 	if len(s) < 3 || s[0] != 0xED || s[1] < 0xA0 || s[1] > 0xBF || s[2] < 0x80 || s[2] > 0xBF {
 		return 0, false
 	}

@@ -248,7 +248,7 @@ func TestPointer(t *testing.T) {
 func TestPosition(t *testing.T) {
 	data := []byte("{\n  \"é\": x\n}")
 	for _, tt := range [][3]int{{0, 1, 1}, {1, 1, 2}, {2, 2, 1}, {9, 2, 7}, {12, 3, 1}, {99, 3, 2}, {-1, 1, 1}} {
-		if line, col := jsonv.Position(data, tt[0]); line != tt[1] || col != tt[2] {
+		if line, col := jsonv.FindPosition(data, tt[0]); line != tt[1] || col != tt[2] {
 			t.Errorf("offset %d is %d:%d, want %d:%d", tt[0], line, col, tt[1], tt[2])
 		}
 	}

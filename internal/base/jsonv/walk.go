@@ -20,15 +20,15 @@ func CountValues(text []byte) int {
 	return s.values
 }
 
-// EachMember calls fn for every member of the object that is the whole of raw, in
+// VisitMembers calls fn for every member of the object that is the whole of raw, in
 // order, including duplicates. val is the checked text of the value, a sub-slice of
 // raw without surrounding white space. An error of fn ends the walk and is returned
 // unchanged; a text that is not a JSON object is a *SyntaxError. As members are
 // passed on while the text is being read, fn may have been called before an error is
 // found later in the text.
-func EachMember(raw []byte, fn func(key string, val []byte) error) error {
-	return each(raw, KindObject, '}', func(s *scanner, key span, val []byte) error {
-		return fn(s.text(key), val)
+func VisitMembers(raw []byte, fn func(key string, val []byte) error) error {
+	return visitEach(raw, KindObject, '}', func(s *scanner, key span, val []byte) error {
+		return fn(s.readText(key), val)
 	})
 }
 
@@ -36,36 +36,36 @@ func EachMember(raw []byte, fn func(key string, val []byte) error) error {
 // sub-slices of raw without surrounding white space. The error is a *SyntaxError.
 func Elements(raw []byte) ([][]byte, error) {
 	var out [][]byte
-	err := each(raw, KindArray, ']', func(_ *scanner, _ span, val []byte) error {
+	err := visitEach(raw, KindArray, ']', func(_ *scanner, _ span, val []byte) error {
 		out = append(out, val)
 		return nil
 	})
 	return out, err
 }
 
-// each calls fn for each member or element of the object or array that is the
+// visitEach calls fn for each member or element of the object or array that is the
 // whole of raw.
-func each(raw []byte, want Kind, closing byte, fn func(s *scanner, key span, val []byte) error) error {
+func visitEach(raw []byte, want Kind, closing byte, fn func(s *scanner, key span, val []byte) error) error {
 	s := newScanner(raw)
 	i := skipSpace(raw, 0)
 	if kind, _ := s.begin(i, 0); kind != want {
 		if _, err := s.skip(i, 0); err != nil {
 			return err
 		}
-		return syntaxError(i, "expected %s, got %s", want.WithArticle(), kind.WithArticle())
+		return newSyntaxError(i, "expected %s, got %s", want.WithArticle(), kind.WithArticle())
 	}
 	i++
 	for first := true; ; first = false {
 		var more bool
 		var err *SyntaxError
-		if i, more, err = s.more(i, closing, first); err != nil {
+		if i, more, err = s.scanSeparator(i, closing, first); err != nil {
 			return err
 		} else if !more {
 			return s.finish(i)
 		}
 		var key span
 		if want == KindObject {
-			if key, i, err = s.key(i); err != nil {
+			if key, i, err = s.scanKey(i); err != nil {
 				return err
 			}
 		}
@@ -80,8 +80,8 @@ func each(raw []byte, want Kind, closing byte, fn func(s *scanner, key span, val
 	}
 }
 
-// text returns the content of a string.
-func (s *scanner) text(at span) string {
+// readText returns the content of a string.
+func (s *scanner) readText(at span) string {
 	raw := string(s.data[at.start:at.end])
 	if at.flags&strEscaped == 0 {
 		return raw

@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// Portable returns a file name for any text, such as the name of a server: the same name on
+// MakePortable returns a file name for any text, such as the name of a server: the same name on
 // every system. Characters that some systems refuse are underscores, and a name that Windows
 // keeps for a device has one at the end. Names that differ in case only are one file on
 // Windows and macOS: FoldName shows it. What follows the name in the file name must begin
 // with a dot or a hyphen.
-func Portable(text string) string {
+func MakePortable(text string) string {
 	name := strings.Map(func(r rune) rune {
 		if r < 0x20 || strings.ContainsRune(`/\:*?"<>|%`, r) {
 			return '_'

@@ -16,7 +16,7 @@ func TestPortable(t *testing.T) {
 		"aux.api": "aux_.api", "aux ": "aux _", "conout$": "conout$_",
 		"auxiliary": "auxiliary", "com": "com", "com10": "com10", "console": "console", "my.aux": "my.aux",
 	} {
-		if got := Portable(text); got != want {
+		if got := MakePortable(text); got != want {
 			t.Errorf("Portable(%q) = %q, want %q", text, got, want)
 		}
 	}

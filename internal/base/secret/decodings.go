@@ -28,23 +28,23 @@ type seam struct {
 	escape   bool
 }
 
-// back returns the position of text[start:end] in the source. A position within an
+// mapBack returns the position of text[start:end] in the source. A position within an
 // escape includes the whole escape.
-func (v *decoding) back(start, end int) (from, to int) {
-	i := v.seam(start)
+func (v *decoding) mapBack(start, end int) (from, to int) {
+	i := v.moveToSeam(start)
 	from = v.seams[i].from
 	if !v.seams[i].escape {
 		from += start - v.seams[i].at
 	}
-	i = v.seam(end - 1)
+	i = v.moveToSeam(end - 1)
 	if v.seams[i].escape {
 		return from, v.seams[i+1].from // an escape is always followed by a seam
 	}
 	return from, v.seams[i].from + end - v.seams[i].at
 }
 
-// seam returns the last seam at or before a position in the text.
-func (v *decoding) seam(at int) int {
+// moveToSeam returns the last seam at or before a position in the text.
+func (v *decoding) moveToSeam(at int) int {
 	return sort.Search(len(v.seams), func(i int) bool { return v.seams[i].at > at }) - 1
 }
 
@@ -82,7 +82,7 @@ func decode(s, marks string, escape func(s string) (text string, n int)) decodin
 	return d
 }
 
-// hasEscapes reports whether s has backslash escapes that [encodingsOf] and the
+// hasEscapes reports whether s has backslash escapes that [listEncodings] and the
 // patterns do not cover: others than \"
 // \r \t \b \f, or any below the second level of nesting.
 func hasEscapes(s string) bool {
@@ -115,7 +115,7 @@ func unescape(s string, latin bool) (string, int) {
 		return "", 1 // the text was truncated within an escape
 	}
 	if s[1] == 'u' || s[1] == 'U' {
-		if text, n := unicodeEscape(s); n > 0 {
+		if text, n := decodeUnicodeEscape(s); n > 0 {
 			return text, n
 		}
 	}
@@ -135,12 +135,12 @@ func unescape(s string, latin bool) (string, int) {
 	return s[1:2], 2
 }
 
-// unicodeEscape reads \u{…}, \UXXXXXXXX, and \uXXXX alone, as half of a surrogate
+// decodeUnicodeEscape reads \u{…}, \UXXXXXXXX, and \uXXXX alone, as half of a surrogate
 // pair or truncated.
-func unicodeEscape(s string) (string, int) {
+func decodeUnicodeEscape(s string) (string, int) {
 	if strings.HasPrefix(s, `\u{`) {
 		if end := strings.IndexByte(s[:min(len(s), 12)], '}'); end > 3 {
-			return runeOf(s[3:end], end+1)
+			return decodeRune(s[3:end], end+1)
 		}
 		return "", 0
 	}
@@ -148,9 +148,9 @@ func unicodeEscape(s string) (string, int) {
 		if len(s) < 10 {
 			return "", 0
 		}
-		return runeOf(s[2:10], 10)
+		return decodeRune(s[2:10], 10)
 	}
-	if m := span(s[:min(len(s), 6)], 2, hexDigit); m < 6 {
+	if m := scanSpan(s[:min(len(s), 6)], 2, hexDigit); m < 6 {
 		if cut(s, m) {
 			return "", m
 		}
@@ -164,11 +164,11 @@ func unicodeEscape(s string) (string, int) {
 			return string(r), 12
 		}
 	}
-	return runeOf(s[2:6], 6)
+	return decodeRune(s[2:6], 6)
 }
 
-// runeOf returns a character by its hexadecimal number, in an escape of n bytes.
-func runeOf(digits string, n int) (string, int) {
+// decodeRune returns a character by its hexadecimal number, in an escape of n bytes.
+func decodeRune(digits string, n int) (string, int) {
 	r, err := strconv.ParseUint(digits, 16, 31)
 	if err != nil {
 		return "", 0
@@ -180,7 +180,7 @@ func runeOf(digits string, n int) (string, int) {
 func hasURL(s string) bool {
 	for _, mark := range []string{"%", "&"} {
 		for _, rest, ok := strings.Cut(s, mark); ok; _, rest, ok = strings.Cut(rest, mark) {
-			if _, n := urlEscape(s[len(s)-len(rest)-1:]); n > 0 {
+			if _, n := decodeURLEscape(s[len(s)-len(rest)-1:]); n > 0 {
 				return true
 			}
 		}
@@ -188,9 +188,9 @@ func hasURL(s string) bool {
 	return false
 }
 
-// urlEscape reads a percent escape, %uXXXX (escape() of JavaScript) or an entity
+// decodeURLEscape reads a percent escape, %uXXXX (escape() of JavaScript) or an entity
 // of HTML.
-func urlEscape(s string) (string, int) {
+func decodeURLEscape(s string) (string, int) {
 	switch {
 	case s[0] == '&':
 		if end := strings.IndexByte(s[:min(len(s), 12)], ';'); end > 1 {
@@ -199,7 +199,7 @@ func urlEscape(s string) (string, int) {
 			}
 		}
 	case len(s) >= 6 && s[1] == 'u':
-		return runeOf(s[2:6], 6)
+		return decodeRune(s[2:6], 6)
 	case len(s) >= 3 && hexDigit(s[1]) && hexDigit(s[2]):
 		n, _ := strconv.ParseUint(s[1:3], 16, 8)
 		return string([]byte{byte(n)}), 3

@@ -7,17 +7,17 @@ import "strings"
 // maxTag is how far the end of a tag, or of the headers of a part, is searched.
 const maxTag = 400
 
-// field finds the value of the XML element, of the HTML field, or of the multipart part, with
+// findField finds the value of the XML element, of the HTML field, or of the multipart part, with
 // the name s[a:b].
-func field(s string, a, b int, c certainty) (start, end int) {
+func findField(s string, a, b int, c certainty) (start, end int) {
 	if a == 0 {
 		return 0, 0
 	}
 	if s[a-1] == '<' || s[a-1] == ':' && strings.LastIndexByte(s[max(0, a-maxName):a], '<') >= 0 {
-		start, end = element(s, b)
+		start, end = findElement(s, b)
 	} else if quote := quoteAt(s, b); quote != "" && strings.HasSuffix(s[:a], quote) && hasNameBefore(s[:a-len(quote)]) {
-		if start, end = part(s, b+len(quote)); end == 0 {
-			start, end = attribute(s, b+len(quote))
+		if start, end = findPart(s, b+len(quote)); end == 0 {
+			start, end = findAttribute(s, b+len(quote))
 		}
 	}
 	if end-start < 3 || strings.HasPrefix(s[start:end], Mask) || !c.isQuotedSecret(s[start:end], s[a:b]) {
@@ -31,8 +31,8 @@ func hasNameBefore(s string) bool {
 	return strings.HasSuffix(s, "name=") || strings.HasSuffix(s, " id=") || strings.HasSuffix(s, " key=")
 }
 
-// element finds the text of an element whose name ends at k.
-func element(s string, k int) (start, end int) {
+// findElement finds the text of an element whose name ends at k.
+func findElement(s string, k int) (start, end int) {
 	tag := s[k:min(len(s), k+maxTag)]
 	close := strings.IndexByte(tag, '>')
 	if close < 0 || strings.IndexByte(tag[:close], '<') >= 0 || close > 0 && strings.IndexByte(" \t\r\n\\", tag[0]) < 0 {
@@ -51,33 +51,33 @@ func element(s string, k int) (start, end int) {
 	return start, start + n
 }
 
-// attribute finds the value of the attribute value or content in the rest of a tag.
-func attribute(s string, k int) (start, end int) {
+// findAttribute finds the value of the attribute value or content in the rest of a tag.
+func findAttribute(s string, k int) (start, end int) {
 	tag, _, _ := strings.Cut(s[k:min(len(s), k+maxTag)], ">")
 	for _, name := range []string{" value=", " content="} {
 		if at := strings.Index(tag, name); at >= 0 {
-			start, end, _ = content(s, k+at+len(name), valueChar)
+			start, end, _ = findContent(s, k+at+len(name), valueChar)
 			return start, end
 		}
 	}
 	return 0, 0
 }
 
-// part finds the content of a part of a multipart body, after the name in its headers. A file
+// findPart finds the content of a part of a multipart body, after the name in its headers. A file
 // has none: it is searched like any text.
-func part(s string, k int) (start, end int) {
+func findPart(s string, k int) (start, end int) {
 	for limit := min(len(s), k+maxTag); k < limit; k++ {
 		if strings.HasPrefix(s[k:], "; filename") {
 			return 0, 0
 		}
-		n := lineEnd(s, k)
+		n := findLineEnd(s, k)
 		if n == 0 {
 			continue
 		}
-		if m := lineEnd(s, k+n); m > 0 { // the empty line after the headers
+		if m := findLineEnd(s, k+n); m > 0 { // the empty line after the headers
 			start = k + n + m
 			for end = start; end < min(len(s), start+maxValue); end++ {
-				if m := lineEnd(s, end); m > 0 && strings.HasPrefix(s[end+m:], "--") {
+				if m := findLineEnd(s, end); m > 0 && strings.HasPrefix(s[end+m:], "--") {
 					return start, end
 				}
 			}
@@ -88,12 +88,12 @@ func part(s string, k int) (start, end int) {
 	return 0, 0
 }
 
-// lineEnd returns the length of the line end at k, which may be escaped; 0 if there is none.
-func lineEnd(s string, k int) int {
+// findLineEnd returns the length of the line end at k, which may be escaped; 0 if there is none.
+func findLineEnd(s string, k int) int {
 	if k >= len(s) {
 		return 0
 	}
-	slashes := span(s[:min(len(s), k+8)], k, func(c byte) bool { return c == '\\' }) - k
+	slashes := scanSpan(s[:min(len(s), k+8)], k, func(c byte) bool { return c == '\\' }) - k
 	escape := s[k : k+slashes]
 	if slashes == 0 {
 		escape = ""

@@ -25,17 +25,17 @@ const (
 	inQuotes              // a short value with the quotes around it
 )
 
-// encodingsOf lists the ways to write a declared value of at least MinLength bytes,
+// listEncodings lists the ways to write a declared value of at least MinLength bytes,
 // except for the escapes that [hasEscapes] and [hasURL] find.
-func encodingsOf(v string) []encoding {
-	once := jsonInner(v)
+func listEncodings(v string) []encoding {
+	once := encodeJSONInner(v)
 	digits := hex.EncodeToString([]byte(v))
 	plain := []string{
-		v, once, jsonInner(once), url.QueryEscape(v), digits, strings.ToUpper(digits),
+		v, once, encodeJSONInner(once), url.QueryEscape(v), digits, strings.ToUpper(digits),
 		// After a stray backslash, these have another meaning.
-		htmlInner(v), strings.ReplaceAll(once, "/", `\/`),
+		encodeHTMLInner(v), strings.ReplaceAll(once, "/", `\/`),
 	}
-	if chance(v) { // headers and error messages change case
+	if isByChance(v) { // headers and error messages change case
 		plain = append(plain, strings.ToLower(v), strings.ToUpper(v))
 	}
 	var out []encoding
@@ -48,16 +48,16 @@ func encodingsOf(v string) []encoding {
 		add(s, asText)
 	}
 	for shift := range 3 {
-		add(base64Core(base64.RawStdEncoding, v, shift), inBase64)
-		add(base64Core(base64.RawURLEncoding, v, shift), inBase64)
+		add(encodeBase64Core(base64.RawStdEncoding, v, shift), inBase64)
+		add(encodeBase64Core(base64.RawURLEncoding, v, shift), inBase64)
 	}
 	return out
 }
 
-// base64Core returns the characters that always occur when v is encoded after shift
+// encodeBase64Core returns the characters that always occur when v is encoded after shift
 // (mod 3) other bytes and before any others. Characters at the edges are omitted,
 // because they share bits with adjacent bytes.
-func base64Core(enc *base64.Encoding, v string, shift int) string {
+func encodeBase64Core(enc *base64.Encoding, v string, shift int) string {
 	s := enc.EncodeToString(append(make([]byte, shift, shift+len(v)), v...))
 	head := []int{0, 2, 3}[shift]
 	tail := len(s)
@@ -67,16 +67,16 @@ func base64Core(enc *base64.Encoding, v string, shift int) string {
 	return s[head:max(tail, head)]
 }
 
-// jsonInner returns v as written inside a JSON string, with as few escapes as
+// encodeJSONInner returns v as written inside a JSON string, with as few escapes as
 // possible.
-func jsonInner(v string) string {
+func encodeJSONInner(v string) string {
 	s := string(jsonv.AppendString(nil, v))
 	return s[1 : len(s)-1]
 }
 
-// htmlInner is jsonInner as encoding/json writes it by default, with <, > and
+// encodeHTMLInner is encodeJSONInner as encoding/json writes it by default, with <, > and
 // & escaped.
-func htmlInner(v string) string {
+func encodeHTMLInner(v string) string {
 	b, err := json.Marshal(v)
 	if err != nil {
 		return v

@@ -7,40 +7,40 @@ import (
 	"strings"
 )
 
-// InEnviron returns the secrets among the entries of an environment (NAME=value).
+// FindInEnviron returns the secrets among the entries of an environment (NAME=value).
 // Hooks and steps get all entries and servers some, and any of them could print the
 // secrets.
-func InEnviron(env []string) []string {
+func FindInEnviron(env []string) []string {
 	var out []string
 	for _, kv := range env {
-		if name, v, ok := strings.Cut(kv, "="); ok && Inherited(name, v) && !onDisk(v) {
+		if name, v, ok := strings.Cut(kv, "="); ok && IsInherited(name, v) && !isOnDisk(v) {
 			out = append(out, v)
 		}
 	}
 	return out
 }
 
-// Inherited reports whether an undeclared entry of the environment is a secret: its
+// IsInherited reports whether an undeclared entry of the environment is a secret: its
 // name is that of a credential, and its value is not a common word. Programs that are
 // started here get such entries and may print them. A wrong decision masks ordinary
 // text in reports, so an ambiguous name ("key", "auth", "token_type") also requires a
 // value that looks random.
-func Inherited(name, value string) bool {
+func IsInherited(name, value string) bool {
 	v, c := strings.TrimSpace(value), find(name)
-	certain := c&sure != 0 || c&ifText != 0 && !result(v) // DB_PASS
+	certain := c&sure != 0 || c&ifText != 0 && !isResult(v) // DB_PASS
 	if !certain && c&perhaps == 0 || strings.EqualFold(name, "PWD") {
 		return false
 	}
-	if len(v) < MinLength || common[strings.ToLower(v)] || placeholder(v) || path(v) || plainURL(v) {
+	if len(v) < MinLength || common[strings.ToLower(v)] || isPlaceholder(v) || isPath(v) || isPlainURL(v) {
 		return false
 	}
-	return certain && c&about == 0 || learnable(v)
+	return certain && c&about == 0 || isLearnable(v)
 }
 
-// onDisk reports whether v is the path of a file, or of one that could be created
+// isOnDisk reports whether v is the path of a file, or of one that could be created
 // in an existing folder, as in SSH_AUTH_SOCK. It distinguishes paths from secrets
 // that begin with a slash.
-func onDisk(v string) bool {
+func isOnDisk(v string) bool {
 	v = strings.TrimSpace(v)
 	if !filepath.IsAbs(v) {
 		return false
@@ -56,24 +56,24 @@ func onDisk(v string) bool {
 	return err == nil && info.IsDir()
 }
 
-// path reports whether v begins like the name of a file. Only a caller that can check
+// isPath reports whether v begins like the name of a file. Only a caller that can check
 // whether the file exists can distinguish an absolute path from a value that begins
 // with a slash.
-func path(v string) bool {
+func isPath(v string) bool {
 	return strings.HasPrefix(v, "~/") || strings.HasPrefix(v, "./") || strings.HasPrefix(v, "../") ||
 		len(v) > 2 && v[0]|0x20-'a' < 26 && v[1] == ':' && (v[2] == '\\' || v[2] == '/')
 }
 
-// plainURL reports whether v is an address that grants no access: without userinfo,
+// isPlainURL reports whether v is an address that grants no access: without userinfo,
 // and without a part that looks random.
-func plainURL(v string) bool {
+func isPlainURL(v string) bool {
 	u, err := url.Parse(v)
 	if err != nil || u.Scheme == "" || u.Host == "" || u.User != nil {
 		return false
 	}
 	rest := u.Path + "?" + u.RawQuery + "#" + u.Fragment
 	for piece := range strings.FieldsFuncSeq(rest, func(r rune) bool { return strings.ContainsRune("/?&=.:#;,", r) }) {
-		if len(piece) >= 2*MinLength && chance(piece) {
+		if len(piece) >= 2*MinLength && isByChance(piece) {
 			return false
 		}
 	}
@@ -100,7 +100,7 @@ func Arguments(words []string) []string {
 		if !ok && i+1 < len(words) && !strings.HasPrefix(words[i+1], "-") {
 			v = words[i+1]
 		}
-		if v != "" && !placeholder(v) && (c != ifText || !result(v)) && (c != ifPIN || looksGenerated("pin", v)) {
+		if v != "" && !isPlaceholder(v) && (c != ifText || !isResult(v)) && (c != ifPIN || looksGenerated("pin", v)) {
 			out = append(out, v)
 		}
 	}

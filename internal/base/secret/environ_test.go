@@ -10,7 +10,7 @@ import (
 
 func TestInEnviron(t *testing.T) {
 	dir := t.TempDir()
-	got := secret.InEnviron([]string{
+	got := secret.FindInEnviron([]string{
 		"API_TOKEN=Zx9-canary-77q", "HOME=" + dir, "SSH_AUTH_SOCK=" + filepath.Join(dir, "gone", "agent.123x"),
 		"DB_PASSWORD=postgres", "SECRET_KEY=/JalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLE", "=C:=odd", "TOKEN",
 	})

@@ -11,34 +11,34 @@ type token struct {
 }
 
 func (t token) find(s string, i, j int) (start, end int) {
-	if t.bounded && !boundary(s, i) {
+	if t.bounded && !isBoundary(s, i) {
 		return 0, 0
 	}
-	end = span(s, j, t.chars)
+	end = scanSpan(s, j, t.chars)
 	n := end - j
 	switch {
 	case n < 4, n < t.min && !cut(s, end), t.max > 0 && n > t.max:
 		return 0, 0
-	case t.random && n >= t.min && !random(s[j:end]):
+	case t.random && n >= t.min && !isRandom(s[j:end]):
 		return 0, 0
 	}
 	return i, end
 }
 
-// slackToken finds xoxb-…, xoxp-… and similar tokens.
-func slackToken(s string, i, j int) (start, end int) {
+// findSlackToken finds xoxb-…, xoxp-… and similar tokens.
+func findSlackToken(s string, i, j int) (start, end int) {
 	if j+2 > len(s) || strings.IndexByte("abeoprs", s[j]) < 0 || s[j+1] != '-' { // also xoxe.xoxp-…, which begins later
 		return 0, 0
 	}
 	return token{chars: wordDash, min: 10}.find(s, i, j+2)
 }
 
-// webToken finds a signed or encrypted JSON Web Token: two or four dots.
-func webToken(s string, i, j int) (start, end int) {
-	end = span(s, j, wordDash)
+// findWebToken finds a signed or encrypted JSON Web Token: two or four dots.
+func findWebToken(s string, i, j int) (start, end int) {
+	end = scanSpan(s, j, wordDash)
 	parts := 1
 	for parts < 5 && end < len(s) && s[end] == '.' {
-		next := span(s, end+1, wordDash)
+		next := scanSpan(s, end+1, wordDash)
 		if next-end < 8 && next < len(s) && parts < 2 {
 			break
 		}
@@ -51,11 +51,11 @@ func webToken(s string, i, j int) (start, end int) {
 	return i, end
 }
 
-// bearer finds the token after the scheme. In prose ("bearer authentication is
+// findBearer finds the token after the scheme. In prose ("bearer authentication is
 // required") a word follows: a token has a digit, or is long.
-func bearer(s string, _, j int) (start, end int) {
-	j = span(s, j, blank)
-	end = span(s, j, tokenChar)
+func findBearer(s string, _, j int) (start, end int) {
+	j = scanSpan(s, j, blank)
+	end = scanSpan(s, j, tokenChar)
 	v := strings.TrimRight(s[j:end], ".")
 	if len(v) < MinLength || len(v) < 24 && !strings.ContainsAny(v, "0123456789") {
 		return 0, 0
@@ -63,26 +63,26 @@ func bearer(s string, _, j int) (start, end int) {
 	return j, j + len(v)
 }
 
-// basic finds base64 of "user:password" after the scheme.
-func basic(s string, _, j int) (start, end int) {
-	j = span(s, j, blank)
-	end = span(s, j, func(c byte) bool { return base64Char(c) || c == '=' })
+// findBasic finds base64 of "user:password" after the scheme.
+func findBasic(s string, _, j int) (start, end int) {
+	j = scanSpan(s, j, blank)
+	end = scanSpan(s, j, func(c byte) bool { return base64Char(c) || c == '=' })
 	if text, ok := decodeBase64(strings.TrimRight(s[j:end], "=")); !ok || !strings.Contains(text, ":") {
 		return 0, 0
 	}
 	return j, end
 }
 
-// authorization finds the credentials of a header line or member with that name, and
+// findAuthorization finds the credentials of a header line or member with that name, and
 // keeps the scheme.
-func authorization(s string, i, j int) (start, end int) {
-	start, end, _ = value(s, j, headerChar)
+func findAuthorization(s string, i, j int) (start, end int) {
+	start, end, _ = findValue(s, j, headerChar)
 	if end-start < MinLength {
 		return 0, 0
 	}
 	scheme, rest, ok := strings.Cut(s[start:end], " ")
 	switch {
-	case reference(rest) || reference(scheme):
+	case isReference(rest) || isReference(scheme):
 		return 0, 0
 	case ok && schemes[strings.ToLower(scheme)] && len(rest) >= 4 && rest != Mask:
 		return start + len(scheme) + 1, end
@@ -92,20 +92,20 @@ func authorization(s string, i, j int) (start, end int) {
 	return 0, 0
 }
 
-// cookie finds the pairs of a Cookie or Set-Cookie header; the first one begins
+// findCookie finds the pairs of a Cookie or Set-Cookie header; the first one begins
 // immediately.
-func cookie(s string, i, j int) (start, end int) {
-	start, end, quote := value(s, j, headerChar)
+func findCookie(s string, i, j int) (start, end int) {
+	start, end, quote := findValue(s, j, headerChar)
 	if end <= start {
 		return 0, 0
 	}
-	name := span(s[:end], start, cookieChar)
+	name := scanSpan(s[:end], start, cookieChar)
 	if name == start || name == end || s[name] != '=' {
 		return 0, 0
 	}
 	if quote == 0 && name+1 >= end-1 { // a="b c": the quotes belong to the cookie
-		if from, to, quote := value(s, name, headerChar); quote > 0 && to > from {
-			end = span(s, min(to+quote, len(s)), headerChar)
+		if from, to, quote := findValue(s, name, headerChar); quote > 0 && to > from {
+			end = scanSpan(s, min(to+quote, len(s)), headerChar)
 		}
 	}
 	return start, end
@@ -114,34 +114,34 @@ func cookie(s string, i, j int) (start, end int) {
 // schemes are the authentication schemes that are followed by credentials.
 var schemes = set("bearer basic digest token dpop negotiate apikey aws4-hmac-sha256")
 
-// userinfo finds the text before the @ of a URL's authority (RFC 3986 section 3.2.1).
+// findUserinfo finds the text before the @ of a URL's authority (RFC 3986 section 3.2.1).
 // It ignores a short name without a password: git@host.
-func userinfo(s string, _, j int) (start, end int) {
-	stop := j + span(s[j:min(len(s), j+512)], 0, authorityChar)
+func findUserinfo(s string, _, j int) (start, end int) {
+	stop := j + scanSpan(s[j:min(len(s), j+512)], 0, authorityChar)
 	at := strings.LastIndexByte(s[j:stop], '@')
 	if at <= 0 {
 		return 0, 0
 	}
 	info := s[j : j+at]
 	_, password, ok := strings.Cut(info, ":")
-	if !ok && len(info) < MinLength || reference(info) || reference(password) {
+	if !ok && len(info) < MinLength || isReference(info) || isReference(password) {
 		return 0, 0
 	}
 	return j, j + at
 }
 
-// query finds the value of a parameter with the name of a credential.
-func query(s string, _, j int) (start, end int) {
+// findQuery finds the value of a parameter with the name of a credential.
+func findQuery(s string, _, j int) (start, end int) {
 	if strings.HasPrefix(s[j:], "amp;") {
 		j += len("amp;")
 	}
-	k := span(s[:min(len(s), j+64)], j, nameChar)
+	k := scanSpan(s[:min(len(s), j+64)], j, nameChar)
 	if k == j || k >= len(s) || s[k] != '=' {
 		return 0, 0
 	}
-	end = span(s, k+1, queryChar)
+	end = scanSpan(s, k+1, queryChar)
 	name, v := s[j:k], s[k+1:end]
-	if v == "" || reference(v) {
+	if v == "" || isReference(v) {
 		return 0, 0
 	}
 	c := find(name)
@@ -154,12 +154,12 @@ func query(s string, _, j int) (start, end int) {
 	return 0, 0
 }
 
-// base64Text finds the base64 that begins at i.
-func base64Text(s string, i, j int) (start, end int) {
+// findBase64Text finds the base64 that begins at i.
+func findBase64Text(s string, i, j int) (start, end int) {
 	if i > 0 && base64Char(s[i-1]) {
 		return 0, 0
 	}
-	if end = span(s, j, base64Char); end-i < 16 {
+	if end = scanSpan(s, j, base64Char); end-i < 16 {
 		return 0, 0
 	}
 	return i, end

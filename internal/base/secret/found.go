@@ -43,7 +43,7 @@ func (f *Found) add(v string, named bool) {
 		return
 	}
 	switch {
-	case learnable(v):
+	case isLearnable(v):
 		f.Named = append(f.Named, v)
 	case len(v) >= 4 && len(v) < MinLength && strings.ContainsAny(v, "0123456789"):
 		f.Seen = append(f.Seen, v)
@@ -59,7 +59,7 @@ const maxSeen = 4 << 10
 // appendPieces adds the pieces of v that look random.
 func appendPieces(list []string, v, separators string) []string {
 	for piece := range strings.FieldsFuncSeq(v, func(r rune) bool { return strings.ContainsRune(separators, r) }) {
-		if len(piece) < len(v) && chance(piece) {
+		if len(piece) < len(v) && isByChance(piece) {
 			list = append(list, piece)
 		}
 	}

@@ -13,20 +13,20 @@ import (
 func (r *Redactor) LearnHeader(name, value string) {
 	switch strings.ToLower(name) {
 	case "authorization", "proxy-authorization":
-		r.authorization(value)
+		r.addAuthorization(value)
 	case "cookie":
 		for pair := range strings.SplitSeq(value, ";") {
-			r.cookie(pair)
+			r.addCookie(pair)
 		}
 	case "set-cookie":
 		pair, _, _ := strings.Cut(value, ";")
-		r.cookie(pair)
+		r.addCookie(pair)
 	default:
-		r.credential(name, value)
+		r.addCredential(name, value)
 	}
 }
 
-func (r *Redactor) authorization(value string) {
+func (r *Redactor) addAuthorization(value string) {
 	scheme, credentials, ok := strings.Cut(strings.TrimSpace(value), " ")
 	if !ok {
 		credentials = scheme
@@ -35,29 +35,29 @@ func (r *Redactor) authorization(value string) {
 	if strings.EqualFold(scheme, "basic") {
 		if b, err := base64.StdEncoding.DecodeString(credentials); err == nil {
 			_, password, _ := strings.Cut(string(b), ":")
-			r.credential("password", password)
+			r.addCredential("password", password)
 		}
 	}
 	if strings.Contains(credentials, "=") && strings.Contains(credentials, ",") { // parameters, as of Digest
 		r.Learn(appendPieces(nil, credentials, " =,\"")...)
 	}
-	r.credential("authorization", credentials)
+	r.addCredential("authorization", credentials)
 }
 
-func (r *Redactor) cookie(pair string) {
+func (r *Redactor) addCookie(pair string) {
 	name, value, _ := strings.Cut(strings.TrimSpace(pair), "=")
 	value = strings.Trim(value, `"`)
-	r.credential(name, value)
+	r.addCredential(name, value)
 	r.Learn(value)
 	if plain, err := url.PathUnescape(value); err == nil && plain != value {
-		r.credential(name, plain)
+		r.addCredential(name, plain)
 		r.Learn(plain)
 	}
 }
 
-// credential adds a value with the name of a credential; if the name has other
+// addCredential adds a value with the name of a credential; if the name has other
 // meanings, only one that looks random.
-func (r *Redactor) credential(name, v string) {
+func (r *Redactor) addCredential(name, v string) {
 	v = strings.TrimSpace(v)
 	switch {
 	case !Name(name) || descriptions[strings.ToLower(v)] || strings.Contains(v, Mask):

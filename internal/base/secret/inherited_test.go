@@ -53,7 +53,7 @@ func TestInherited(t *testing.T) {
 		{"AUTH_METHOD", "client-secret-post", false},
 		{"SECRET_HINT", "must have eight letters", false},
 	} {
-		if got := secret.Inherited(c.name, c.value); got != c.want {
+		if got := secret.IsInherited(c.name, c.value); got != c.want {
 			t.Errorf("%s=%s: secret %v, want %v", c.name, c.value, got, c.want)
 		}
 	}

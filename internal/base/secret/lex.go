@@ -42,8 +42,8 @@ func valueChar(c byte) bool     { return c > ' ' && strings.IndexByte("&,;\"'<>\
 func cookieChar(c byte) bool    { return c > ' ' && strings.IndexByte("=;,\"'\\`", c) < 0 }
 func headerChar(c byte) bool    { return c >= ' ' && strings.IndexByte("\"'\\`", c) < 0 }
 
-// span returns the end of the run of bytes of a class that starts at i.
-func span(s string, i int, class func(byte) bool) int {
+// scanSpan returns the end of the run of bytes of a class that starts at i.
+func scanSpan(s string, i int, class func(byte) bool) int {
 	for i < len(s) && class(s[i]) {
 		i++
 	}
@@ -51,7 +51,7 @@ func span(s string, i int, class func(byte) bool) int {
 }
 
 // consistsOf reports whether s consists of bytes of a class.
-func consistsOf(s string, class func(byte) bool) bool { return span(s, 0, class) == len(s) }
+func consistsOf(s string, class func(byte) bool) bool { return scanSpan(s, 0, class) == len(s) }
 
 // skip returns the end of the run of at most so many of some characters.
 func skip(s string, i int, chars string, most int) int {
@@ -70,9 +70,9 @@ func cut(s string, i int) bool {
 
 const ellipsis = "…"
 
-// boundary reports whether a word may begin at i: at the start, after a character that
+// isBoundary reports whether a word may begin at i: at the start, after a character that
 // belongs to no word, or after an escape sequence.
-func boundary(s string, i int) bool {
+func isBoundary(s string, i int) bool {
 	return i == 0 || !wordDash(s[i-1]) ||
 		i >= 2 && s[i-2] == '\\' && strings.IndexByte("nrtbf", s[i-1]) >= 0 ||
 		i >= 3 && s[i-3] == '%' && hexDigit(s[i-2]) && hexDigit(s[i-1]) ||
@@ -81,16 +81,16 @@ func boundary(s string, i int) bool {
 
 // quoteAt returns the quote at k with the backslashes before it, "" for none.
 func quoteAt(s string, k int) string {
-	end := span(s[:min(len(s), k+32)], k, backslash)
+	end := scanSpan(s[:min(len(s), k+32)], k, backslash)
 	if end < len(s) && (s[end] == '"' || s[end] == '\'') {
 		return s[k : end+1]
 	}
 	return ""
 }
 
-// closing returns where the content of a quote ends: at the next one of its kind that is
+// findClosing returns where the content of a quote ends: at the next one of its kind that is
 // not escaped itself.
-func closing(s string, i int, quote string) int {
+func findClosing(s string, i int, quote string) int {
 	slashes, n := 0, len(quote)-1
 	for ; i < len(s); i++ {
 		switch s[i] {
@@ -107,11 +107,11 @@ func closing(s string, i int, quote string) int {
 	return len(s)
 }
 
-// value finds the text after a name that ends at k: after quotes, a colon
+// findValue finds the text after a name that ends at k: after quotes, a colon
 // or an equals sign and blanks, within quotes or as long as the class holds.
 // quote is the length of the quote, 0 when there is none. All is 0 when there
 // is no value, or when it is masked already.
-func value(s string, k int, class func(byte) bool) (start, end, quote int) {
+func findValue(s string, k int, class func(byte) bool) (start, end, quote int) {
 	k = skip(s, k, `"'\`, 4)
 	k = skip(s, k, " ", 2)
 	if k >= len(s) || s[k] != ':' && s[k] != '=' {
@@ -121,32 +121,32 @@ func value(s string, k int, class func(byte) bool) (start, end, quote int) {
 	if strings.HasPrefix(s[k:], Mask) {
 		return 0, 0, 0
 	}
-	return content(s, skip(s, k, "[", 1), class)
+	return findContent(s, skip(s, k, "[", 1), class)
 }
 
-// argument finds the word after a flag that ends at k, in a command line or a
+// findArgument finds the word after a flag that ends at k, in a command line or a
 // list of words.
-func argument(s string, k int) (start, end int) {
+func findArgument(s string, k int) (start, end int) {
 	j := skip(s, k, `"'\`, 4)
 	next := skip(s, skip(s, j, ",", 1), " ", 4)
 	if next == j || strings.HasPrefix(s[next:], Mask) {
 		return 0, 0
 	}
-	start, end, _ = content(s, next, valueChar)
+	start, end, _ = findContent(s, next, valueChar)
 	return start, end
 }
 
-// content finds what is quoted at k, or the run of a class.
-func content(s string, k int, class func(byte) bool) (start, end, quote int) {
-	open := span(s, k, backslash)
+// findContent finds what is quoted at k, or the run of a class.
+func findContent(s string, k int, class func(byte) bool) (start, end, quote int) {
+	open := scanSpan(s, k, backslash)
 	if open < len(s) && open-k < 8 && strings.IndexByte("\"'`", s[open]) >= 0 {
 		start = open + 1
 		if strings.HasPrefix(s[start:], Mask) {
 			return 0, 0, 0
 		}
-		return start, closing(s[:min(len(s), start+maxValue)], start, s[k:start]), start - k
+		return start, findClosing(s[:min(len(s), start+maxValue)], start, s[k:start]), start - k
 	}
-	end = span(s, k, class)
+	end = scanSpan(s, k, class)
 	for end > k && s[end-1] == ' ' {
 		end--
 	}

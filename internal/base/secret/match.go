@@ -55,11 +55,11 @@ func (m *Matcher) Matches(masked, text string) bool {
 	if strings.HasPrefix(masked, "/") && strings.Trim(strings.ReplaceAll(masked, Mask, ""), "/") == "" {
 		place = 0
 	}
-	return m.after(place, masked, text)
+	return m.matchesAfter(place, masked, text)
 }
 
-// after is Matches for texts that follow the byte before.
-func (m *Matcher) after(before byte, masked, text string) bool {
+// matchesAfter is Matches for texts that follow the byte before.
+func (m *Matcher) matchesAfter(before byte, masked, text string) bool {
 	head, rest, masks := strings.Cut(masked, Mask)
 	if !masks {
 		return masked == text
@@ -87,7 +87,7 @@ func (m *Matcher) after(before byte, masked, text string) bool {
 			return false
 		}
 		had := m.unknown
-		if m.accepts(text[:end], whole) && m.after(before, rest, text[end:]) {
+		if m.accepts(text[:end], whole) && m.matchesAfter(before, rest, text[end:]) {
 			return true
 		}
 		m.unknown = had
@@ -100,7 +100,7 @@ func (m *Matcher) accepts(v string, whole bool) bool {
 	if m.known.Whole(v, nil) == Mask {
 		return true
 	}
-	if !whole || !learnable(v) || strings.ContainsAny(v, "/\"\\&,") || m.unknown != "" && m.unknown != v {
+	if !whole || !isLearnable(v) || strings.ContainsAny(v, "/\"\\&,") || m.unknown != "" && m.unknown != v {
 		return false
 	}
 	m.unknown = v

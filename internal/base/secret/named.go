@@ -30,7 +30,7 @@ func findNamed(s string, i, j int) place {
 	if a > 0 && s[a-1] == '\\' && a < i && strings.IndexByte("nrtbf", s[a]) >= 0 {
 		a++ // the letter of an escaped line end
 	}
-	b := span(s[:min(len(s), j+maxName)], j, wordDash)
+	b := scanSpan(s[:min(len(s), j+maxName)], j, wordDash)
 	c := find(s[a:b]) & anyValue
 	if c == 0 {
 		return place{}
@@ -38,7 +38,7 @@ func findNamed(s string, i, j int) place {
 	p := place{named: true}
 	if b < len(s) && i-a < maxName && b-j < maxName && strings.IndexByte("\"'\\`:= ,", s[b]) >= 0 {
 		if c == ifValue {
-			if p := member(s, a, b); !p.empty() {
+			if p := findMember(s, a, b); !p.empty() {
 				return p
 			}
 		}
@@ -47,17 +47,17 @@ func findNamed(s string, i, j int) place {
 			return p
 		}
 	}
-	p.start, p.end = field(s, a, b, c)
+	p.start, p.end = findField(s, a, b, c)
 	return p
 }
 
 // findAssigned finds the value after the name s[a:b] and a sign, or after a flag.
 func findAssigned(s string, a, b int, c certainty) (start, end int) {
 	name := s[a:b]
-	start, end, quote := value(s, b, valueChar)
+	start, end, quote := findValue(s, b, valueChar)
 	isArgument := end == 0 && strings.HasPrefix(name, "--")
 	if isArgument {
-		start, end = argument(s, b)
+		start, end = findArgument(s, b)
 	}
 	if end-start < 3 {
 		return 0, 0
@@ -65,13 +65,13 @@ func findAssigned(s string, a, b int, c certainty) (start, end int) {
 	ok, v := false, s[start:end]
 	switch {
 	case c == ifPIN && !looksGenerated("pin", v):
-	case c == ifText && (result(v) || strings.Contains(s[b:start], "[")): // "pass": ["TestA"] is a list of tests
+	case c == ifText && (isResult(v) || strings.Contains(s[b:start], "[")): // "pass": ["TestA"] is a list of tests
 	case isArgument:
-		ok = v[0] != '-' && !placeholder(v)
+		ok = v[0] != '-' && !isPlaceholder(v)
 	case quote > 0:
 		ok = c.isQuotedSecret(v, name)
 	default:
-		ok = c.bare(v, name, s[b])
+		ok = c.isBareSecret(v, name, s[b])
 	}
 	if !ok {
 		return 0, 0
@@ -79,49 +79,49 @@ func findAssigned(s string, a, b int, c certainty) (start, end int) {
 	return start, end
 }
 
-// member finds the value of the member with the name s[a:b].
-func member(s string, a, b int) place {
+// findMember finds the value of the member with the name s[a:b].
+func findMember(s string, a, b int) place {
 	quote := quoteAt(s, b)
 	if quote == "" || !strings.HasSuffix(s[:a], quote) {
 		return place{}
 	}
 	name := s[a:b]
-	k := span(s, b+len(quote), whiteSpace)
+	k := scanSpan(s, b+len(quote), whiteSpace)
 	if k < len(s) && s[k] == ',' {
 		key := strings.TrimRight(s[max(0, a-len(quote)-maxName):a-len(quote)], ": ")
 		if strings.HasSuffix(key, quote+"name"+quote) || strings.HasSuffix(key, quote+"key"+quote) {
-			k = span(s, k+1, whiteSpace) // {"name":"password","value":…}
+			k = scanSpan(s, k+1, whiteSpace) // {"name":"password","value":…}
 			if value := quote + "value" + quote; strings.HasPrefix(s[k:], value) {
-				k = span(s, k+len(value), whiteSpace)
+				k = scanSpan(s, k+len(value), whiteSpace)
 			}
 		}
 	}
 	if k >= len(s) || s[k] != ':' {
 		return place{}
 	}
-	k = span(s, k+1, whiteSpace)
+	k = scanSpan(s, k+1, whiteSpace)
 	switch {
 	case k >= len(s):
 	case s[k] == '{' || s[k] == '[':
 		return place{start: k, end: k + 1, quote: quote, nested: true}
 	case strings.HasPrefix(s[k:], quote):
-		return leaf(s, k+len(quote), quote, name)
+		return findLeaf(s, k+len(quote), quote, name)
 	case s[k] == '-' || digit(s[k]):
-		if end := span(s, k, numberChar); end-k > 2 && !strings.HasSuffix(name, "s") { // "secrets": 120 is a count
+		if end := scanSpan(s, k, numberChar); end-k > 2 && !strings.HasSuffix(name, "s") { // "secrets": 120 is a count
 			return place{start: k, end: end, named: true, quote: quote}
 		}
 	}
 	return place{}
 }
 
-// leaf finds the text that begins at start, unless it describes a value.
-func leaf(s string, start int, quote, name string) place {
-	end := closing(s[:min(len(s), start+maxValue)], start, quote)
+// findLeaf finds the text that begins at start, unless it describes a value.
+func findLeaf(s string, start int, quote, name string) place {
+	end := findClosing(s[:min(len(s), start+maxValue)], start, quote)
 	v := s[start:end]
-	if len(v) < 3 || strings.HasPrefix(v, Mask) || placeholder(v) {
+	if len(v) < 3 || strings.HasPrefix(v, Mask) || isPlaceholder(v) {
 		return place{}
 	}
-	if strings.EqualFold(v, name) || prose(v) && describing(v) {
+	if strings.EqualFold(v, name) || isProse(v) && isDescribing(v) {
 		return place{}
 	}
 	return place{start: start, end: end, named: true}
@@ -146,18 +146,18 @@ func leaves(s string, k int, quote string) (out []place, end int) {
 			}
 		case strings.HasPrefix(s[i:], quote):
 			start := i + len(quote)
-			end := closing(s, start, quote)
+			end := findClosing(s, start, quote)
 			i = min(end+len(quote), len(s))
-			if next := span(s, i, whiteSpace); next < len(s) && s[next] == ':' {
+			if next := scanSpan(s, i, whiteSpace); next < len(s) && s[next] == ':' {
 				name, i = s[start:end], next+1
-				if schemaMember(name, s[span(s, i, whiteSpace):], quote) {
+				if isSchemaMember(name, s[scanSpan(s, i, whiteSpace):], quote) {
 					return nil, k + 1
 				}
-			} else if p := leaf(s, start, quote, name); !p.empty() && !property(name) {
+			} else if p := findLeaf(s, start, quote, name); !p.empty() && !property(name) {
 				out = append(out, p)
 			}
 		case c == '-' || digit(c):
-			end := span(s, i, numberChar)
+			end := scanSpan(s, i, numberChar)
 			if end-i > 2 && !property(name) {
 				out = append(out, place{start: i, end: end, named: true, quote: quote})
 			}
@@ -169,8 +169,8 @@ func leaves(s string, k int, quote string) (out []place, end int) {
 	return out, len(s)
 }
 
-// schemaMember reports whether a member is one of a JSON Schema.
-func schemaMember(name, value, quote string) bool {
+// isSchemaMember reports whether a member is one of a JSON Schema.
+func isSchemaMember(name, value, quote string) bool {
 	switch name {
 	case "$ref", "anyOf", "oneOf", "allOf", "enum", "const", "properties":
 		return true

@@ -44,7 +44,7 @@ const (
 )
 
 // words is the table of all words and whole names.
-var words = table(map[certainty]string{
+var words = buildTable(map[certainty]string{
 	sure | ifValue:         "secret secrets password passwords passwd passphrase pwd credential credentials apikey accesskey secretkey privatekey",
 	sure | ifLong:          "authtoken accesstoken refreshtoken",
 	sure | ifRandom:        "token jwt",
@@ -76,8 +76,8 @@ var words = table(map[certainty]string{
 		version env field help description valid invalid error present provided strength`,
 })
 
-// table splits the lists of words; a word may be in several.
-func table(lists map[certainty]string) map[string]certainty {
+// buildTable splits the lists of words; a word may be in several.
+func buildTable(lists map[certainty]string) map[string]certainty {
 	all := map[string]certainty{}
 	for c, list := range lists {
 		for word := range strings.FieldsSeq(list) {
@@ -153,11 +153,11 @@ func Describes(name string) bool { return find(name)&isDescription != 0 }
 // HoldsText is Holds for the last key of a path with a text, such as
 // http.headers["set-cookie"]; the text makes a credential of structured.pass too.
 func HoldsText(path, v string) bool {
-	name := lastKey(path)
+	name := getLastKey(path)
 	return Holds(name) || find(name)&ifText != 0 && ifText.isQuotedSecret(v, "")
 }
 
-func lastKey(path string) string {
+func getLastKey(path string) string {
 	path = strings.TrimRight(path, "]'\"")
 	return path[strings.LastIndexAny(path, ".['\"")+1:]
 }

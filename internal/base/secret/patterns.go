@@ -22,7 +22,7 @@ type start struct {
 	prefix string
 }
 
-func (p start) at(s string, i int) bool {
+func (p start) matchesAt(s string, i int) bool {
 	if len(s)-i < len(p.prefix) {
 		return false
 	}
@@ -34,8 +34,8 @@ func (p start) at(s string, i int) bool {
 // formats that their issuers document for secret scanning.
 var patterns = []pattern{
 	// Private keys in PEM (RFC 7468), with real or escaped line ends.
-	{prefixes: []string{"BEGIN "}, find: privateKey},
-	{prefixes: []string{"END "}, find: privateKeyEnd},
+	{prefixes: []string{"BEGIN "}, find: findPrivateKey},
+	{prefixes: []string{"END "}, find: findPrivateKeyEnd},
 	// Amazon: access key ids; the secret half is found by its name below.
 	{prefixes: []string{"AKIA", "ASIA"}, find: token{chars: upperDigit, min: 16, max: 16, bounded: true}.find},
 	// Google: API keys; OAuth client secrets and access tokens.
@@ -50,7 +50,7 @@ var patterns = []pattern{
 		find:     token{chars: wordDash, min: 20}.find,
 	},
 	// Slack: tokens and incoming webhooks.
-	{prefixes: []string{"xox"}, find: slackToken},
+	{prefixes: []string{"xox"}, find: findSlackToken},
 	{prefixes: []string{"xapp-"}, find: token{chars: wordDash, min: 16}.find},
 	{prefixes: []string{"hooks.slack.com/"}, find: token{chars: urlPath, min: 20}.find},
 	// OpenAI, Anthropic and others that use "sk-"; Stripe; npm and Hugging Face;
@@ -61,17 +61,17 @@ var patterns = []pattern{
 	{prefixes: []string{"npm_", "hf_"}, find: token{chars: alnum, min: 30, bounded: true}.find},
 	{prefixes: []string{"pypi-AgEI"}, find: token{chars: wordDash, min: 40}.find},
 	// JSON Web Tokens (RFC 7519): the start of an object in base64url.
-	{prefixes: []string{"eyJ"}, find: webToken},
+	{prefixes: []string{"eyJ"}, find: findWebToken},
 	// HTTP authorization (RFC 9110 section 11.6.2, RFC 6750, RFC 7617).
-	{prefixes: []string{"bearer ", "bearer%20"}, fold: true, find: bearer},
-	{prefixes: []string{"basic "}, fold: true, find: basic},
-	{prefixes: []string{"authorization"}, fold: true, named: true, find: authorization},
-	{prefixes: []string{"cookie"}, fold: true, named: true, find: cookie},
+	{prefixes: []string{"bearer ", "bearer%20"}, fold: true, find: findBearer},
+	{prefixes: []string{"basic "}, fold: true, find: findBasic},
+	{prefixes: []string{"authorization"}, fold: true, named: true, find: findAuthorization},
+	{prefixes: []string{"cookie"}, fold: true, named: true, find: findCookie},
 	// URLs: userinfo, and credentials in the query or the fragment.
-	{prefixes: []string{"://"}, find: userinfo},
-	{prefixes: []string{"?", "&", "#"}, find: query},
+	{prefixes: []string{"://"}, find: findUserinfo},
+	{prefixes: []string{"?", "&", "#"}, find: findQuery},
 	// JSON and XML in base64, by their first bytes: {" {LF {CR {TAB {SP [{ [" [LF <?
-	{prefixes: []string{"eyJ", "ewo", "ew0", "ewk", "eyA", "W3s", "WyJ", "Wwo", "PD9"}, coded: true, find: base64Text},
+	{prefixes: []string{"eyJ", "ewo", "ew0", "ewk", "eyA", "W3s", "WyJ", "Wwo", "PD9"}, coded: true, find: findBase64Text},
 	// Members, variables and flags with names of credentials. The prefix is the part
 	// of the name that is rare in prose.
 	{fold: true, named: true, prefixes: []string{

@@ -2,11 +2,11 @@ package secret
 
 import "strings"
 
-// privateKey finds a PEM block (RFC 7468) by its "BEGIN ". If the end is missing
+// findPrivateKey finds a PEM block (RFC 7468) by its "BEGIN ". If the end is missing
 // because the text was truncated, the block contains everything that looks like the
 // key.
-func privateKey(s string, i, j int) (start, end int) {
-	if j = keyLabel(s, i, j); j == 0 {
+func findPrivateKey(s string, i, j int) (start, end int) {
+	if j = scanKeyLabel(s, i, j); j == 0 {
 		return 0, 0
 	}
 	start = dashesBefore(s, i)
@@ -14,9 +14,9 @@ func privateKey(s string, i, j int) (start, end int) {
 		footer  = "-----END "
 		longest = 16 << 10 // of a key; after that, single lines that look like a key are masked
 	)
-	after := keyTextAfter(s, j)
+	after := scanKeyTextAfter(s, j)
 	k := strings.Index(s[j:min(len(s), j+longest)], footer)
-	if after == j && (k < 0 || !onlyKey(s[j:j+k])) {
+	if after == j && (k < 0 || !isOnlyKey(s[j:j+k])) {
 		return start, j // only mentioned
 	}
 	if k < 0 {
@@ -29,21 +29,21 @@ func privateKey(s string, i, j int) (start, end int) {
 	return start, end + k + len("-----")
 }
 
-// privateKeyEnd finds a PEM block by its "END " if its beginning was truncated.
-func privateKeyEnd(s string, i, j int) (start, end int) {
-	if j = keyLabel(s, i, j); j == 0 {
+// findPrivateKeyEnd finds a PEM block by its "END " if its beginning was truncated.
+func findPrivateKeyEnd(s string, i, j int) (start, end int) {
+	if j = scanKeyLabel(s, i, j); j == 0 {
 		return 0, 0
 	}
 	dashes := dashesBefore(s, i)
-	if start = keyTextBefore(s, dashes); start == dashes {
+	if start = scanKeyTextBefore(s, dashes); start == dashes {
 		return 0, 0
 	}
 	return start, j
 }
 
-// keyLabel returns the end of a line that begins or ends a private key, or 0 for
+// scanKeyLabel returns the end of a line that begins or ends a private key, or 0 for
 // other text. Its label begins at j.
-func keyLabel(s string, i, j int) int {
+func scanKeyLabel(s string, i, j int) int {
 	label, _, ok := strings.Cut(s[j:min(len(s), j+64)], "-----")
 	if !ok || !strings.HasSuffix(s[:i], "-----") || !strings.Contains(label, "PRIVATE KEY") {
 		return 0
@@ -51,9 +51,9 @@ func keyLabel(s string, i, j int) int {
 	return j + len(label) + len("-----")
 }
 
-// onlyKey reports whether the text between the two lines of a PEM block is a key of
+// isOnlyKey reports whether the text between the two lines of a PEM block is a key of
 // any length, not a sentence.
-func onlyKey(s string) bool {
+func isOnlyKey(s string) bool {
 	if s == "" || !strings.ContainsRune("\r\n\\", rune(s[0])) {
 		return false // a block has lines
 	}
@@ -77,10 +77,10 @@ const (
 // PEM after its first line.
 type KeyLines struct{ open bool }
 
-// Hides reports whether the next line belongs to a key that began in an earlier line.
-func (k *KeyLines) Hides(line string) bool {
+// HidesLine reports whether the next line belongs to a key that began in an earlier line.
+func (k *KeyLines) HidesLine(line string) bool {
 	text := strings.TrimSpace(line)
-	n := span(text, 0, keyChar)
+	n := scanSpan(text, 0, keyChar)
 	_, label, ends := strings.Cut(line, "-----END ")
 	ends = ends && strings.Contains(label[:min(len(label), 64)], "PRIVATE KEY")
 	hides := k.open && (ends || n > 0 && n == len(text) || n >= keyLine)
@@ -95,8 +95,8 @@ func (k *KeyLines) Hides(line string) bool {
 	return hides
 }
 
-// keyTextAfter returns the end of the text after i that looks like lines of a key.
-func keyTextAfter(s string, i int) int {
+// scanKeyTextAfter returns the end of the text after i that looks like lines of a key.
+func scanKeyTextAfter(s string, i int) int {
 	end, last, stop := i, false, len(strings.TrimRight(s, "\r\n"))
 	for {
 		j := i
@@ -106,7 +106,7 @@ func keyTextAfter(s string, i int) int {
 				return end
 			}
 		}
-		k := span(s, j, keyChar)
+		k := scanSpan(s, j, keyChar)
 		n := k - j
 		switch {
 		case n == 0:
@@ -128,9 +128,9 @@ func keyTextAfter(s string, i int) int {
 // headers are the words of the encryption headers of a key.
 var headers = set("Proc Type 4 ENCRYPTED DEK Info AES 128 192 256 CBC DES EDE3")
 
-// keyTextBefore returns the start of the text before end that looks like lines of a
+// scanKeyTextBefore returns the start of the text before end that looks like lines of a
 // key, or end if there is none.
-func keyTextBefore(s string, end int) int {
+func scanKeyTextBefore(s string, end int) int {
 	start, i, full := end, end, false
 	for {
 		j := i

@@ -13,17 +13,17 @@ func NewProgram() *Program { return &Program{known: NewRedactor()} }
 // Secrets returns the values found so far.
 func (p *Program) Secrets() []string { return p.found }
 
-// Variable adds a variable of the program's environment: a credential by its name, or by its form.
-func (p *Program) Variable(name, value string) {
+// AddVariable adds a variable of the program's environment: a credential by its name, or by its form.
+func (p *Program) AddVariable(name, value string) {
 	if len(value) >= MinLength && Name(name) {
 		p.found = append(p.found, value)
 	}
 	p.Text(name + "=" + value)
 }
 
-// Words adds the words of a command line: values of flags and of variables that are named like
+// AddWords adds the words of a command line: values of flags and of variables that are named like
 // credentials, and what has the form of one.
-func (p *Program) Words(words []string) {
+func (p *Program) AddWords(words []string) {
 	for _, v := range Arguments(words) {
 		if len(v) >= MinLength {
 			p.found = append(p.found, v)

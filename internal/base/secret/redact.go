@@ -53,7 +53,7 @@ func (r *Redactor) Add(values ...string) {
 }
 
 func (r *Redactor) add(v string) {
-	for _, v := range parts(v) {
+	for _, v := range splitParts(v) {
 		if !r.declared[v] {
 			r.declared[v] = true
 			r.search.declare(v)
@@ -65,7 +65,7 @@ func (r *Redactor) add(v string) {
 // would be masked in ordinary text. It stops after a few thousand.
 func (r *Redactor) Learn(values ...string) {
 	for _, v := range values {
-		if learnable(v) {
+		if isLearnable(v) {
 			r.learn(v)
 		}
 	}
@@ -80,8 +80,8 @@ func (r *Redactor) learn(v string) {
 	}
 }
 
-// parts returns the texts to search for: a declared value and its long lines.
-func parts(v string) []string {
+// splitParts returns the texts to search for: a declared value and its long lines.
+func splitParts(v string) []string {
 	trimmed := strings.TrimSpace(v)
 	if trimmed == "" || trimmed == Mask {
 		return nil
@@ -126,14 +126,14 @@ func (r *Redactor) mask(s string, f *Found, cut ends) string {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	if cut.before {
-		if _, end := r.search.rest(s, 0); end > 0 {
+		if _, end := r.search.findRest(s, 0); end > 0 {
 			s = Mask + s[end:]
 		}
 	}
 	if len(s) < MinLength+2 && r.search.short[strings.TrimSpace(s)] {
 		return Mask
 	}
-	places := r.search.places(s, cut.after)
+	places := r.search.findPlaces(s, cut.after)
 	if len(places) == 0 {
 		return s
 	}
@@ -179,7 +179,7 @@ func (r *Redactor) Lines(lines []string) []string {
 		body := bodies[i]
 		clean := r.String(line)
 		mark := line[:len(line)-len(body)]
-		if key.Hides(body) {
+		if key.HidesLine(body) {
 			clean = mark + Mask
 		} else if clean == line && len(together) == len(lines) {
 			clean = mark + together[i]

@@ -12,13 +12,13 @@ const (
 	maxDecodings = 16
 )
 
-// places returns the places of secrets in s, in their order. open says that s was
+// findPlaces returns the places of secrets in s, in their order. open says that s was
 // truncated at its end.
-func (t *searcher) places(s string, open bool) []place {
+func (t *searcher) findPlaces(s string, open bool) []place {
 	places := t.scan(s, open)
 	n, left := len(places), maxDecodings
-	if places = t.deeper(places, s, open, nil, &left); len(places) > n {
-		inOrder(places)
+	if places = t.findDeeper(places, s, open, nil, &left); len(places) > n {
+		sortPlaces(places)
 	}
 	return places
 }
@@ -26,7 +26,7 @@ func (t *searcher) places(s string, open bool) []place {
 // scan returns the places of secrets in s without decoding its escapes.
 func (t *searcher) scan(s string, open bool) (places []place) {
 	done, inside := 0, 0 // inside is the end of an object or list under the name of a credential, where names were judged
-	for i := t.candidate(s, 0); i >= 0; i = t.candidate(s, i) {
+	for i := t.findCandidate(s, 0); i >= 0; i = t.findCandidate(s, i) {
 		p := t.match(s, i, open)
 		if p.end <= max(p.start, done) || (p.nested || p.named) && p.start < inside {
 			i++
@@ -37,7 +37,7 @@ func (t *searcher) scan(s string, open bool) (places []place) {
 		case p.nested: // a declared secret and a token are found in it, too
 			found, inside = leaves(s, p.start, p.quote)
 		case p.coded:
-			if found = t.inBase64(s[p.start:p.end], p.start); len(found) == 0 {
+			if found = t.findInBase64(s[p.start:p.end], p.start); len(found) == 0 {
 				end = i + 1
 			}
 		default:
@@ -55,18 +55,18 @@ func (t *searcher) scan(s string, open bool) (places []place) {
 		}
 	}
 	if inside > 0 {
-		inOrder(places)
+		sortPlaces(places)
 	}
 	return places
 }
 
-func inOrder(places []place) {
+func sortPlaces(places []place) {
 	slices.SortStableFunc(places, func(a, b place) int { return cmp.Compare(a.start, b.start) })
 }
 
-// inBase64 finds the secrets in the text that s, which is at a position of a longer one,
+// findInBase64 finds the secrets in the text that s, which is at a position of a longer one,
 // encodes. Each place includes the whole groups of four characters.
-func (t *searcher) inBase64(s string, at int) []place {
+func (t *searcher) findInBase64(s string, at int) []place {
 	if len(s)%4 == 1 { // truncated
 		s = s[:len(s)-1]
 	}
@@ -74,7 +74,7 @@ func (t *searcher) inBase64(s string, at int) []place {
 	if !ok {
 		return nil
 	}
-	places := t.places(plain, true)
+	places := t.findPlaces(plain, true)
 	for i := range places {
 		p := &places[i]
 		p.start, p.end, p.quote, p.coded = at+p.start/3*4, at+min((p.end+2)/3*4, len(s)), "", true
@@ -82,10 +82,10 @@ func (t *searcher) inBase64(s string, at int) []place {
 	return places
 }
 
-// deeper adds the secrets in s with its escapes decoded. back maps a position in s to
+// findDeeper adds the secrets in s with its escapes decoded. back maps a position in s to
 // the original text, the last decoding first; left is the number of further decodings
 // that are allowed.
-func (t *searcher) deeper(places []place, s string, open bool, back []*decoding, left *int) []place {
+func (t *searcher) findDeeper(places []place, s string, open bool, back []*decoding, left *int) []place {
 	if len(back) >= maxDepth {
 		return places
 	}
@@ -100,11 +100,11 @@ func (t *searcher) deeper(places []place, s string, open bool, back []*decoding,
 				continue // a number, which is found with its escaped quotes too
 			}
 			for _, w := range path {
-				p.start, p.end = w.back(p.start, p.end)
+				p.start, p.end = w.mapBack(p.start, p.end)
 			}
 			places = append(places, p)
 		}
-		places = t.deeper(places, v.text, open, path, left)
+		places = t.findDeeper(places, v.text, open, path, left)
 	}
 	if t.mixed && strings.Contains(s, `\`) || hasEscapes(s) { // no encoding covers a mixed value
 		d := decodeEscapes(s, false)
@@ -114,7 +114,7 @@ func (t *searcher) deeper(places []place, s string, open bool, back []*decoding,
 		look(d)
 	}
 	if hasURL(s) {
-		look(decode(s, "%&", urlEscape))
+		look(decode(s, "%&", decodeURLEscape))
 	}
 	return places
 }

@@ -32,8 +32,8 @@ func newSearcher(patterns []pattern) *searcher {
 	t := &searcher{short: map[string]bool{}, heads: map[uint32]*head{}}
 	for i := range patterns {
 		for _, prefix := range patterns[i].prefixes {
-			for _, s := range spellings(prefix[:min(len(prefix), 3)], patterns[i].fold) {
-				h := t.head(s)
+			for _, s := range listSpellings(prefix[:min(len(prefix), 3)], patterns[i].fold) {
+				h := t.findHead(s)
 				h.patterns = append(h.patterns, start{&patterns[i], prefix})
 			}
 		}
@@ -46,30 +46,30 @@ func (t *searcher) declare(v string) {
 	if len(v) >= MinLength {
 		t.values = append(t.values, v)
 		t.mixed = t.mixed || strings.Contains(v, `\`) || strings.Contains(v, `"`) && strings.ContainsFunc(v, unicode.IsControl)
-		t.head(ellipsis)
-		for _, e := range encodingsOf(v) {
+		t.findHead(ellipsis)
+		for _, e := range listEncodings(v) {
 			t.enter(e)
 		}
 		return
 	}
 	t.short[v] = true
 	if len(v) >= 3 {
-		inner := jsonInner(v)
+		inner := encodeJSONInner(v)
 		t.enter(encoding{`"` + inner + `"`, inQuotes})
 		t.enter(encoding{`\"` + inner + `\"`, inQuotes})
 	}
 }
 
 func (t *searcher) enter(e encoding) {
-	h := t.head(e.text)
+	h := t.findHead(e.text)
 	i, _ := slices.BinarySearchFunc(h.encodings, e, func(x, y encoding) int {
 		return cmp.Compare(len(y.text), len(x.text)+1)
 	})
 	h.encodings = slices.Insert(h.encodings, i, e)
 }
 
-// spellings lists the ways to write s in upper and lower case.
-func spellings(s string, fold bool) []string {
+// listSpellings lists the ways to write s in upper and lower case.
+func listSpellings(s string, fold bool) []string {
 	if !fold {
 		return []string{s}
 	}
@@ -93,9 +93,9 @@ func key(s string) uint32 { return uint32(s[0])<<16 | uint32(s[1])<<8 | uint32(s
 // hash maps the low three bytes of k to a bit of the filter.
 func hash(k uint32) uint32 { return k << 8 * 0x9e3779b1 >> 17 }
 
-// head returns the secrets that begin with the first three bytes of s, or with its
+// findHead returns the secrets that begin with the first three bytes of s, or with its
 // only byte, and makes such places candidates.
-func (t *searcher) head(s string) *head {
+func (t *searcher) findHead(s string) *head {
 	const anyPair = 1 << 15
 	k := uint32(s[0]) << 16
 	h := t.heads[k]
@@ -120,8 +120,8 @@ func (t *searcher) head(s string) *head {
 	return t.heads[k]
 }
 
-// candidate returns the next position at or after i where a secret may begin, or -1.
-func (t *searcher) candidate(s string, i int) int {
+// findCandidate returns the next position at or after i where a secret may begin, or -1.
+func (t *searcher) findCandidate(s string, i int) int {
 	if i+2 >= len(s) {
 		return -1
 	}
@@ -153,12 +153,12 @@ func (t *searcher) match(s string, i int, open bool) place {
 		return place{start: start, end: end, declared: true}
 	}
 	if len(t.values) > 0 && strings.HasPrefix(s[i:], ellipsis) {
-		if start, end := t.rest(s, i+len(ellipsis)); end > start {
+		if start, end := t.findRest(s, i+len(ellipsis)); end > start {
 			return place{start: start, end: end, declared: true}
 		}
 	}
 	for _, pat := range h.patterns {
-		if !pat.at(s, i) {
+		if !pat.matchesAt(s, i) {
 			continue
 		}
 		j := i + len(pat.prefix)
@@ -173,9 +173,9 @@ func (t *searcher) match(s string, i int, open bool) place {
 	return place{}
 }
 
-// rest finds a part of a declared value at i, before which the text was truncated: up
+// findRest finds a part of a declared value at i, before which the text was truncated: up
 // to the value's end, or to the next truncation.
-func (t *searcher) rest(s string, i int) (start, end int) {
+func (t *searcher) findRest(s string, i int) (start, end int) {
 	const least = MinLength - 2
 	if len(s)-i < least {
 		return i, 0
@@ -187,7 +187,7 @@ func (t *searcher) rest(s string, i int) (start, end int) {
 				break
 			}
 			from += k
-			n := commonPrefix(s[i:], v[from:])
+			n := findCommonPrefix(s[i:], v[from:])
 			if (from+n == len(v) || cut(s, i+n)) && i+n > end {
 				end = i + n
 			}
@@ -198,7 +198,7 @@ func (t *searcher) rest(s string, i int) (start, end int) {
 
 func matchEncodings(s string, i int, list []encoding, open bool) (start, end int) {
 	for _, e := range list {
-		n := commonPrefix(s[i:], e.text)
+		n := findCommonPrefix(s[i:], e.text)
 		switch {
 		case n == len(e.text) && e.kind == inQuotes:
 			q := len(e.text) - len(strings.TrimRight(e.text, `\"`))
@@ -217,14 +217,14 @@ func matchEncodings(s string, i int, list []encoding, open bool) (start, end int
 			return start, end
 		case n == len(e.text):
 			return i, i + n
-		case n >= MinLength-2 && e.kind != inQuotes && cut(s, i+n) && (open || i+n < len(s)) && !leadingWord(e.text, n):
+		case n >= MinLength-2 && e.kind != inQuotes && cut(s, i+n) && (open || i+n < len(s)) && !hasLeadingWord(e.text, n):
 			return i, i + n
 		}
 	}
 	return 0, 0
 }
 
-func commonPrefix(a, b string) int {
+func findCommonPrefix(a, b string) int {
 	n := min(len(a), len(b))
 	for i := range n {
 		if a[i] != b[i] {

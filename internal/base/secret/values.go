@@ -9,27 +9,27 @@ import (
 
 // isQuotedSecret judges a value in quotes.
 func (c certainty) isQuotedSecret(v, name string) bool {
-	if placeholder(v) || strings.EqualFold(v, name) {
+	if isPlaceholder(v) || strings.EqualFold(v, name) {
 		return false
 	}
 	switch c {
 	case ifPIN:
 		return looksGenerated("pin", v)
 	case ifText:
-		return len(v) > 2 && !result(v)
+		return len(v) > 2 && !isResult(v)
 	case ifValue:
-		return !prose(v)
+		return !isProse(v)
 	case ifLong:
 		return len(v) >= MinLength && strings.IndexByte(v, ' ') < 0
 	}
-	return chance(v)
+	return isByChance(v)
 }
 
-// bare evaluates an unquoted value after a name and the byte that follows the name:
+// isBareSecret evaluates an unquoted value after a name and the byte that follows the name:
 // in code and prose, most of that text is not a value. PWD is the working directory in
 // shells, and the password in connection strings.
-func (c certainty) bare(v, name string, after byte) bool {
-	if placeholder(v) || name == "PWD" && strings.HasPrefix(v, "/") || after == '"' || after == '\'' || after == '\\' || strings.ContainsAny(v, "()[]<>$") {
+func (c certainty) isBareSecret(v, name string, after byte) bool {
+	if isPlaceholder(v) || name == "PWD" && strings.HasPrefix(v, "/") || after == '"' || after == '\'' || after == '\\' || strings.ContainsAny(v, "()[]<>$") {
 		return false
 	}
 	certain := after == '=' && (strings.ToUpper(name) == name || strings.HasPrefix(name, "-"))
@@ -39,13 +39,13 @@ func (c certainty) bare(v, name string, after byte) bool {
 	case (c == ifValue || c == ifText) && certain:
 		return true
 	case c == ifText:
-		return after == '=' && chance(v) // after a colon: PASS: TestA1
+		return after == '=' && isByChance(v) // after a colon: PASS: TestA1
 	case c == ifValue:
 		return strings.ContainsAny(v, "0123456789!@#%^*")
 	case c == ifLong:
 		return len(v) >= MinLength && (certain || strings.ContainsAny(v, "0123456789"))
 	}
-	return certain && len(v) >= MinLength || chance(v)
+	return certain && len(v) >= MinLength || isByChance(v)
 }
 
 // descriptions are words for a value, or for that there is none.
@@ -54,8 +54,8 @@ var descriptions = set(`
 	api_key apikey credential credentials redacted hidden masked unset empty invalid valid missing wrong expired unknown yes no
 	not want got nothing value inherit basic bearer env file`)
 
-// placeholder reports whether v is a placeholder or a description of a value.
-func placeholder(v string) bool {
+// isPlaceholder reports whether v is a placeholder or a description of a value.
+func isPlaceholder(v string) bool {
 	for _, p := range []string{"${", "$(", "{{", "<", "%s", "%v", "***", ellipsis, "[red"} {
 		if strings.HasPrefix(v, p) {
 			return true
@@ -65,9 +65,9 @@ func placeholder(v string) bool {
 	return descriptions[strings.ToLower(v)] || consistsOf(v, func(c byte) bool { return upper(c) || c == '_' || c == '-' })
 }
 
-// reference reports whether v is a placeholder for a variable: ${NAME}. The name is
+// isReference reports whether v is a placeholder for a variable: ${NAME}. The name is
 // no secret; the default of ${NAME:-default} can be one.
-func reference(v string) bool {
+func isReference(v string) bool {
 	name, opened := strings.CutPrefix(v, "${")
 	name, closed := strings.CutSuffix(name, "}")
 	return opened && closed && consistsOf(name, func(c byte) bool { return word(c) || c == '.' })
@@ -80,15 +80,15 @@ var results = set(`
 	all some any first second third last open closed active inactive enabled disabled default auto always never high medium low
 	good bad n/a`)
 
-// result reports whether v is the outcome of a test, a count, or a sentence,
+// isResult reports whether v is the outcome of a test, a count, or a sentence,
 // and no credential.
-func result(v string) bool {
+func isResult(v string) bool {
 	_, err := time.ParseDuration(v)
 	return results[strings.ToLower(v)] || err == nil || strings.IndexByte(v, ' ') >= 0 || !strings.ContainsFunc(v, unicode.IsLetter)
 }
 
-// prose reports whether v reads like a sentence: "must have 8 characters".
-func prose(v string) bool {
+// isProse reports whether v reads like a sentence: "must have 8 characters".
+func isProse(v string) bool {
 	words, letters := strings.Count(strings.TrimSpace(v), " ")+1, 0
 	for i := range len(v) {
 		if c := v[i]; letter(c) || strings.IndexByte(" .,'", c) >= 0 {
@@ -98,9 +98,9 @@ func prose(v string) bool {
 	return words > 2 && 4*letters > 3*len(v) || words == 2 && letters == len(v)
 }
 
-// describing reports whether a sentence is about a credential, such as the message
+// isDescribing reports whether a sentence is about a credential, such as the message
 // of a validation.
-func describing(v string) bool {
+func isDescribing(v string) bool {
 	words := strings.FieldsFunc(strings.ToLower(v), func(r rune) bool { return r < 'a' || r > 'z' })
 	return slices.ContainsFunc(words, func(word string) bool { return describes[word] })
 }
@@ -109,9 +109,9 @@ var describes = set(`
 	must should cannot required characters minimum maximum too invalid incorrect optional password passphrase secret credential
 	credentials key`)
 
-// chance reports whether v looks drawn by chance rather than like a word, a
+// isByChance reports whether v looks drawn by chance rather than like a word, a
 // number, a date or a sentence.
-func chance(v string) bool {
+func isByChance(v string) bool {
 	if len(v) < MinLength || strings.ContainsAny(v, " (){}[]<>") {
 		return false
 	}
@@ -119,9 +119,9 @@ func chance(v string) bool {
 	return hasLetter && strings.ContainsAny(v, "0123456789!@#%^&*+=$~")
 }
 
-// random reports whether s looks random: it contains twelve consecutive letters and
+// isRandom reports whether s looks random: it contains twelve consecutive letters and
 // digits, with both among them. Names made of words and dashes do not.
-func random(s string) bool {
+func isRandom(s string) bool {
 	longest := 0
 	for run := range strings.FieldsFuncSeq(s, func(r rune) bool { return r >= 0x80 || !alnum(byte(r)) }) {
 		longest = max(longest, len(run))
@@ -131,9 +131,9 @@ func random(s string) bool {
 	})
 }
 
-// learnable reports whether a value is unlikely to occur with another meaning.
-func learnable(v string) bool {
-	return chance(v) || len(v) >= 2*MinLength && strings.IndexByte(v, ' ') < 0 && strings.ToLower(v) != v && strings.ToUpper(v) != v
+// isLearnable reports whether a value is unlikely to occur with another meaning.
+func isLearnable(v string) bool {
+	return isByChance(v) || len(v) >= 2*MinLength && strings.IndexByte(v, ' ') < 0 && strings.ToLower(v) != v && strings.ToUpper(v) != v
 }
 
 // looksGenerated reports whether the value of a field looks like a credential and not like a
@@ -142,11 +142,11 @@ func looksGenerated(name, v string) bool {
 	if strings.EqualFold(name, "pin") {
 		return len(v) >= 4 && len(v) <= 12 && consistsOf(v, digit)
 	}
-	return chance(v) && !strings.ContainsAny(v, "/:,")
+	return isByChance(v) && !strings.ContainsAny(v, "/:,")
 }
 
-// leadingWord reports whether the first n bytes of a secret are a short word of letters
+// hasLeadingWord reports whether the first n bytes of a secret are a short word of letters
 // before a sign, as in issues-bot-9f3k. Such a word has other meanings, and reveals little.
-func leadingWord(s string, n int) bool {
+func hasLeadingWord(s string, n int) bool {
 	return n <= 12 && 2*n <= len(s) && consistsOf(s[:n], letter) && !letter(s[n]) && s[n]-'0' > 9
 }

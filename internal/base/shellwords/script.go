@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// ProgramAt returns the index of the word that names the program. A launcher such as
+// FindProgram returns the index of the word that names the program. A launcher such as
 // env runs the word after its options and assignments.
-func ProgramAt(words []string) int {
+func FindProgram(words []string) int {
 	launchers := []string{"env", "nice", "nohup", "npx", "setsid", "stdbuf", "sudo", "time", "timeout", "xargs"}
 	at := 0
 	for slices.Contains(launchers, filepath.Base(words[at])) {
@@ -34,7 +34,7 @@ func ScriptAt(words []string) int {
 	if len(words) == 0 {
 		return -1
 	}
-	program := filepath.Base(words[ProgramAt(words)])
+	program := filepath.Base(words[FindProgram(words)])
 	for i := 1; i < len(words); i++ {
 		switch {
 		case strings.HasPrefix(words[i], "--eval=") || strings.HasPrefix(words[i], "--print="):

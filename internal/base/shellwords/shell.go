@@ -27,17 +27,17 @@ func QuoteAllForShell(words []string) string {
 	return strings.Join(lists.Map(words, QuoteForShell), " ")
 }
 
-// VariableForShell writes a variable of the environment as a part of such a command line
+// SpellVariable writes a variable of the environment as a part of such a command line
 // that is in double quotes.
-func VariableForShell(name string) string {
+func SpellVariable(name string) string {
 	if runtime.GOOS == "windows" {
 		return "%" + name + "%"
 	}
 	return "$" + name
 }
 
-// ThroughShell returns how a suite runs a line of a shell, for hints.
-func ThroughShell() string {
+// WrapInShell returns how a suite runs a line of a shell, for hints.
+func WrapInShell() string {
 	if runtime.GOOS == "windows" {
 		return "cmd /c '…'"
 	}
@@ -45,7 +45,7 @@ func ThroughShell() string {
 }
 
 // noShell is the hint for what only a shell understands.
-func noShell() string { return "hooks run one program, not a shell; write " + ThroughShell() }
+func noShell() string { return "hooks run one program, not a shell; write " + WrapInShell() }
 
 // quoteForWindows writes one word so that cmd passes it on unchanged: in double quotes,
 // because cmd knows no others. PowerShell reads it the same way, unless it contains a double

@@ -75,7 +75,7 @@ func Split(line string) ([]Word, error) {
 	for w, err := range syntax.NewParser(syntax.Variant(syntax.LangPOSIX)).WordsSeq(bytes.NewReader(s.masked)) {
 		at, fault := 0, (*SplitError)(nil)
 		if err != nil {
-			at, fault = s.syntaxError(err)
+			at, fault = s.explainSyntaxError(err)
 		} else {
 			at = int(w.Pos().Offset())
 		}
@@ -151,8 +151,8 @@ func (s *splitter) keep(part string, at int, hidden bool) {
 	}
 }
 
-// syntaxError explains an error of the parser, and returns its place in masked.
-func (s *splitter) syntaxError(err error) (int, *SplitError) {
+// explainSyntaxError explains an error of the parser, and returns its place in masked.
+func (s *splitter) explainSyntaxError(err error) (int, *SplitError) {
 	var pe syntax.ParseError
 	if !errors.As(err, &pe) {
 		return 0, &SplitError{Msg: err.Error(), Hint: asIs}
@@ -178,7 +178,7 @@ func (s *splitter) syntaxError(err error) (int, *SplitError) {
 // as the first word, in the place of the program.
 func (s *splitter) add(w *syntax.Word, first bool) *SplitError {
 	s.text, s.expands = nil, nil
-	s.parts(w.Parts, false)
+	s.addParts(w.Parts, false)
 	s.words = append(s.words, Word{Text: string(s.text), Expands: s.expands})
 	at := int(w.Pos().Offset())
 	raw := string(s.line[at:w.End().Offset()])
@@ -198,15 +198,15 @@ func (s *splitter) add(w *syntax.Word, first bool) *SplitError {
 
 var reserved = []string{"!", "{", "}", "case", "do", "done", "elif", "else", "esac", "fi", "for", "if", "then", "until", "while", "[["}
 
-// parts adds the parts of a word. A backslash in double quotes is special only
+// addParts adds the parts of a word. A backslash in double quotes is special only
 // before $ ` " and \ (section 2.2.3).
-func (s *splitter) parts(parts []syntax.WordPart, quoted bool) {
+func (s *splitter) addParts(parts []syntax.WordPart, quoted bool) {
 	for i, p := range parts {
 		from, to := int(p.Pos().Offset()), int(p.End().Offset())
 		switch p := p.(type) {
 		case *syntax.Lit:
 			if !quoted {
-				s.patterns(from, to, i == 0)
+				s.checkPatterns(from, to, i == 0)
 			}
 			if i+1 < len(parts) && !quoted && string(s.masked[from:to]) == "$" && strings.IndexByte("'\"", s.masked[to]) >= 0 {
 				s.expand(from, to+1) // $'…' and $"…" of bash
@@ -220,7 +220,7 @@ func (s *splitter) parts(parts []syntax.WordPart, quoted bool) {
 		case *syntax.SglQuoted:
 			s.text = append(s.text, s.line[from+1:to-1]...)
 		case *syntax.DblQuoted:
-			s.parts(p.Parts, true)
+			s.addParts(p.Parts, true)
 		default: // $NAME, $(…), `…`
 			s.expand(from, to)
 			s.text = append(s.text, s.line[from:to]...)
@@ -232,8 +232,8 @@ func (s *splitter) expand(from, to int) {
 	s.expands = append(s.expands, Expansion{s.from[from], string(s.line[from:to])})
 }
 
-// patterns lists the globs, brace expansions and the tilde in an unquoted part.
-func (s *splitter) patterns(from, to int, first bool) {
+// checkPatterns lists the globs, brace expansions and the tilde in an unquoted part.
+func (s *splitter) checkPatterns(from, to int, first bool) {
 	for _, m := range shellPattern().FindAllIndex(s.masked[from:to], -1) {
 		if c := s.masked[from+m[0]]; c != '\\' && (c != '~' || first) {
 			s.expand(from+m[0], from+m[1])

@@ -35,8 +35,8 @@ func (c *collector) drop(pos Pos, sev Severity) *Diagnostic {
 	return new(Diagnostic)
 }
 
-// all returns the diagnostics, and a last entry that counts the dropped ones.
-func (c *collector) all() Diagnostics {
+// listAll returns the diagnostics, and a last entry that counts the dropped ones.
+func (c *collector) listAll() Diagnostics {
 	if c.dropped == 0 {
 		return c.diags
 	}

@@ -36,19 +36,19 @@ type anchor struct {
 	done   bool
 }
 
-// secondDocument reads to the end of the file, because anything after the first
+// reportSecondDocument reads to the end of the file, because anything after the first
 // document is a mistake.
-func (c *converter) secondDocument(l *yaml.Loader) {
+func (c *converter) reportSecondDocument(l *yaml.Loader) {
 	var next yaml.Node
 	err := load(l, &next)
 	if errors.Is(err, io.EOF) {
 		return
 	}
 	if err != nil {
-		c.found.add(syntaxError(c.f, err))
+		c.found.add(explainSyntaxError(c.f, err))
 		return
 	}
-	d := errorAt(c.pos(&next), "a second document: a file can contain only one")
+	d := newErrorAt(c.pos(&next), "a second document: a file can contain only one")
 	d.Code, d.Hint = "second-document", `remove the "---" and put the tests into one list, or move what follows to another file`
 	c.found.add(d)
 }
@@ -67,7 +67,7 @@ func (c *converter) errorf(n *yaml.Node, code, hint, format string, args ...any)
 	if c.found.full() {
 		return c.found.drop(c.pos(n), Error)
 	}
-	d := errorAt(c.pos(n), format, args...)
+	d := newErrorAt(c.pos(n), format, args...)
 	d.Code, d.Hint = code, hint
 	return c.found.add(d)
 }
@@ -81,22 +81,22 @@ func (c *converter) new() *Node {
 	return n
 }
 
-// node converts a value at a nesting depth. It never returns nil.
-func (c *converter) node(y *yaml.Node, depth int, inFlow bool) (*Node, extent) {
+// convertNode converts a value at a nesting depth. It never returns nil.
+func (c *converter) convertNode(y *yaml.Node, depth int, inFlow bool) (*Node, extent) {
 	if y.Kind == yaml.AliasNode {
-		return c.alias(y, depth)
+		return c.convertAlias(y, depth)
 	}
 	c.written++
 	if y.Anchor == "" {
-		return c.plainNode(y, depth, inFlow)
+		return c.convertPlainNode(y, depth, inFlow)
 	}
 	c.anchors[y] = anchor{}
-	n, e := c.plainNode(y, depth, inFlow)
+	n, e := c.convertPlainNode(y, depth, inFlow)
 	c.anchors[y] = anchor{node: n, extent: e, done: true}
 	return n, e
 }
 
-func (c *converter) plainNode(y *yaml.Node, depth int, inFlow bool) (*Node, extent) {
+func (c *converter) convertPlainNode(y *yaml.Node, depth int, inFlow bool) (*Node, extent) {
 	n := c.new()
 	n.Pos = c.pos(y)
 	e := extent{nodes: 1, depth: 1}
@@ -108,20 +108,20 @@ func (c *converter) plainNode(y *yaml.Node, depth int, inFlow bool) (*Node, exte
 	c.tabs.visit(c, y, inFlow)
 	switch y.Kind {
 	case yaml.ScalarNode:
-		c.scalar(n, y)
+		c.convertScalar(n, y)
 	case yaml.SequenceNode:
 		n.Kind = KindList
 		c.checkTag(y, "!!seq")
 		n.Items = make([]*Node, len(y.Content))
 		for i, item := range y.Content {
 			var child extent
-			n.Items[i], child = c.node(item, depth+1, inFlow)
+			n.Items[i], child = c.convertNode(item, depth+1, inFlow)
 			e.include(child)
 		}
 	case yaml.MappingNode:
 		n.Kind = KindMap
 		c.checkTag(y, "!!map")
-		c.mapping(n, y, depth, inFlow, &e)
+		c.convertMapping(n, y, depth, inFlow, &e)
 	}
 	return n, e
 }
@@ -131,9 +131,9 @@ func (e *extent) include(child extent) {
 	e.depth = max(e.depth, child.depth+1)
 }
 
-// alias returns the aliased value at its place of use: with its own position and a
+// convertAlias returns the aliased value at its place of use: with its own position and a
 // reference to the alias. Children are shared, not copied.
-func (c *converter) alias(y *yaml.Node, depth int) (*Node, extent) {
+func (c *converter) convertAlias(y *yaml.Node, depth int) (*Node, extent) {
 	one := extent{nodes: 1, depth: 1}
 	a, known := c.anchors[y.Alias]
 	switch {
@@ -173,7 +173,7 @@ func (c *converter) checkTag(y *yaml.Node, want string) {
 	}
 }
 
-func (c *converter) scalar(n *Node, y *yaml.Node) {
+func (c *converter) convertScalar(n *Node, y *yaml.Node) {
 	n.style = stylePlain
 	switch {
 	case y.Style&yaml.DoubleQuotedStyle != 0:

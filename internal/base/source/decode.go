@@ -57,7 +57,7 @@ type Decoder struct {
 
 // Diagnostics returns the diagnostics so far, in the order in which they were
 // reported.
-func (d *Decoder) Diagnostics() Diagnostics { return d.found.all() }
+func (d *Decoder) Diagnostics() Diagnostics { return d.found.listAll() }
 
 // Count returns the number of reported mistakes and warnings, including those over
 // the limit. It is cheap.
@@ -125,7 +125,7 @@ func (d *Decoder) Decode(n *Node, path string, into any) {
 		d.reportUnsupported(n, path, reflect.TypeOf(into))
 		return
 	}
-	d.value(n, path, v.Elem())
+	d.decodeValue(n, path, v.Elem())
 }
 
 // OneOrMany decodes a list, or one of its elements, and reports whether it is a list. empty
@@ -153,7 +153,7 @@ var (
 // maxDecodeDepth stops an Unmarshaler that decodes itself without end.
 const maxDecodeDepth = 4 * MaxDepth
 
-func (d *Decoder) value(n *Node, path string, v reflect.Value) {
+func (d *Decoder) decodeValue(n *Node, path string, v reflect.Value) {
 	if n == nil || n.isBroken() || d.depth > maxDecodeDepth {
 		return
 	}
@@ -170,7 +170,7 @@ func (d *Decoder) value(n *Node, path string, v reflect.Value) {
 	}
 	switch t {
 	case durationType:
-		d.duration(n, path, v)
+		d.decodeDuration(n, path, v)
 		return
 	case jsonType:
 		v.Set(reflect.ValueOf(n.JSON()))
@@ -178,19 +178,19 @@ func (d *Decoder) value(n *Node, path string, v reflect.Value) {
 	}
 	switch t.Kind() {
 	case reflect.Pointer:
-		d.pointer(n, path, v)
+		d.decodePointer(n, path, v)
 	case reflect.Struct:
-		d.structure(n, path, v)
+		d.decodeStruct(n, path, v)
 	case reflect.Slice:
 		d.slice(n, path, v)
 	case reflect.Map:
-		d.dict(n, path, v)
+		d.decodeMap(n, path, v)
 	default:
-		d.scalar(n, path, v)
+		d.decodeScalar(n, path, v)
 	}
 }
 
-func (d *Decoder) pointer(n *Node, path string, v reflect.Value) {
+func (d *Decoder) decodePointer(n *Node, path string, v reflect.Value) {
 	t := v.Type()
 	switch {
 	case t.Elem() == nodeType:
@@ -199,14 +199,14 @@ func (d *Decoder) pointer(n *Node, path string, v reflect.Value) {
 		v.SetZero()
 	default:
 		into := reflect.New(t.Elem())
-		d.value(n, path, into.Elem())
+		d.decodeValue(n, path, into.Elem())
 		v.Set(into)
 	}
 }
 
 func (d *Decoder) slice(n *Node, path string, v reflect.Value) {
 	if n.Kind != KindList {
-		diag := d.WrongType(n, path, "a list")
+		diag := d.ReportWrongType(n, path, "a list")
 		if n.Kind != KindNull && n.Kind != KindMap {
 			diag.Hint = "write a list: [" + listText(n) + "]"
 		}
@@ -214,37 +214,37 @@ func (d *Decoder) slice(n *Node, path string, v reflect.Value) {
 	}
 	out := reflect.MakeSlice(v.Type(), len(n.Items), len(n.Items))
 	for i, item := range n.Items {
-		d.value(item, PathIndex(path, i), out.Index(i))
+		d.decodeValue(item, PathIndex(path, i), out.Index(i))
 	}
 	v.Set(out)
 }
 
-func (d *Decoder) dict(n *Node, path string, v reflect.Value) {
+func (d *Decoder) decodeMap(n *Node, path string, v reflect.Value) {
 	t := v.Type()
 	if t.Key().Kind() != reflect.String {
 		d.reportUnsupported(n, path, t)
 		return
 	}
 	if n.Kind != KindMap {
-		d.WrongType(n, path, "a map")
+		d.ReportWrongType(n, path, "a map")
 		return
 	}
 	out := reflect.MakeMapWithSize(t, len(n.Fields))
 	for _, f := range n.Fields {
 		val := reflect.New(t.Elem()).Elem()
-		d.value(f.Value, PathKey(path, f.Key.Text), val)
+		d.decodeValue(f.Value, PathKey(path, f.Key.Text), val)
 		out.SetMapIndex(reflect.ValueOf(f.Key.Text).Convert(t.Key()), val)
 	}
 	v.Set(out)
 }
 
-func (d *Decoder) structure(n *Node, path string, v reflect.Value) {
-	l := d.layoutOf(v.Type())
+func (d *Decoder) decodeStruct(n *Node, path string, v reflect.Value) {
+	l := d.findLayout(v.Type())
 	for _, index := range l.pos {
 		v.FieldByIndex(index).Set(reflect.ValueOf(n.Pos))
 	}
 	if n.Kind != KindMap {
-		d.noMap(n, path, v, l.names)
+		d.explainNoMap(n, path, v, l.names)
 		return
 	}
 	var seen uint64
@@ -253,12 +253,12 @@ func (d *Decoder) structure(n *Node, path string, v reflect.Value) {
 	for _, f := range n.Fields {
 		at, ok := l.byName[f.Key.Text]
 		if !ok {
-			if near, hint := MeantKey(f.Key, f.Value, l.names); near != "" {
-				d.unknownKey(f.Key, path, l.names, hint)
+			if near, hint := GuessKey(f.Key, f.Value, l.names); near != "" {
+				d.reportUnknownKey(f.Key, path, l.names, hint)
 				meant = append(meant, near)
 				continue
 			}
-			meant = append(meant, d.unknownKey(f.Key, path, l.names, advice(v, f.Key.Text)))
+			meant = append(meant, d.reportUnknownKey(f.Key, path, l.names, findAdvice(v, f.Key.Text)))
 			continue
 		}
 		if at < 64 {
@@ -272,7 +272,7 @@ func (d *Decoder) structure(n *Node, path string, v reflect.Value) {
 			into.SetString(f.Value.Text) // most fields are strings: don't build a path
 			continue
 		}
-		d.member(f.Value, PathKey(path, f.Key.Text), into, key)
+		d.decodeMember(f.Value, PathKey(path, f.Key.Text), into, key)
 	}
 	for at := range l.fields {
 		// A misspelled key was reported; don't report the missing one too.
@@ -283,11 +283,11 @@ func (d *Decoder) structure(n *Node, path string, v reflect.Value) {
 	}
 }
 
-// noMap reports that a node must be a map, with a hint of what it may contain.
-func (d *Decoder) noMap(n *Node, path string, v reflect.Value, names []string) {
-	diag := d.WrongType(n, path, "a map")
+// explainNoMap reports that a node must be a map, with a hint of what it may contain.
+func (d *Decoder) explainNoMap(n *Node, path string, v reflect.Value, names []string) {
+	diag := d.ReportWrongType(n, path, "a map")
 	if diag.Hint == "" {
-		diag.Hint = advice(v, "")
+		diag.Hint = findAdvice(v, "")
 	}
 	if diag.Hint == "" && len(names) > 0 && len(names) <= 10 {
 		diag.Hint = mapHint + strings.Join(names, ", ")
@@ -297,20 +297,20 @@ func (d *Decoder) noMap(n *Node, path string, v reflect.Value, names []string) {
 // mapHint begins a hint that shows no value.
 const mapHint = "write a map with "
 
-// member decodes the value of a known key, and checks what the key permits.
-func (d *Decoder) member(n *Node, path string, into reflect.Value, key *layoutField) {
+// decodeMember decodes the value of a known key, and checks what the key permits.
+func (d *Decoder) decodeMember(n *Node, path string, into reflect.Value, key *layoutField) {
 	before := len(d.found.diags)
-	d.value(n, path, into)
+	d.decodeValue(n, path, into)
 	found := d.found.diags[before:]
 	isType := len(found) == 1 && found[0].Code == "type" && found[0].Pos == n.Pos
 	if isType && key.example != "" && strings.HasPrefix(found[0].Hint+mapHint, mapHint) {
 		found[0].Hint = strings.TrimPrefix(found[0].Hint+", for example "+key.Name+": "+key.example, ", ")
 	}
 	if key.Enum != nil && len(d.found.diags) == before {
-		d.enum(n, path, into, key.Enum)
+		d.checkEnum(n, path, into, key.Enum)
 	}
 	if key.limits != "" && len(d.found.diags) == before {
-		d.within(n, path, into, key.limits)
+		d.checkWithin(n, path, into, key.limits)
 	}
 }
 
@@ -319,7 +319,7 @@ func (d *Decoder) member(n *Node, path string, into reflect.Value, key *layoutFi
 // stands for a value that is not a map.
 type KeyAdviser interface{ AdviseKey(key string) string }
 
-func advice(v reflect.Value, key string) string {
+func findAdvice(v reflect.Value, key string) string {
 	if v.CanAddr() {
 		if a, ok := v.Addr().Interface().(KeyAdviser); ok {
 			return a.AdviseKey(key)
@@ -328,9 +328,9 @@ func advice(v reflect.Value, key string) string {
 	return ""
 }
 
-// unknownKey reports an unknown key, with the adviser's key or hint, the most similar name, or
+// reportUnknownKey reports an unknown key, with the adviser's key or hint, the most similar name, or
 // all names if there are few. It returns the similar name, or "".
-func (d *Decoder) unknownKey(key *Node, path string, names []string, hint string) string {
+func (d *Decoder) reportUnknownKey(key *Node, path string, names []string, hint string) string {
 	diag := d.Errorf(key, path, "unknown key %s", quote(display.Truncate(key.Text, shownText)))
 	diag.Code = "unknown-key"
 	if d.found.full() {
@@ -342,7 +342,7 @@ func (d *Decoder) unknownKey(key *Node, path string, names []string, hint string
 	}
 	near := hint
 	if !slices.Contains(names, near) {
-		near = Nearest(key.Text, names)
+		near = FindNearest(key.Text, names)
 	}
 	if near != "" {
 		diag.Msg += Parenthesis(Suggest(near))
@@ -355,21 +355,21 @@ func (d *Decoder) unknownKey(key *Node, path string, names []string, hint string
 	return ""
 }
 
-// UnknownKey reports a key of a map that is not among names, with the same message as
+// ReportUnknownKey reports a key of a map that is not among names, with the same message as
 // Decode. It is for Unmarshalers that decode maps themselves.
-func (d *Decoder) UnknownKey(key *Node, path string, names []string) {
-	d.unknownKey(key, path, names, "")
+func (d *Decoder) ReportUnknownKey(key *Node, path string, names []string) {
+	d.reportUnknownKey(key, path, names, "")
 }
 
-func (d *Decoder) enum(n *Node, path string, v reflect.Value, allowed []string) {
+func (d *Decoder) checkEnum(n *Node, path string, v reflect.Value, allowed []string) {
 	switch v.Kind() {
 	case reflect.Pointer:
 		if !v.IsNil() {
-			d.enum(n, path, v.Elem(), allowed)
+			d.checkEnum(n, path, v.Elem(), allowed)
 		}
 	case reflect.Slice:
 		for i := range min(v.Len(), len(n.Items)) {
-			d.enum(n.Items[i], PathIndex(path, i), v.Index(i), allowed)
+			d.checkEnum(n.Items[i], PathIndex(path, i), v.Index(i), allowed)
 		}
 	case reflect.String:
 		got := v.String()
@@ -383,8 +383,8 @@ func (d *Decoder) enum(n *Node, path string, v reflect.Value, allowed []string) 
 	}
 }
 
-// within reports a number outside its limits, or a duration that is not positive.
-func (d *Decoder) within(n *Node, path string, v reflect.Value, limits string) {
+// checkWithin reports a number outside its limits, or a duration that is not positive.
+func (d *Decoder) checkWithin(n *Node, path string, v reflect.Value, limits string) {
 	if v.Kind() == reflect.Pointer {
 		v = v.Elem()
 	}

@@ -15,19 +15,19 @@ func (d *Decoder) WarnElsewhere(n *Node, path, dir, written string) {
 	if runtime.GOOS != "windows" && runtime.GOOS != "darwin" {
 		return // it would not have been found
 	}
-	if why := whyNotElsewhere(dir, written); why != "" {
+	if why := explainNotElsewhere(dir, written); why != "" {
 		d.Warnf(n, path, "%s", why)
 	}
 }
 
-// whyNotElsewhere says why other systems do not find a path in a folder; "" if they do.
-func whyNotElsewhere(dir, written string) string {
+// explainNotElsewhere says why other systems do not find a path in a folder; "" if they do.
+func explainNotElsewhere(dir, written string) string {
 	slashed := strings.ReplaceAll(written, `\`, "/")
 	if slashed != written {
 		return "only Windows finds " + written + ": write " + slashed
 	}
 	for part := range strings.SplitSeq(written, "/") {
-		names := namesIn(dir)
+		names := listNames(dir)
 		isOther := func(name string) bool { return name != part && strings.EqualFold(name, part) }
 		i := slices.IndexFunc(names, isOther)
 		if i >= 0 && !slices.Contains(names, part) {

@@ -28,11 +28,11 @@ func TestPathsOfOtherSystems(t *testing.T) {
 		"./Data/rows/Cities.csv":      `other systems do not find ./Data/rows/Cities.csv: the name is written "cities.csv"`,
 		"Data/rows/../../SHARED.yaml": `other systems do not find Data/rows/../../SHARED.yaml: the name is written "shared.yaml"`,
 	} {
-		if got := whyNotElsewhere(dir, written); got != want {
+		if got := explainNotElsewhere(dir, written); got != want {
 			t.Errorf("%s: got %q, want %q", written, got, want)
 		}
 	}
-	near := NearFile(filepath.Join(dir, `Data\rows\cities.csv`))
+	near := FindNearFile(filepath.Join(dir, `Data\rows\cities.csv`))
 	if want := filepath.ToSlash(filepath.Join(dir, "Data/rows/cities.csv")); near != want {
 		t.Errorf("near a path with backslashes is %q, want %q", near, want)
 	}

@@ -49,7 +49,7 @@ type layoutField struct {
 	text    bool // a string field
 }
 
-func (d *Decoder) layoutOf(t reflect.Type) *layout {
+func (d *Decoder) findLayout(t reflect.Type) *layout {
 	if l := d.layout[t]; l != nil {
 		return l
 	}
@@ -121,7 +121,7 @@ func isPlainKey(key string) bool {
 	}
 	for _, r := range key {
 		switch {
-		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '_', r == '-', r == '$', r == '/', r > 0x7F && !display.Hidden(r):
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '_', r == '-', r == '$', r == '/', r > 0x7F && !display.IsHidden(r):
 		default:
 			return false
 		}

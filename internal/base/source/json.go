@@ -144,7 +144,7 @@ func AppendQuoted(b []byte, s string) []byte {
 		switch {
 		case r == '"' || r == '\\':
 			b = append(b, '\\', byte(r))
-		case display.Hidden(r):
+		case display.IsHidden(r):
 			b = display.AppendEscape(b, r)
 		default:
 			b = utf8.AppendRune(b, r)

@@ -24,10 +24,10 @@ func Latin(word string) string {
 	}, word)
 }
 
-// MixedLetters describes the first letter that looks like a Latin one, in a word that has
+// DescribeMixedLetters describes the first letter that looks like a Latin one, in a word that has
 // Latin letters too; or returns "". Words are runs of letters; where a capital follows a small
 // letter, another word begins.
-func MixedLetters(text string) string {
+func DescribeMixedLetters(text string) string {
 	var foreign rune
 	latin := false
 	before := ' '
@@ -51,10 +51,10 @@ func MixedLetters(text string) string {
 // describeLetter names a letter that looks like a Latin one.
 func describeLetter(r rune) string {
 	like := string(lookalikes[r])
-	return fmt.Sprintf("%q (%U) is a %s letter that looks like the Latin %q", string(r), r, alphabet(r), like)
+	return fmt.Sprintf("%q (%U) is a %s letter that looks like the Latin %q", string(r), r, nameAlphabet(r), like)
 }
 
-func alphabet(r rune) string {
+func nameAlphabet(r rune) string {
 	switch {
 	case unicode.Is(unicode.Greek, r):
 		return "Greek"

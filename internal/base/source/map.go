@@ -44,7 +44,7 @@ func (m Map[T]) ElemType() reflect.Type { return reflect.TypeFor[T]() }
 func (m *Map[T]) DecodeNode(n *Node, path string, d *Decoder) {
 	fields := n.Fields
 	if n.Kind != KindMap {
-		d.WrongType(n, path, "a map")
+		d.ReportWrongType(n, path, "a map")
 		for _, item := range n.Items {
 			if len(item.Fields) == 1 { // meant as an entry: what refers to it is no second mistake
 				fields = append(fields, item.Fields[0])
@@ -57,7 +57,7 @@ func (m *Map[T]) DecodeNode(n *Node, path string, d *Decoder) {
 		e.Key, e.Pos = f.Key.Text, f.Key.Pos
 		before := len(d.found.diags)
 		d.Decode(f.Value, PathKey(path, f.Key.Text), &e.Value)
-		if name, rest, ok := Unspaced(f.Key, f.Value); ok && len(d.found.diags) > before {
+		if name, rest, ok := SplitUnspaced(f.Key, f.Value); ok && len(d.found.diags) > before {
 			d.found.diags[before].Pos, d.found.diags[before].Hint = f.Key.Pos, SpacedHint(name, rest)
 		}
 	}

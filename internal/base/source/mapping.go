@@ -53,10 +53,10 @@ func (s *fieldSet) add(f Field, merged bool) {
 	}
 }
 
-// mapping converts a map's fields. Explicit keys take precedence over merged ones
+// convertMapping converts a map's fields. Explicit keys take precedence over merged ones
 // regardless of the position of <<, and earlier merged maps over later ones, as the
 // merge key's definition requires (https://yaml.org/type/merge.html).
-func (c *converter) mapping(n *Node, y *yaml.Node, depth int, inFlow bool, e *extent) {
+func (c *converter) convertMapping(n *Node, y *yaml.Node, depth int, inFlow bool, e *extent) {
 	set := fieldSet{fields: make([]Field, 0, len(y.Content)/2)}
 	var merge *yaml.Node // the first <<
 	for i := 0; i+1 < len(y.Content); i += 2 {
@@ -74,10 +74,10 @@ func (c *converter) mapping(n *Node, y *yaml.Node, depth int, inFlow bool, e *ex
 			continue
 		}
 		c.inKey = true
-		key, ke := c.node(yk, depth+1, inFlow)
+		key, ke := c.convertNode(yk, depth+1, inFlow)
 		c.inKey = false
 		c.checkKey(key, yk)
-		value, ve := c.node(yv, depth+1, inFlow)
+		value, ve := c.convertNode(yv, depth+1, inFlow)
 		e.include(ke)
 		e.include(ve)
 		at := set.find(key.Text)
@@ -130,7 +130,7 @@ func (c *converter) checkKey(key *Node, y *yaml.Node) {
 
 // merge adds the fields of a << value: a map, or a list of maps.
 func (c *converter) merge(set *fieldSet, y *yaml.Node, depth int, inFlow bool, e *extent) {
-	v, ve := c.node(y, depth+1, inFlow)
+	v, ve := c.convertNode(y, depth+1, inFlow)
 	e.include(ve)
 	from := []*Node{v}
 	if v.Kind == KindList {
@@ -145,7 +145,7 @@ func (c *converter) merge(set *fieldSet, y *yaml.Node, depth int, inFlow bool, e
 			if m.via != nil {
 				pos = m.via.pos
 			}
-			d := errorAt(pos, "<< requires a map or a list of maps, got %s", m.Describe())
+			d := newErrorAt(pos, "<< requires a map or a list of maps, got %s", m.Describe())
 			d.Code = "merge"
 			c.found.add(d)
 			continue
@@ -153,14 +153,14 @@ func (c *converter) merge(set *fieldSet, y *yaml.Node, depth int, inFlow bool, e
 		via := cmp.Or(m.via, v.via)
 		for _, f := range m.Fields {
 			if set.find(f.Key.Text) < 0 {
-				set.add(Field{Key: c.usedBy(f.Key, via), Value: c.usedBy(f.Value, via)}, true)
+				set.add(Field{Key: c.markUsed(f.Key, via), Value: c.markUsed(f.Value, via)}, true)
 			}
 		}
 	}
 }
 
-// usedBy records on a merged value the alias that it comes from.
-func (c *converter) usedBy(n *Node, via *use) *Node {
+// markUsed records on a merged value the alias that it comes from.
+func (c *converter) markUsed(n *Node, via *use) *Node {
 	if via == nil || n.via != nil {
 		return n
 	}

@@ -11,12 +11,12 @@ import (
 // quadratic.
 const maxNearest = 64
 
-// Nearest returns the candidate that word is most likely a misspelling of, or "" if
+// FindNearest returns the candidate that word is most likely a misspelling of, or "" if
 // none is similar: one edit for words of up to four letters, two up to eight, three
 // beyond. An edit inserts, deletes or replaces a letter or swaps two adjacent letters
 // (the optimal string alignment distance); a different case of the whole word always
 // counts as similar. The first of equally similar candidates is returned.
-func Nearest(word string, candidates []string) string {
+func FindNearest(word string, candidates []string) string {
 	if word == "" || utf8.RuneCountInString(word) > maxNearest {
 		return ""
 	}
@@ -33,8 +33,8 @@ func Nearest(word string, candidates []string) string {
 		if max(len(to)-len(from), len(from)-len(to)) >= bestDistance {
 			continue
 		}
-		d := distance(from, to, false)
-		if folded := distance(from, to, true); folded == 0 && d > 0 {
+		d := measureDistance(from, to, false)
+		if folded := measureDistance(from, to, true); folded == 0 && d > 0 {
 			d = min(d, 1)
 		} else {
 			d = min(d, folded+1)
@@ -47,8 +47,8 @@ func Nearest(word string, candidates []string) string {
 	return best
 }
 
-// distance counts edits between a and b over three rows of the usual table.
-func distance(a, b []rune, fold bool) int {
+// measureDistance counts edits between a and b over three rows of the usual table.
+func measureDistance(a, b []rune, fold bool) int {
 	before := make([]int, len(b)+1)
 	prev := make([]int, len(b)+1)
 	cur := make([]int, len(b)+1)
@@ -86,7 +86,9 @@ func lower(r rune) rune {
 }
 
 // DidYouMean returns a hint with the most similar candidate, or "".
-func DidYouMean(word string, candidates []string) string { return Suggest(Nearest(word, candidates)) }
+func DidYouMean(word string, candidates []string) string {
+	return Suggest(FindNearest(word, candidates))
+}
 
 // Known returns the hint for an unknown name: the most similar name, or all names.
 func Known(word string, names []string) string {

@@ -17,11 +17,11 @@ func TestNearest(t *testing.T) {
 		"ca": "ça", "x": "", "": "", "zzz": "", "command": "", "timeout_for_everything": "", "to": "",
 	}
 	for word, want := range tests {
-		if got := source.Nearest(word, keys); got != want {
+		if got := source.FindNearest(word, keys); got != want {
 			t.Errorf("%s: got %q, want %q", word, got, want)
 		}
 	}
-	if got := source.Nearest("ab", []string{"ad", "ac"}); got != "ad" {
+	if got := source.FindNearest("ab", []string{"ad", "ac"}); got != "ad" {
 		t.Errorf("of equals the first wins, got %q", got)
 	}
 }
@@ -29,8 +29,8 @@ func TestNearest(t *testing.T) {
 func TestNearestIsBounded(t *testing.T) {
 	start := time.Now()
 	long := strings.Repeat("x", 1<<20)
-	source.Nearest(long, []string{long + "y", "a"})
-	source.Nearest("abcdefgh", []string{long})
+	source.FindNearest(long, []string{long + "y", "a"})
+	source.FindNearest("abcdefgh", []string{long})
 	if took := time.Since(start); took > time.Minute {
 		t.Errorf("took %v", took)
 	}

@@ -10,11 +10,11 @@ import (
 // maxEntries limits how many names of a folder are compared.
 const maxEntries = 1000
 
-// NearFile returns the path that a path to nothing is most likely a misspelling of: a file or
+// FindNearFile returns the path that a path to nothing is most likely a misspelling of: a file or
 // folder whose name is similar in the same folder, or has another extension; or "". If a
 // folder on the way does not exist, a similar one counts if the rest is in it. So does a path
 // that was written with the backslashes of Windows.
-func NearFile(path string) string {
+func FindNearFile(path string) string {
 	if slashed := strings.ReplaceAll(path, `\`, "/"); slashed != path && exists(slashed) {
 		return slashed
 	}
@@ -23,7 +23,7 @@ func NearFile(path string) string {
 		if dir == path {
 			return ""
 		}
-		near := NearFile(dir)
+		near := FindNearFile(dir)
 		if near == "" {
 			return ""
 		}
@@ -33,10 +33,10 @@ func NearFile(path string) string {
 		dir = near
 	}
 	stem := stemOf(base)
-	similar := slices.DeleteFunc(namesIn(dir), func(name string) bool { // an extension makes different words alike
-		return stemOf(name) != stem && Nearest(stem, []string{stemOf(name)}) == ""
+	similar := slices.DeleteFunc(listNames(dir), func(name string) bool { // an extension makes different words alike
+		return stemOf(name) != stem && FindNearest(stem, []string{stemOf(name)}) == ""
 	})
-	near := Nearest(base, similar)
+	near := FindNearest(base, similar)
 	if near == "" && stem != "" {
 		for _, name := range similar {
 			if stemOf(name) == stem {
@@ -58,8 +58,8 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// namesIn returns the names in a folder, sorted.
-func namesIn(dir string) []string {
+// listNames returns the names in a folder, sorted.
+func listNames(dir string) []string {
 	in, err := os.Open(dir)
 	if err != nil {
 		return nil

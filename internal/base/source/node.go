@@ -106,7 +106,7 @@ func (n *Node) WithText(text string) *Node {
 // changes nothing in place: unchanged parts are shared, and n itself is returned if
 // nothing changed. Values shared by aliases are mapped once.
 func (n *Node) MapScalars(fn func(*Node) *Node) *Node {
-	return (&scalarMapper{fn: fn, done: map[*Node]*Node{}}).node(n)
+	return (&scalarMapper{fn: fn, done: map[*Node]*Node{}}).mapNode(n)
 }
 
 type scalarMapper struct {
@@ -114,17 +114,17 @@ type scalarMapper struct {
 	done map[*Node]*Node // mapped alias targets, to keep them shared
 }
 
-func (m *scalarMapper) node(n *Node) *Node {
+func (m *scalarMapper) mapNode(n *Node) *Node {
 	if n == nil {
 		return nil
 	}
 	if n.via == nil || n.isBroken() {
-		return m.once(n)
+		return m.mapOnce(n)
 	}
 	of := n.via.of
 	to, ok := m.done[of]
 	if !ok {
-		to = m.node(of)
+		to = m.mapNode(of)
 		m.done[of] = to
 	}
 	if to == of || to == nil {
@@ -135,12 +135,12 @@ func (m *scalarMapper) node(n *Node) *Node {
 	return &out
 }
 
-func (m *scalarMapper) once(n *Node) *Node {
+func (m *scalarMapper) mapOnce(n *Node) *Node {
 	switch n.Kind {
 	case KindList:
 		var items []*Node
 		for i, item := range n.Items {
-			to := m.node(item)
+			to := m.mapNode(item)
 			if to != item && items == nil {
 				items = append(make([]*Node, 0, len(n.Items)), n.Items[:i]...)
 			}
@@ -157,7 +157,7 @@ func (m *scalarMapper) once(n *Node) *Node {
 	case KindMap:
 		var fields []Field
 		for i, f := range n.Fields {
-			to := m.node(f.Value)
+			to := m.mapNode(f.Value)
 			if to != f.Value && fields == nil {
 				fields = append(make([]Field, 0, len(n.Fields)), n.Fields[:i]...)
 			}

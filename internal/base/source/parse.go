@@ -57,23 +57,23 @@ func parseYAML(f *File) (*Node, Diagnostics) {
 	}
 	loader, err := yaml.NewLoader(bytes.NewReader(text), yaml.WithPlugin(depthLimit{}))
 	if err != nil {
-		return nil, Diagnostics{errorAt(Pos{File: f}, "can't read YAML: %v", err)}
+		return nil, Diagnostics{newErrorAt(Pos{File: f}, "can't read YAML: %v", err)}
 	}
 	var doc yaml.Node
 	if err := load(loader, &doc); err != nil {
 		if errors.Is(err, io.EOF) {
-			return nil, Diagnostics{emptyFile(f, text)}
+			return nil, Diagnostics{explainEmptyFile(f, text)}
 		}
-		return nil, Diagnostics{syntaxError(f, err)}
+		return nil, Diagnostics{explainSyntaxError(f, err)}
 	}
 	if isEmptyDocument(&doc) {
-		return nil, Diagnostics{emptyFile(f, text)}
+		return nil, Diagnostics{explainEmptyFile(f, text)}
 	}
 	c := &converter{f: f, anchors: map[*yaml.Node]anchor{}, tabs: findTabLines(f)}
-	root, _ := c.node(doc.Content[0], 1, false)
+	root, _ := c.convertNode(doc.Content[0], 1, false)
 	c.tabs.finish(c)
-	c.secondDocument(loader)
-	ds := c.found.all()
+	c.reportSecondDocument(loader)
+	ds := c.found.listAll()
 	ds.Sort()
 	return root, ds
 }
@@ -89,15 +89,15 @@ func load(l *yaml.Loader, into *yaml.Node) (err error) {
 	return l.Load(into)
 }
 
-// syntaxError explains an error of the YAML library.
-func syntaxError(f *File, err error) Diagnostic {
+// explainSyntaxError explains an error of the YAML library.
+func explainSyntaxError(f *File, err error) Diagnostic {
 	var le *yaml.LoadError
 	if !errors.As(err, &le) {
-		d := errorAt(Pos{File: f}, "not valid YAML: %v", err)
+		d := newErrorAt(Pos{File: f}, "not valid YAML: %v", err)
 		d.Code = "syntax"
 		return d
 	}
-	e := syntax.Explain(syntax.Text{Line: f.line, Lines: f.Lines()}, syntax.Problem{
+	e := syntax.Explain(syntax.Text{Line: f.cutLine, Lines: f.Lines()}, syntax.Problem{
 		Msg: le.Message, Doing: le.ContextMsg,
 		At:    syntax.Pos{Line: le.Mark.Line, Col: le.Mark.Column},
 		Start: syntax.Pos{Line: le.ContextMark.Line, Col: le.ContextMark.Column},
@@ -105,11 +105,11 @@ func syntaxError(f *File, err error) Diagnostic {
 	if strings.Contains(le.Message, errTooDeep.Error()) {
 		e = syntax.Explanation{Pos: e.Pos, Msg: errTooDeep.Error(), Code: "too-deep"}
 	}
-	return f.explainedDiagnostic(e)
+	return f.newExplained(e)
 }
 
-// explainedDiagnostic converts an explanation to a diagnostic.
-func (f *File) explainedDiagnostic(e syntax.Explanation) Diagnostic {
+// newExplained converts an explanation to a diagnostic.
+func (f *File) newExplained(e syntax.Explanation) Diagnostic {
 	at := func(p syntax.Pos) Pos { return Pos{File: f, Line: p.Line, Col: p.Col} }
 	d := Diagnostic{Pos: at(e.Pos), Msg: e.Msg, Hint: e.Hint, Code: cmp.Or(e.Code, "syntax")}
 	if e.BeginMsg != "" {
@@ -147,7 +147,7 @@ func isEmptyDocument(doc *yaml.Node) bool {
 		n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle|yaml.TaggedStyle) == 0
 }
 
-func emptyFile(f *File, text []byte) Diagnostic {
+func explainEmptyFile(f *File, text []byte) Diagnostic {
 	what := "the file is empty"
 	if trimmed := bytes.TrimSpace(text); len(trimmed) > 0 {
 		what = "the file has no content, only comments"
@@ -155,7 +155,7 @@ func emptyFile(f *File, text []byte) Diagnostic {
 			what = "the document is empty"
 		}
 	}
-	d := errorAt(Pos{File: f, Line: 1, Col: 1}, "%s", what)
+	d := newErrorAt(Pos{File: f, Line: 1, Col: 1}, "%s", what)
 	d.Code = "empty"
 	return d
 }
@@ -164,7 +164,7 @@ func emptyFile(f *File, text []byte) Diagnostic {
 // invalid byte. It runs before all other checks.
 func checkBytes(f *File) (Diagnostic, bool) {
 	if len(f.Data) > MaxSize {
-		return tooLarge(f, int64(len(f.Data))), true
+		return explainTooLarge(f, int64(len(f.Data))), true
 	}
 	if d, bad := CheckEncoding(f); bad {
 		return d, true
@@ -174,7 +174,7 @@ func checkBytes(f *File) (Diagnostic, bool) {
 		c := data[i]
 		if c < utf8.RuneSelf {
 			if c < ' ' && c != '\t' && c != '\n' && c != '\r' {
-				return badControl(f, i, rune(c)), true
+				return explainBadControl(f, i, rune(c)), true
 			}
 			i++
 			continue
@@ -182,13 +182,13 @@ func checkBytes(f *File) (Diagnostic, bool) {
 		r, size := utf8.DecodeRune(data[i:])
 		switch {
 		case r == utf8.RuneError && size == 1:
-			d := errorAt(f.At(i), "not UTF-8: byte 0x%02X", c)
+			d := newErrorAt(f.At(i), "not UTF-8: byte 0x%02X", c)
 			d.Code, d.Hint = "encoding", "save the file as UTF-8"
 			return d, true
 		case r < 0xA0 || r == 0x2028 || r == 0x2029 || r == 0xFFFE || r == 0xFFFF:
-			return badControl(f, i, r), true
+			return explainBadControl(f, i, r), true
 		case r == 0xFEFF && i > 0:
-			d := errorAt(f.At(i), "a byte order mark inside the text")
+			d := newErrorAt(f.At(i), "a byte order mark inside the text")
 			d.Code, d.Hint = "encoding", "delete it, or write \"\\uFEFF\" in double quotes if it is meant"
 			return d, true
 		}
@@ -197,11 +197,11 @@ func checkBytes(f *File) (Diagnostic, bool) {
 	return Diagnostic{}, false
 }
 
-// badControl reports a character that YAML forbids, or (U+0085, U+2028, U+2029) that
+// explainBadControl reports a character that YAML forbids, or (U+0085, U+2028, U+2029) that
 // is a line break in YAML 1.1 but not in YAML 1.2, so that its meaning would silently
 // change.
-func badControl(f *File, offset int, r rune) Diagnostic {
-	d := errorAt(f.At(offset), "a control character (U+%04X) in the text", r)
+func explainBadControl(f *File, offset int, r rune) Diagnostic {
+	d := newErrorAt(f.At(offset), "a control character (U+%04X) in the text", r)
 	d.Code = "encoding"
 	switch {
 	case r == 0:
@@ -219,11 +219,11 @@ func badControl(f *File, offset int, r rune) Diagnostic {
 
 // CheckEncoding reports encodings that editors produce by accident.
 func CheckEncoding(f *File) (Diagnostic, bool) {
-	name := jsonv.OtherEncoding(f.Data)
+	name := jsonv.DetectEncoding(f.Data)
 	if name == "" {
 		return Diagnostic{}, false
 	}
-	d := errorAt(Pos{File: f, Line: 1, Col: 1}, "the file is encoded in %s, not UTF-8", name)
+	d := newErrorAt(Pos{File: f, Line: 1, Col: 1}, "the file is encoded in %s, not UTF-8", name)
 	d.Code, d.Hint = "encoding", jsonv.SaveAsUTF8
 	return d, true
 }
@@ -250,13 +250,13 @@ func checkNodes(f *File, text []byte) (Diagnostic, bool) {
 	if count <= MaxNodes {
 		return Diagnostic{}, false
 	}
-	d := errorAt(Pos{File: f}, "the file has too many values: the limit is %d", MaxNodes)
+	d := newErrorAt(Pos{File: f}, "the file has too many values: the limit is %d", MaxNodes)
 	d.Code, d.Hint = "too-large", "split it, or move data into files that tests read"
 	return d, true
 }
 
-func tooLarge(f *File, size int64) Diagnostic {
-	d := errorAt(Pos{File: f}, "the file is too large: %d MiB, the limit is %d MiB", (size+1<<20-1)>>20, MaxSize>>20)
+func explainTooLarge(f *File, size int64) Diagnostic {
+	d := newErrorAt(Pos{File: f}, "the file is too large: %d MiB, the limit is %d MiB", (size+1<<20-1)>>20, MaxSize>>20)
 	d.Code, d.Hint = "too-large", "split it, or move data into files that tests read"
 	return d
 }

@@ -47,7 +47,7 @@ func (ds Diagnostics) Print(w io.Writer, style Style) error {
 		p.width = max(style.Width, minWidth)
 	}
 	for _, d := range ds {
-		p.diagnostic(d)
+		p.printDiagnostic(d)
 	}
 	if _, err := io.WriteString(w, p.b.String()); err != nil && len(ds) > 0 {
 		return fmt.Errorf("write diagnostics: %w", err)
@@ -64,9 +64,9 @@ type printer struct {
 	lastAt int
 }
 
-// columnOffset returns the byte offset of a column in a line. It continues from the
+// findColumnOffset returns the byte offset of a column in a line. It continues from the
 // last position in the same line, because a long line may have many mistakes.
-func (p *printer) columnOffset(pos Pos, line []byte) int {
+func (p *printer) findColumnOffset(pos Pos, line []byte) int {
 	col, at := 1, 0
 	same := p.last.File == pos.File && p.last.Line == pos.Line
 	if same && p.last.Col <= pos.Col {
@@ -82,8 +82,8 @@ func (p *printer) columnOffset(pos Pos, line []byte) int {
 	return at
 }
 
-func (p *printer) diagnostic(d Diagnostic) {
-	p.at(d.Pos)
+func (p *printer) printDiagnostic(d Diagnostic) {
+	p.printPosition(d.Pos)
 	word := paint(p.style.Error, "error")
 	if d.Severity == Warning {
 		word = paint(p.style.Warning, "warning")
@@ -92,29 +92,29 @@ func (p *printer) diagnostic(d Diagnostic) {
 	if d.Path != "" {
 		p.b.WriteString(display.Escape(d.Path) + ": ")
 	}
-	p.text(d.Msg, margin)
-	p.excerpt(d.Pos, margin)
+	p.printText(d.Msg, margin)
+	p.printExcerpt(d.Pos, margin)
 	if d.Hint != "" {
 		p.b.WriteString("  " + paint(p.style.Hint, "hint") + ": ")
-		p.text(d.Hint, margin+margin)
+		p.printText(d.Hint, margin+margin)
 	}
 	for _, r := range d.Related {
 		p.b.WriteString("  ")
-		p.at(r.Pos)
-		p.text(r.Msg, margin+margin)
-		p.excerpt(r.Pos, margin+"  ")
+		p.printPosition(r.Pos)
+		p.printText(r.Msg, margin+margin)
+		p.printExcerpt(r.Pos, margin+"  ")
 	}
 }
 
-func (p *printer) at(pos Pos) {
+func (p *printer) printPosition(pos Pos) {
 	if s := pos.String(); s != "" {
 		p.b.WriteString(display.Escape(s) + ": ")
 	}
 }
 
-// text writes a message. It keeps and indents line breaks, so that no part of it
+// printText writes a message. It keeps and indents line breaks, so that no part of it
 // looks like a line of Print.
-func (p *printer) text(s, indent string) {
+func (p *printer) printText(s, indent string) {
 	for i, line := range strings.Split(strings.TrimRight(s, "\n"), "\n") {
 		if i > 0 {
 			p.b.WriteString(indent)
@@ -124,24 +124,24 @@ func (p *printer) text(s, indent string) {
 	}
 }
 
-// excerpt writes the line and the caret, or nothing if there is no line.
-func (p *printer) excerpt(pos Pos, indent string) {
+// printExcerpt writes the line and the caret, or nothing if there is no line.
+func (p *printer) printExcerpt(pos Pos, indent string) {
 	if pos.File == nil || pos.Line < 1 || pos.Col < 1 {
 		return
 	}
-	line := pos.File.line(pos.Line)
+	line := pos.File.cutLine(pos.Line)
 	if len(line) == 0 {
 		return
 	}
-	text, caret := cut(line, p.columnOffset(pos, line), p.width)
+	text, caret := cut(line, p.findColumnOffset(pos, line), p.width)
 	p.b.WriteString(indent + text + "\n")
 	p.b.WriteString(indent + strings.Repeat(" ", caret) + paint(p.style.Caret, "^") + "\n")
 }
 
-// Window returns a line as Print shows it: printable, and at most width columns wide
+// CutWindow returns a line as Print shows it: printable, and at most width columns wide
 // around a column (counted in runes from 1). It also returns the position of the
 // caret, from 0.
-func Window(line string, column, width int) (text string, caret int) {
+func CutWindow(line string, column, width int) (text string, caret int) {
 	at := 0
 	for ; column > 1 && at < len(line); column-- {
 		_, size := utf8.DecodeRuneInString(line[at:])
@@ -156,14 +156,14 @@ func Window(line string, column, width int) (text string, caret int) {
 func cut(line []byte, at, width int) (text string, caret int) {
 	// Every rune takes at least one column, so at most width runes on either side
 	// matter, even in a line of megabytes.
-	start, end := window(line, at, width)
+	start, end := findWindow(line, at, width)
 	left, right := expand(line[start:at]), expand(line[at:end])
 	cutLeft, cutRight := start > 0, end < len(line) // already by the window
 	right = strings.TrimRight(right, " ")
 	// The position gets at least a third of the width after it.
 	room := width - min(displaywidth.String(right), width/3)
 	if cutLeft || displaywidth.String(left) > room {
-		left = "…" + lastColumns(left, room-1)
+		left = "…" + cutLastColumns(left, room-1)
 	}
 	caret = displaywidth.String(left)
 	if room := width - caret; cutRight || displaywidth.String(right) > room {
@@ -173,8 +173,8 @@ func cut(line []byte, at, width int) (text string, caret int) {
 	return left + right, caret
 }
 
-// window returns the bytes of at most width runes before and after an offset.
-func window(line []byte, at, width int) (start, end int) {
+// findWindow returns the bytes of at most width runes before and after an offset.
+func findWindow(line []byte, at, width int) (start, end int) {
 	start, end = at, at
 	for n := 0; n < width && start > 0; n++ {
 		_, size := utf8.DecodeLastRune(line[:start])
@@ -187,8 +187,8 @@ func window(line []byte, at, width int) (start, end int) {
 	return start, end
 }
 
-// lastColumns returns the end of s that is at most width columns wide.
-func lastColumns(s string, width int) string {
+// cutLastColumns returns the end of s that is at most width columns wide.
+func cutLastColumns(s string, width int) string {
 	total := displaywidth.String(s)
 	g := displaywidth.StringGraphemes(s)
 	for total > width && g.Next() {

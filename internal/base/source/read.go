@@ -24,13 +24,13 @@ func Read(path, name string) (*File, Diagnostics) {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
-		return nil, Diagnostics{unreadable(name, err)}
+		return nil, Diagnostics{explainUnreadable(name, err)}
 	case info.IsDir():
 		return nil, Diagnostics{{Pos: Pos{File: f}, Code: "unreadable", Msg: "this is a directory, not a file"}}
 	case !info.Mode().IsRegular() && info.Mode()&fs.ModeNamedPipe == 0:
 		return nil, Diagnostics{{Pos: Pos{File: f}, Code: "unreadable", Msg: "this is not a regular file"}}
 	case info.Size() > MaxSize:
-		return nil, Diagnostics{tooLarge(f, info.Size())}
+		return nil, Diagnostics{explainTooLarge(f, info.Size())}
 	}
 	if info.Mode()&fs.ModeNamedPipe != 0 {
 		f.Data, err = readPipe(path)
@@ -38,10 +38,10 @@ func Read(path, name string) (*File, Diagnostics) {
 		f.Data, err = readFile(path, info.Size())
 	}
 	if err != nil {
-		return nil, Diagnostics{unreadable(name, err)}
+		return nil, Diagnostics{explainUnreadable(name, err)}
 	}
 	if len(f.Data) > MaxSize {
-		return nil, Diagnostics{tooLarge(&File{Name: f.Name, Path: f.Path}, int64(len(f.Data)))}
+		return nil, Diagnostics{explainTooLarge(&File{Name: f.Name, Path: f.Path}, int64(len(f.Data)))}
 	}
 	return f, nil
 }
@@ -92,16 +92,16 @@ func readUpTo(in io.Reader, size, limit int64) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// unreadable describes why a file cannot be read, without its path, which the
+// explainUnreadable describes why a file cannot be read, without its path, which the
 // position contains.
-func unreadable(name string, err error) Diagnostic {
+func explainUnreadable(name string, err error) Diagnostic {
 	d := Diagnostic{Pos: Pos{File: &File{Name: name}}, Code: "unreadable"}
 	path, named := errors.AsType[*fs.PathError](err)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		d.Msg = "no such file"
 		if named {
-			d.Msg += Parenthesis(Suggest(filepath.ToSlash(nearName(name, path.Path))))
+			d.Msg += Parenthesis(Suggest(filepath.ToSlash(findNearName(name, path.Path))))
 		}
 	case errors.Is(err, fs.ErrPermission):
 		d.Msg = "no permission to read the file"
@@ -115,9 +115,9 @@ func unreadable(name string, err error) Diagnostic {
 	return d
 }
 
-// nearName returns the name of a file near a missing one, written like the name of that.
-func nearName(name, path string) string {
-	near := NearFile(path)
+// findNearName returns the name of a file near a missing one, written like the name of that.
+func findNearName(name, path string) string {
+	near := FindNearFile(path)
 	if near == "" || !strings.HasSuffix(filepath.ToSlash(path), filepath.ToSlash(name)) {
 		return near
 	}

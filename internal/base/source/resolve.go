@@ -87,10 +87,10 @@ func resolveNumber(s string) (Kind, string, scalarNote) {
 
 // splitNumber splits an unsigned decimal number; the exponent includes its e.
 func splitNumber(s string) (whole, fraction, exponent string, ok bool) {
-	whole = digits(s)
+	whole = keepDigits(s)
 	tail := s[len(whole):]
 	if strings.HasPrefix(tail, ".") {
-		fraction = digits(tail[1:])
+		fraction = keepDigits(tail[1:])
 		tail = tail[1+len(fraction):]
 	}
 	if whole == "" && fraction == "" {
@@ -103,7 +103,7 @@ func splitNumber(s string) (whole, fraction, exponent string, ok bool) {
 		return "", "", "", false
 	}
 	power := strings.TrimLeft(tail[1:], "+-")
-	if power == "" || len(tail)-len(power) > 2 || digits(power) != power {
+	if power == "" || len(tail)-len(power) > 2 || keepDigits(power) != power {
 		return "", "", "", false
 	}
 	return whole, fraction, tail, true
@@ -123,8 +123,8 @@ func resolveRadix(s string, base int) (Kind, string, scalarNote) {
 	return KindInt, n.String(), noteNone
 }
 
-// digits returns the decimal digits that s starts with.
-func digits(s string) string {
+// keepDigits returns the decimal digits that s starts with.
+func keepDigits(s string) string {
 	for i := 0; i < len(s); i++ {
 		if s[i] < '0' || s[i] > '9' {
 			return s[:i]

@@ -17,9 +17,9 @@ import (
 // pair matches NAME=VALUE, as in Docker's files, and a line of an HTTP header.
 var pair = lazy.Regexp(`^([^=:]+)(?:=|: )`)
 
-// WrongType reports a node of another kind: expected a list or a map, got text "x".
+// ReportWrongType reports a node of another kind: expected a list or a map, got text "x".
 // want includes its article. The caller may set the Hint of the result.
-func (d *Decoder) WrongType(n *Node, path, want string) *Diagnostic {
+func (d *Decoder) ReportWrongType(n *Node, path, want string) *Diagnostic {
 	diag := d.Errorf(n, path, "expected %s, got %s", want, n.Describe())
 	diag.Code = "type"
 	switch {
@@ -50,35 +50,35 @@ func (d *Decoder) WrongType(n *Node, path, want string) *Diagnostic {
 	return diag
 }
 
-func (d *Decoder) scalar(n *Node, path string, v reflect.Value) {
+func (d *Decoder) decodeScalar(n *Node, path string, v reflect.Value) {
 	switch v.Kind() {
 	case reflect.String:
-		d.text(n, path, v)
+		d.decodeText(n, path, v)
 	case reflect.Bool:
-		d.boolean(n, path, v)
+		d.decodeBool(n, path, v)
 	default:
-		d.number(n.Typed(), path, v)
+		d.decodeNumber(n.Typed(), path, v)
 	}
 }
 
-func (d *Decoder) text(n *Node, path string, v reflect.Value) {
+func (d *Decoder) decodeText(n *Node, path string, v reflect.Value) {
 	if text, ok := n.AsText(); ok {
 		v.SetString(text)
 		return
 	}
-	diag := d.WrongType(n, path, "text")
+	diag := d.ReportWrongType(n, path, "text")
 	if n.Kind == KindBool || n.Kind == KindInt || n.Kind == KindFloat {
 		diag.Hint = "put it in quotes: " + quote(display.Truncate(n.Text, shownText))
 	}
 }
 
-func (d *Decoder) boolean(n *Node, path string, v reflect.Value) {
+func (d *Decoder) decodeBool(n *Node, path string, v reflect.Value) {
 	n = n.Typed()
 	if n.Kind == KindBool {
 		v.SetBool(n.Text == "true")
 		return
 	}
-	diag := d.WrongType(n, path, "true or false")
+	diag := d.ReportWrongType(n, path, "true or false")
 	if b, ok := looksBoolean(n.Text); ok && n.Kind == KindString {
 		diag.Hint = fmt.Sprintf("write %t", b)
 		if !n.Quoted {
@@ -89,7 +89,7 @@ func (d *Decoder) boolean(n *Node, path string, v reflect.Value) {
 
 // wantNumber reports a node that is not a valid number.
 func (d *Decoder) wantNumber(n *Node, path, want string) {
-	diag := d.WrongType(n, path, want)
+	diag := d.ReportWrongType(n, path, want)
 	if n.Kind != KindString {
 		return
 	}
@@ -109,7 +109,7 @@ func (d *Decoder) wantNumber(n *Node, path, want string) {
 	}
 }
 
-func (d *Decoder) number(n *Node, path string, v reflect.Value) {
+func (d *Decoder) decodeNumber(n *Node, path string, v reflect.Value) {
 	var err error
 	whole := n.Kind == KindInt
 	switch {
@@ -132,7 +132,7 @@ func (d *Decoder) number(n *Node, path string, v reflect.Value) {
 		i, err = strconv.ParseInt(n.Text, 10, v.Type().Bits())
 		v.SetInt(i)
 	case strings.HasPrefix(n.Text, "-") && strings.Trim(n.Text, "-0") != "":
-		d.WrongType(n, path, "a whole number that is not negative")
+		d.ReportWrongType(n, path, "a whole number that is not negative")
 	default:
 		var u uint64
 		u, err = strconv.ParseUint(strings.TrimPrefix(n.Text, "-"), 10, v.Type().Bits())
@@ -144,22 +144,22 @@ func (d *Decoder) number(n *Node, path string, v reflect.Value) {
 	}
 }
 
-func (d *Decoder) duration(n *Node, path string, v reflect.Value) {
+func (d *Decoder) decodeDuration(n *Node, path string, v reflect.Value) {
 	const want = `a duration such as "30s"`
 	switch n.Kind {
 	case KindInt, KindFloat:
-		diag := d.WrongType(n, path, want)
+		diag := d.ReportWrongType(n, path, want)
 		diag.Msg += " without a unit"
 		diag.Hint = fmt.Sprintf("write %ss for seconds, %sms for milliseconds", display.Truncate(n.Text, shownText), display.Truncate(n.Text, shownText))
 		return
 	case KindString:
 	default:
-		d.WrongType(n, path, want)
+		d.ReportWrongType(n, path, want)
 		return
 	}
 	got, err := ParseDuration(n.Text)
 	if err != nil {
-		diag := d.WrongType(n, path, want)
+		diag := d.ReportWrongType(n, path, want)
 		diag.Msg += ": " + err.Error()
 		diag.Hint = "units are ms, s, m and h, as in 1m30s"
 		return

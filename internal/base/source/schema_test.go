@@ -70,7 +70,7 @@ func (w *words) DecodeNode(n *source.Node, path string, d *source.Decoder) {
 	case source.KindList:
 		d.Decode(n, path, &w.Argv)
 	default:
-		d.WrongType(n, path, "text or a list")
+		d.ReportWrongType(n, path, "text or a list")
 	}
 }
 

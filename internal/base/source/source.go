@@ -23,9 +23,9 @@ type File struct {
 
 var utf8BOM = []byte("\xef\xbb\xbf")
 
-// lineStarts finds the lines on first use. A line ends with LF, CR LF or CR, as in
+// findLineStarts finds the lines on first use. A line ends with LF, CR LF or CR, as in
 // YAML 1.2.2 section 5.4. The first line starts after a byte order mark.
-func (f *File) lineStarts() []int {
+func (f *File) findLineStarts() []int {
 	f.once.Do(func() {
 		first := 0
 		if bytes.HasPrefix(f.Data, utf8BOM) {
@@ -46,13 +46,13 @@ func (f *File) lineStarts() []int {
 
 // Line returns line n (from 1) without its line break, or "" if there is no such
 // line.
-func (f *File) Line(n int) string { return string(f.line(n)) }
+func (f *File) Line(n int) string { return string(f.cutLine(n)) }
 
-func (f *File) line(n int) []byte {
+func (f *File) cutLine(n int) []byte {
 	if f == nil {
 		return nil
 	}
-	starts := f.lineStarts()
+	starts := f.findLineStarts()
 	if n < 1 || n > len(starts) {
 		return nil
 	}
@@ -65,12 +65,12 @@ func (f *File) line(n int) []byte {
 
 // Lines returns the number of lines, including the one after the last line break,
 // which may be empty.
-func (f *File) Lines() int { return len(f.lineStarts()) }
+func (f *File) Lines() int { return len(f.findLineStarts()) }
 
 // At returns the position of a byte offset. Offsets outside the data are moved to its
 // nearest end.
 func (f *File) At(offset int) Pos {
-	starts := f.lineStarts()
+	starts := f.findLineStarts()
 	offset = min(max(offset, starts[0]), len(f.Data))
 	i, found := slices.BinarySearch(starts, offset)
 	if !found {
@@ -79,14 +79,14 @@ func (f *File) At(offset int) Pos {
 	return Pos{File: f, Line: i + 1, Col: utf8.RuneCount(f.Data[starts[i]:offset]) + 1}
 }
 
-// offset is the inverse of At: it returns the byte offset of a line and column, or -1
+// findOffset is the inverse of At: it returns the byte offset of a line and column, or -1
 // if the file has no such position. The column after a line's last character is
 // valid.
-func (f *File) offset(line, col int) int {
+func (f *File) findOffset(line, col int) int {
 	if f == nil || col < 1 {
 		return -1
 	}
-	text := f.line(line)
+	text := f.cutLine(line)
 	if text == nil && (line < 1 || line > f.Lines()) {
 		return -1
 	}
@@ -98,12 +98,12 @@ func (f *File) offset(line, col int) int {
 		_, size := utf8.DecodeRune(text[at:])
 		at += size
 	}
-	return f.lineStarts()[line-1] + at
+	return f.findLineStarts()[line-1] + at
 }
 
 // Offset returns the byte offset of a position of this file, or -1 if it has no such
 // position.
-func (f *File) Offset(p Pos) int { return f.offset(p.Line, p.Col) }
+func (f *File) Offset(p Pos) int { return f.findOffset(p.Line, p.Col) }
 
 // A Pos is a position in a file. Line and Col count from 1, Col in code points. The
 // zero Pos is unknown; a Pos with only a File is the whole file.
@@ -135,7 +135,7 @@ func (p Pos) String() string {
 	return b.String()
 }
 
-// errorAt returns an error without a path, for Parse.
-func errorAt(pos Pos, format string, args ...any) Diagnostic {
+// newErrorAt returns an error without a path, for Parse.
+func newErrorAt(pos Pos, format string, args ...any) Diagnostic {
 	return Diagnostic{Pos: pos, Msg: fmt.Sprintf(format, args...)}
 }

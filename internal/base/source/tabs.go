@@ -27,7 +27,7 @@ func findTabLines(f *File) (t tabLines) {
 		return t
 	}
 	for n := 1; n <= f.Lines(); n++ {
-		line := f.line(n)
+		line := f.cutLine(n)
 		content := bytes.TrimLeft(line, " \t")
 		if len(content) > 0 && content[0] != '#' && bytes.IndexByte(line[:len(line)-len(content)], '\t') >= 0 {
 			t.suspects = append(t.suspects, n)
@@ -59,6 +59,6 @@ func (t *tabLines) judge(c *converter) {
 		return
 	}
 	line := t.suspects[0]
-	col := bytes.IndexByte(c.f.line(line), '\t') + 1
-	c.found.add(c.f.explainedDiagnostic(syntax.Tab(syntax.Pos{Line: line, Col: col})))
+	col := bytes.IndexByte(c.f.cutLine(line), '\t') + 1
+	c.found.add(c.f.newExplained(syntax.ExplainTab(syntax.Pos{Line: line, Col: col})))
 }

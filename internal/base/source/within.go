@@ -18,7 +18,7 @@ func (n *Node) In(offset int) Pos {
 		return Pos{}
 	}
 	f := n.Pos.File
-	at := f.offset(n.Pos.Line, n.Pos.Col)
+	at := f.findOffset(n.Pos.Line, n.Pos.Col)
 	if n.style == styleNone || at < 0 || offset < 0 || offset > len(n.Text) {
 		return n.Pos
 	}
@@ -26,7 +26,7 @@ func (n *Node) In(offset int) Pos {
 	if !followed {
 		return n.Pos
 	}
-	to, found := spelling.Offset(f.Data, at, form, n.Text, offset)
+	to, found := spelling.FindOffset(f.Data, at, form, n.Text, offset)
 	if !found {
 		return n.Pos
 	}
@@ -37,7 +37,7 @@ func (n *Node) In(offset int) Pos {
 // number 16 or True for true, or its Text if that is unknown.
 func (n *Node) Spelling() string {
 	f := n.Pos.File
-	at := f.offset(n.Pos.Line, n.Pos.Col)
+	at := f.findOffset(n.Pos.Line, n.Pos.Col)
 	if n.style != stylePlain || n.Kind == KindString || at < 0 {
 		return n.Text
 	}
@@ -65,7 +65,7 @@ func (n *Node) Inline() string {
 
 // AfterHash returns a hint for a value that is missing because "#" begins a comment.
 func (n *Node) AfterHash() string {
-	line := n.Pos.File.line(n.Pos.Line)
+	line := n.Pos.File.cutLine(n.Pos.Line)
 	text := strings.TrimLeft(string(line[min(len(line), n.Pos.Col-1):]), " ")
 	if len(text) > 1 && text[0] == '#' && text[1] != ' ' {
 		return `"#" begins a comment; write ` + strconv.Quote(text)

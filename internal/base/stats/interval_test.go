@@ -22,16 +22,16 @@ func TestShares(t *testing.T) {
 		{9, 100, 0.99, 0.032117617, 0.189152280, 0.039703761, 0.191317203},
 		{2, 1000, 0.95, 0.000242301, 0.007205839, 0.000548644, 0.007262808},
 	} {
-		low, high := stats.ClopperPearson(c.k, c.n, c.confidence)
+		low, high := stats.ComputeClopperPearson(c.k, c.n, c.confidence)
 		if math.Abs(low-c.exactLow) > 2e-9 || math.Abs(high-c.exactHigh) > 2e-9 {
 			t.Errorf("ClopperPearson(%d, %d, %g) = %.9f, %.9f, want %.9f, %.9f", c.k, c.n, c.confidence, low, high, c.exactLow, c.exactHigh)
 		}
-		low, high = stats.Wilson(c.k, c.n, c.confidence)
+		low, high = stats.ComputeWilson(c.k, c.n, c.confidence)
 		if math.Abs(low-c.wilLow) > 2e-9 || math.Abs(high-c.wilsHigh) > 2e-9 {
 			t.Errorf("Wilson(%d, %d, %g) = %.9f, %.9f, want %.9f, %.9f", c.k, c.n, c.confidence, low, high, c.wilLow, c.wilsHigh)
 		}
 	}
-	for _, f := range []func(int, int, float64) (float64, float64){stats.ClopperPearson, stats.Wilson} {
+	for _, f := range []func(int, int, float64) (float64, float64){stats.ComputeClopperPearson, stats.ComputeWilson} {
 		if low, high := f(0, 0, 0.95); low != 0 || high != 1 {
 			t.Errorf("nothing observed: %g to %g, want 0 to 1", low, high)
 		}
@@ -52,7 +52,7 @@ func TestRanks(t *testing.T) {
 	}{
 		{100, 0.5, 40, 61}, {1000, 0.99, 983, 998}, {100, 0.99, 97, 102}, {1, 0.5, 1, 3},
 	} {
-		if low, high := stats.Ranks(c.n, c.q, 0.95); low != c.low || high != c.high {
+		if low, high := stats.ComputeRanks(c.n, c.q, 0.95); low != c.low || high != c.high {
 			t.Errorf("Ranks(%d, %g) = %d, %d, want %d, %d", c.n, c.q, low, high, c.low, c.high)
 		}
 	}

@@ -24,20 +24,20 @@ func TestPairs(t *testing.T) {
 		{40, 12, 3, 5, 0.03516, -0.27531, -0.02266},
 		{7, 25, 25, 68, 1.00000, -0.11017, 0.11017},
 	} {
-		p := stats.McNemar(c.b, c.c)
-		low, high := stats.PairedDifference(c.both, c.b, c.c, c.none, 0.95)
+		p := stats.ComputeMcNemar(c.b, c.c)
+		low, high := stats.ComputePairedDifference(c.both, c.b, c.c, c.none, 0.95)
 		if math.Abs(p-c.p) > 1e-3 || math.Abs(low-c.low) > 1e-3 || math.Abs(high-c.high) > 1e-3 {
 			t.Errorf("%v: p = %.4f, %.4f to %.4f", c, p, low, high)
 		}
 		if d := float64(c.c-c.b) / float64(c.both+c.b+c.c+c.none); low > d || high < d {
 			t.Errorf("%v: the difference %.4f is not between %.4f and %.4f", c, d, low, high)
 		}
-		back, forth := stats.PairedDifference(c.both, c.c, c.b, c.none, 0.95)
-		if math.Abs(back+high) > 1e-12 || math.Abs(forth+low) > 1e-12 || stats.McNemar(c.c, c.b) != p {
+		back, forth := stats.ComputePairedDifference(c.both, c.c, c.b, c.none, 0.95)
+		if math.Abs(back+high) > 1e-12 || math.Abs(forth+low) > 1e-12 || stats.ComputeMcNemar(c.c, c.b) != p {
 			t.Errorf("%v: not symmetric", c)
 		}
 	}
-	if low, high := stats.PairedDifference(0, 0, 0, 0, 0.95); low != -1 || high != 1 || stats.McNemar(0, 0) != 1 {
+	if low, high := stats.ComputePairedDifference(0, 0, 0, 0, 0.95); low != -1 || high != 1 || stats.ComputeMcNemar(0, 0) != 1 {
 		t.Errorf("nothing compared: %g to %g", low, high)
 	}
 }

@@ -40,9 +40,9 @@ func (d Sequential) Verdict(passed, failed int) Verdict {
 
 func (d Sequential) bound() float64 { return math.Log(d.Confidence / (1 - d.Confidence)) }
 
-// Least returns the number of passes in a row that decide: with fewer trials the verdict
+// CountLeast returns the number of passes in a row that decide: with fewer trials the verdict
 // can't be [Good].
-func (d Sequential) Least() int {
+func (d Sequential) CountLeast() int {
 	n := math.Ceil((d.bound() - 1e-9) / math.Log(d.Want/d.Floor))
 	return max(1, int(math.Min(n, math.MaxInt32)))
 }
@@ -51,9 +51,9 @@ func (d Sequential) Least() int {
 // enough for larger ones.
 const largestFixed = 2000
 
-// Fixed returns the number of trials that a test of fixed size needs for the same
+// CountFixed returns the number of trials that a test of fixed size needs for the same
 // probabilities of a wrong verdict.
-func (d Sequential) Fixed() int {
+func (d Sequential) CountFixed() int {
 	q := z(2*d.Confidence - 1)
 	spread := math.Sqrt(d.Want*(1-d.Want)) + math.Sqrt(d.Floor*(1-d.Floor))
 	root := q * spread / (d.Want - d.Floor)
@@ -64,26 +64,26 @@ func (d Sequential) Fixed() int {
 	for n := max(1, int(about/2)); ; n++ {
 		// need is the smallest number of passes that a bad share hardly reaches.
 		need := 0
-		for need <= n && atLeast(need, n, d.Floor) > 1-d.Confidence {
+		for need <= n && computeAtLeast(need, n, d.Floor) > 1-d.Confidence {
 			need++
 		}
-		if need <= n && atLeast(need, n, d.Want) >= d.Confidence {
+		if need <= n && computeAtLeast(need, n, d.Want) >= d.Confidence {
 			return n
 		}
 	}
 }
 
-// atLeast is the probability of k or more passes in n trials with the share p.
-func atLeast(k, n int, p float64) float64 {
+// computeAtLeast is the probability of k or more passes in n trials with the share p.
+func computeAtLeast(k, n int, p float64) float64 {
 	if k <= 0 {
 		return 1
 	}
-	return beta(p, float64(k), float64(n-k+1))
+	return computeBeta(p, float64(k), float64(n-k+1))
 }
 
-// AllPass estimates, from s passes in n trials, the probability that k trials all pass:
+// EstimateAllPass estimates, from s passes in n trials, the probability that k trials all pass:
 // C(s,k)/C(n,k).
-func AllPass(s, n, k int) float64 {
+func EstimateAllPass(s, n, k int) float64 {
 	p := 1.0
 	for i := range k {
 		p *= max(0, float64(s-i)) / float64(n-i)

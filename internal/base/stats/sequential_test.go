@@ -131,9 +131,9 @@ func TestSequentialProperties(t *testing.T) {
 		{stats.Sequential{Want: 0.9, Floor: 0.7, Confidence: 0.95, Max: 100}, 4.5, 3.4, 0.2, 20, 25, 41},
 		{stats.Sequential{Want: 0.9, Floor: 0.5, Confidence: 0.95, Max: 30}, 3.4, 2.9, -1, 6.5, 8.6, 13},
 	} {
-		floor, want := exactly(c.d, c.d.Floor, stats.ClopperPearson), exactly(c.d, c.d.Want, stats.ClopperPearson)
+		floor, want := exactly(c.d, c.d.Floor, stats.ComputeClopperPearson), exactly(c.d, c.d.Want, stats.ComputeClopperPearson)
 		t.Logf("max %3d: pass at floor %.2f %%, fail at want %.2f %%, inconclusive at want %.2f %%, mean %.2f / %.2f / %d, fixed %d, covered %.2f %%",
-			c.d.Max, 100*floor.good, 100*want.bad, 100*want.undecided, floor.mean, want.mean, c.d.Least(), c.d.Fixed(), 100*floor.covered)
+			c.d.Max, 100*floor.good, 100*want.bad, 100*want.undecided, floor.mean, want.mean, c.d.CountLeast(), c.d.CountFixed(), 100*floor.covered)
 		if floor.good > 0.05 || want.bad > 0.05 {
 			t.Errorf("max %d: wrong verdicts %.4f and %.4f", c.d.Max, floor.good, want.bad)
 		}
@@ -147,8 +147,8 @@ func TestSequentialProperties(t *testing.T) {
 		near("inconclusive at want", 100*want.undecided, c.undecidedAtWant, 0.51)
 		near("mean at floor", floor.mean, c.meanFloor, 0.51)
 		near("mean at want", want.mean, c.meanWant, 0.51)
-		if c.d.Fixed() != c.fixed {
-			t.Errorf("fixed size %d, documented %d", c.d.Fixed(), c.fixed)
+		if c.d.CountFixed() != c.fixed {
+			t.Errorf("fixed size %d, documented %d", c.d.CountFixed(), c.fixed)
 		}
 		if most := max(floor.mean, want.mean); most > 0.7*float64(c.fixed) {
 			t.Errorf("max %d: mean trials %.1f of %d", c.d.Max, most, c.fixed)
@@ -159,16 +159,16 @@ func TestSequentialProperties(t *testing.T) {
 		if floor.covered < 0.943 {
 			t.Errorf("max %d: Clopper–Pearson covers %.3f of the truth at the floor", c.d.Max, floor.covered)
 		}
-		if wilson := exactly(c.d, c.d.Floor, stats.Wilson); c.d.Floor == 0.7 && wilson.covered > 0.88 {
+		if wilson := exactly(c.d, c.d.Floor, stats.ComputeWilson); c.d.Floor == 0.7 && wilson.covered > 0.88 {
 			t.Errorf("max %d: Wilson covers %.3f, the documentation says it does not", c.d.Max, wilson.covered)
 		}
 	}
 	strict := stats.Sequential{Want: 1, Floor: 0.8, Confidence: 0.95, Max: 20}
-	if strict.Least() != 14 || strict.Verdict(13, 0) != stats.Undecided || strict.Verdict(14, 0) != stats.Good || strict.Verdict(13, 1) != stats.Bad || strict.Fixed() != 14 {
-		t.Errorf("want 1: least %d, fixed %d", strict.Least(), strict.Fixed())
+	if strict.CountLeast() != 14 || strict.Verdict(13, 0) != stats.Undecided || strict.Verdict(14, 0) != stats.Good || strict.Verdict(13, 1) != stats.Bad || strict.CountFixed() != 14 {
+		t.Errorf("want 1: least %d, fixed %d", strict.CountLeast(), strict.CountFixed())
 	}
-	if close := (stats.Sequential{Want: 0.901, Floor: 0.9, Confidence: 0.999}); close.Fixed() < 1_000_000 || close.Least() < 1000 {
-		t.Errorf("close shares: fixed %d, least %d", close.Fixed(), close.Least())
+	if close := (stats.Sequential{Want: 0.901, Floor: 0.9, Confidence: 0.999}); close.CountFixed() < 1_000_000 || close.CountLeast() < 1000 {
+		t.Errorf("close shares: fixed %d, least %d", close.CountFixed(), close.CountLeast())
 	}
 }
 
@@ -177,7 +177,7 @@ func TestAllPass(t *testing.T) {
 		s, n, k int
 		want    float64
 	}{{23, 24, 1, 23. / 24}, {23, 24, 3, 21. / 24}, {10, 10, 3, 1}, {2, 10, 3, 0}, {8, 10, 2, 28. / 45}} {
-		if got := stats.AllPass(c.s, c.n, c.k); math.Abs(got-c.want) > 1e-12 {
+		if got := stats.EstimateAllPass(c.s, c.n, c.k); math.Abs(got-c.want) > 1e-12 {
 			t.Errorf("AllPass(%d, %d, %d) = %g, want %g", c.s, c.n, c.k, got, c.want)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 // are broken up. Their openers are recognized anywhere in a line (`##[`,
 // `##vso[`, `##teamcity[`), or at its start (`::`, GitHub Actions).
 func Escape(s string) string {
-	if plain(s) {
+	if isPlain(s) {
 		return s
 	}
 	s = ciMarkers.Replace(display.Escape(s))
@@ -27,7 +27,7 @@ func Escape(s string) string {
 // becomes LF) and tabs become blanks. Callers that print it put a gutter
 // before each line.
 func EscapeLines(s string) string {
-	if plain(s) {
+	if isPlain(s) {
 		return s
 	}
 	lines := strings.Split(whiteSpace.Replace(s), "\n")
@@ -43,8 +43,8 @@ var whiteSpace = strings.NewReplacer("\r\n", "\n", "\t", "    ")
 // Azure Pipelines and the old GitHub form, TeamCity.
 var ciMarkers = strings.NewReplacer("##[", `\x23#[`, "##vso[", `\x23#vso[`, "##teamcity[", `\x23#teamcity[`)
 
-// plain reports whether s is printable ASCII without anything to break up.
-func plain(s string) bool {
+// isPlain reports whether s is printable ASCII without anything to break up.
+func isPlain(s string) bool {
 	for i := 0; i < len(s); i++ {
 		if c := s[i]; c < 0x20 || c >= 0x7f || c == '#' || c == ':' {
 			return false

@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// KeyMode makes a terminal deliver keys without waiting for Enter and without
+// EnterKeyMode makes a terminal deliver keys without waiting for Enter and without
 // showing them; Ctrl-C still is a signal. restore undoes it.
-func KeyMode(f *os.File) (restore func(), err error) {
+func EnterKeyMode(f *os.File) (restore func(), err error) {
 	fd := int(f.Fd())
 	before, err := unix.IoctlGetTermios(fd, getTermios)
 	if err != nil {

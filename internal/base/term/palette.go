@@ -39,7 +39,7 @@ func NewPalette(p Profile) Palette { return Palette{p} }
 // painted line by line, so that a pager or a log viewer that resets at the
 // end of a line keeps the color.
 func (p Palette) Paint(st Style, s string) string {
-	code := p.code(st)
+	code := p.selectCode(st)
 	if code == "" || s == "" {
 		return s
 	}
@@ -55,7 +55,7 @@ func (p Palette) Paint(st Style, s string) string {
 	return strings.Join(lines, "\n")
 }
 
-func (p Palette) code(st Style) string {
+func (p Palette) selectCode(st Style) string {
 	if int(st) >= len(codes) {
 		return ""
 	}

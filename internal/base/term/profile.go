@@ -54,7 +54,7 @@ func Detect(w io.Writer, env []string, mode string) (Profile, error) {
 	switch {
 	case name == "dumb":
 		return None, nil
-	case name == "" && !virtualTerminal(w):
+	case name == "" && !enableVirtualTerminal(w):
 		return None, nil
 	}
 	return Color, nil
@@ -80,9 +80,9 @@ func IsTerminal(w any) bool {
 	return ok && f != nil && xterm.IsTerminal(int(f.Fd()))
 }
 
-// Columns returns the width of the terminal w in cells, or fallback when w is
+// CountColumns returns the width of the terminal w in cells, or fallback when w is
 // no terminal or does not say.
-func Columns(w any, fallback int) int {
+func CountColumns(w any, fallback int) int {
 	f, ok := w.(*os.File)
 	if !ok || f == nil {
 		return fallback

@@ -41,7 +41,7 @@ type StatusOptions struct {
 func NewStatus(w io.Writer, env []string) *Status {
 	return NewStatusWith(w, StatusOptions{
 		Live:    IsTerminal(w) && lookup(env, "TERM") != "dumb",
-		Columns: func() int { return Columns(w, 80) },
+		Columns: func() int { return CountColumns(w, 80) },
 	})
 }
 
@@ -63,8 +63,8 @@ func NewStatusWith(w io.Writer, o StatusOptions) *Status {
 // composing it.
 func (s *Status) Live() bool { return s != nil && s.live }
 
-// Due reports whether Set would repaint now.
-func (s *Status) Due() bool {
+// IsDue reports whether Set would repaint now.
+func (s *Status) IsDue() bool {
 	if !s.Live() {
 		return false
 	}

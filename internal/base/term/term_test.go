@@ -34,7 +34,7 @@ func TestDetect(t *testing.T) {
 	if _, err := term.Detect(os.Stdout, nil, "sometimes"); err == nil || !strings.Contains(err.Error(), `"sometimes"`) {
 		t.Errorf("got %v", err)
 	}
-	if term.IsTerminal(&bytes.Buffer{}) || term.IsTerminal((*os.File)(nil)) || term.Columns(nil, 77) != 77 {
+	if term.IsTerminal(&bytes.Buffer{}) || term.IsTerminal((*os.File)(nil)) || term.CountColumns(nil, 77) != 77 {
 		t.Error("a buffer is no terminal")
 	}
 }
@@ -169,7 +169,7 @@ func TestStatus(t *testing.T) {
 	if _, last := y.screen(); last != "one" {
 		t.Errorf("got %q", last)
 	}
-	if s.Due() {
+	if s.IsDue() {
 		t.Error("due at once")
 	}
 	s.Flush()
@@ -183,7 +183,7 @@ func TestStatus(t *testing.T) {
 		t.Errorf("got %q, %q", above, last)
 	}
 	now = now.Add(time.Second)
-	if !s.Due() {
+	if !s.IsDue() {
 		t.Error("not due after a second")
 	}
 	s.Set("a line that is much too long")
@@ -213,7 +213,7 @@ func TestStatus(t *testing.T) {
 func TestStatusIsSilentOffTerminals(t *testing.T) {
 	var b bytes.Buffer
 	s := term.NewStatus(&b, []string{"TERM=xterm"})
-	if s.Live() || s.Due() {
+	if s.Live() || s.IsDue() {
 		t.Error("live")
 	}
 	s.Set("x")

@@ -4,6 +4,6 @@ package term
 
 import "io"
 
-// virtualTerminal reports whether a terminal without a name understands
+// enableVirtualTerminal reports whether a terminal without a name understands
 // escape sequences; off Windows nothing says so.
-func virtualTerminal(io.Writer) bool { return false }
+func enableVirtualTerminal(io.Writer) bool { return false }

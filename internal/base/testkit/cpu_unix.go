@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// CPUTime returns the processor time that this process has used. Unlike the time on the
+// ReadCPUTime returns the processor time that this process has used. Unlike the time on the
 // clock, it does not grow while other processes have the processors.
-func CPUTime() time.Duration {
+func ReadCPUTime() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
 		panic(err)

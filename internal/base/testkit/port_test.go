@@ -15,7 +15,7 @@ func TestFreePortsDiffer(t *testing.T) {
 	const each = 2000
 	if os.Getenv("MCPTEST_PORTS") != "" { // the process below
 		for range each {
-			fmt.Println("port", testkit.FreePort())
+			fmt.Println("port", testkit.FindFreePort())
 		}
 		fmt.Scanln() // keeps them
 		return

@@ -20,8 +20,8 @@ func Once(config *tls.Config) *http.Transport {
 	return &http.Transport{Proxy: http.ProxyFromEnvironment, TLSClientConfig: config, ForceAttemptHTTP2: true, DisableKeepAlives: true}
 }
 
-// Forwarding returns a transport that passes data on as the server sends it.
-func Forwarding() *http.Transport {
+// NewForwarding returns a transport that passes data on as the server sends it.
+func NewForwarding() *http.Transport {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.DisableCompression, t.IdleConnTimeout = true, KeepIdle
 	return t
@@ -30,9 +30,9 @@ func Forwarding() *http.Transport {
 // NoRedirect is a CheckRedirect that returns the redirect as the response.
 func NoRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-// SameOrigin is a CheckRedirect that rejects redirects that leave the
+// CheckSameOrigin is a CheckRedirect that rejects redirects that leave the
 // origin, because requests contain credentials, and more than five.
-func SameOrigin(req *http.Request, via []*http.Request) error {
+func CheckSameOrigin(req *http.Request, via []*http.Request) error {
 	first := via[0].URL
 	switch {
 	case len(via) > 5:
@@ -43,8 +43,8 @@ func SameOrigin(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// Unchanged keeps what a reverse proxy would change in a request.
-func Unchanged(r *httputil.ProxyRequest) {
+// ForwardUnchanged keeps what a reverse proxy would change in a request.
+func ForwardUnchanged(r *httputil.ProxyRequest) {
 	r.Out.URL.RawQuery = r.In.URL.RawQuery // also if it is malformed
 	for _, name := range []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto"} {
 		if values, ok := r.In.Header[name]; ok {

@@ -36,7 +36,7 @@ func TestTransports(t *testing.T) {
 		kept      bool
 	}{
 		{"once", web.Once(nil), "gzip", false},
-		{"forwarding", web.Forwarding(), "", true},
+		{"forwarding", web.NewForwarding(), "", true},
 	} {
 		connections = nil
 		client := http.Client{Transport: tt.transport, CheckRedirect: web.NoRedirect}

@@ -62,7 +62,7 @@ func find(src []byte, key, name string) (*entry, error) {
 // known lists the servers of a file.
 func known(servers []byte) string {
 	var names []string
-	_ = jsonv.EachMember(servers, func(k string, _ []byte) error { // it was checked before
+	_ = jsonv.VisitMembers(servers, func(k string, _ []byte) error { // it was checked before
 		names = append(names, k)
 		return nil
 	})
@@ -112,7 +112,7 @@ func direct(src []byte, key string) []byte {
 		return src
 	}
 	out := src
-	_ = jsonv.EachMember(doc[servers.from:servers.to], func(name string, _ []byte) error { // not an object: nothing to do
+	_ = jsonv.VisitMembers(doc[servers.from:servers.to], func(name string, _ []byte) error { // not an object: nothing to do
 		if again, err := Unwrap(out, key, name); err == nil {
 			out = again
 		}

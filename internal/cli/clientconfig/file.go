@@ -65,7 +65,7 @@ func read(path string) ([]byte, error) {
 		return nil, errors.New("not a regular file")
 	}
 	text, err := os.ReadFile(path)
-	if name := jsonv.OtherEncoding(text); name != "" {
+	if name := jsonv.DetectEncoding(text); name != "" {
 		return nil, fmt.Errorf("the file is encoded in %s, not UTF-8; %s", name, jsonv.SaveAsUTF8)
 	}
 	return text, err

@@ -139,7 +139,7 @@ func nearestFlag(cmd *cobra.Command, name string) string {
 	if begins != "" {
 		return begins
 	}
-	return source.Nearest(name, names)
+	return source.FindNearest(name, names)
 }
 
 // valueAfter returns the value that was written for a flag, or a word for it.

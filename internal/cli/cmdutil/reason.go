@@ -17,7 +17,7 @@ func Reason(err error) string {
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return "no such file" + source.Parenthesis(source.Suggest(source.NearFile(near)))
+		return "no such file" + source.Parenthesis(source.Suggest(source.FindNearFile(near)))
 	case errors.Is(err, fs.ErrPermission):
 		return "permission denied"
 	}

@@ -43,7 +43,7 @@ func newRecorder(dir string, s cmdutil.Streams, redactor *secret.Redactor, t *ta
 	if dir == "" {
 		return r, nil
 	}
-	redactor.Add(secret.InEnviron(s.Env)...)
+	redactor.Add(secret.FindInEnviron(s.Env)...)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, option.Invalid("--record: %v", err)
 	}

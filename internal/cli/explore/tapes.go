@@ -41,7 +41,7 @@ type tape struct {
 func openTapes(paths []string, s cmdutil.Streams, redactor *secret.Redactor) (*tapes, error) {
 	t := &tapes{redactor: redactor}
 	if len(paths) > 0 {
-		redactor.Add(secret.InEnviron(s.Env)...)
+		redactor.Add(secret.FindInEnviron(s.Env)...)
 	}
 	for _, path := range paths {
 		file := &tape{path: path}

@@ -312,7 +312,7 @@ func Nearest(topics []Topic, word string) string {
 	for _, t := range topics {
 		names = append(append(names, t.Name), t.Aliases...)
 	}
-	return source.Nearest(word, names)
+	return source.FindNearest(word, names)
 }
 
 // Text writes topics for a terminal. A key that has its name in many places is

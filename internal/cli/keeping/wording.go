@@ -36,7 +36,7 @@ func newWording(to target, session *secret.Redactor, env []string) *wording {
 	for _, v := range to.suite.DotEnv {
 		w.add(v.Name, v.Value, false)
 	}
-	inEnviron := secret.InEnviron(env)
+	inEnviron := secret.FindInEnviron(env)
 	for _, entry := range env {
 		name, value, _ := strings.Cut(entry, "=")
 		w.add(name, value, slices.Contains(inEnviron, value))

@@ -121,7 +121,7 @@ func explainMissing(arg string, args []string) error {
 	if found, _ := filepath.Glob(arg); len(found) > 0 {
 		return Invalid("no such file or directory: %s; the shell replaces a pattern only outside of quotes: mcptest run %s", arg, strings.Join(found, " "))
 	}
-	near := source.NearFile(arg)
+	near := source.FindNearFile(arg)
 	if _, err := exec.LookPath(arg); err == nil && (near == "" || len(args) > 1) {
 		return Invalid("%s is a program, not a suite; to write one for it: mcptest init -- %s", arg, strings.Join(args, " "))
 	}

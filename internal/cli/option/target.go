@@ -185,7 +185,7 @@ func (f *TargetFlags) resolve(s cmdutil.Streams, argv []string, redactor *secret
 		if f.httpOnly() {
 			return nil, Invalid("-H, --bearer-token-env, --ca-file, --insecure and --transport require --url")
 		}
-		redactor.Add(secret.InEnviron(s.Env)...)
+		redactor.Add(secret.FindInEnviron(s.Env)...)
 		return f.Program(s, argv)
 	}
 	if f.httpOnly() {
@@ -456,7 +456,7 @@ func (f *TargetFlags) Usage(s cmdutil.Streams, argv []string) string {
 		words = append([]string{"--client", f.Client}, words...)
 	}
 	redactor := secret.NewRedactor()
-	redactor.Add(secret.InEnviron(s.Env)...)
+	redactor.Add(secret.FindInEnviron(s.Env)...)
 	redactor.Add(secret.Arguments(argv)...)
 	for i, word := range words { // one by one, because a short secret is only masked as a whole
 		words[i] = redactor.Whole(word, nil)

@@ -318,7 +318,7 @@ func table(l *option.Viewer, what string, head []string, rows [][]string) error 
 			}
 		}
 	}
-	left := term.Columns(l.Streams.Out, 0)
+	left := term.CountColumns(l.Streams.Out, 0)
 	for _, w := range widths[:len(widths)-1] {
 		left -= w + 2
 	}

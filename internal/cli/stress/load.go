@@ -256,7 +256,7 @@ func (f *loadFlags) run(cmd *cobra.Command, s cmdutil.Streams, _, argv []string)
 func (f *loadFlags) send(ctx context.Context, r *running) *load.Report {
 	f.o.Server = r.Redactor.String(cmp.Or(f.o.Server, option.Where(r.Server)))
 	f.o.Doing = func(elapsed time.Duration, n, failed int) {
-		if r.Status.Due() {
+		if r.Status.IsDue() {
 			rate := float64(n) / max(0.2, elapsed.Seconds())
 			calls, failures := display.Count(n, "call"), display.Count(failed, "error")
 			r.Status.Set(fmt.Sprintf("%.0f of %.0f s · %s · %.1f/s · %s", elapsed.Seconds(), f.duration.Seconds(), calls, rate, failures))

@@ -77,7 +77,7 @@ func (f *target) begin(
 	}
 	l.Server.Env = f.withSettings(s.Env, l.Server.Env)
 	if program != nil {
-		l.Redactor.Add(secret.InEnviron(s.Env)...)
+		l.Redactor.Add(secret.FindInEnviron(s.Env)...)
 		program.Env = f.withSettings(s.Env, program.Env)
 		if r.program, err = serve(ctx, l, program); err != nil {
 			err = l.Failed(ctx, "", err)

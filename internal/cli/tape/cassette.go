@@ -59,7 +59,7 @@ Exit codes: 0 the cassette was written, 2 invalid command line or cassette, or t
 			}
 			defer c.Close()
 			redactor := secret.NewRedactor()
-			redactor.Add(secret.InEnviron(s.Env)...)
+			redactor.Add(secret.FindInEnviron(s.Env)...)
 			redactor.Add(secret.Arguments(c.Server.Command)...)
 			for _, name := range names {
 				value := cmdutil.LookupEnv(s.Env, name)

@@ -67,7 +67,7 @@ func keepCall(cmd *cobra.Command, s cmdutil.Streams, k *keeping.Flags, suites *o
 		return option.Invalid("%s has no request in line %d: mcptest cassette show %s prints their lines", c.File, line, c.File)
 	}
 	redactor := secret.NewRedactor()
-	redactor.Add(secret.InEnviron(s.Env)...)
+	redactor.Add(secret.FindInEnviron(s.Env)...)
 	ctx, stop := cmdutil.WatchSignals(cmd.Context(), s.Err, func(int) {})
 	defer stop()
 	return keeper.Keep(ctx, keeping.Request{

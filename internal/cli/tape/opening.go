@@ -110,7 +110,7 @@ func (f *openingFlags) run(s cmdutil.Streams, files []string) error {
 func (f *openingFlags) script(s cmdutil.Streams, all []*cassette.Cassette) ([]byte, *opener.Opening, error) {
 	c := all[0]
 	redactor := secret.NewRedactor()
-	redactor.Add(secret.InEnviron(s.Env)...)
+	redactor.Add(secret.FindInEnviron(s.Env)...)
 	for _, other := range all {
 		if other.Transport != c.Transport {
 			return nil, nil, option.Invalid(

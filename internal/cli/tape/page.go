@@ -29,7 +29,7 @@ type page struct {
 
 func newPage(s cmdutil.Streams, c *cassette.Cassette, rows []timeline.Row) *page {
 	redactor := secret.NewRedactor()
-	redactor.Add(secret.InEnviron(s.Env)...)
+	redactor.Add(secret.FindInEnviron(s.Env)...)
 	redactor.Add(secret.Arguments(c.Server.Command)...)
 	return &page{c, rows, redactor}
 }

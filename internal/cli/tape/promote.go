@@ -88,7 +88,7 @@ func (f *promoteFlags) run(cmd *cobra.Command, args []string, s cmdutil.Streams)
 		return option.Fail(option.ExitInternal, "%v", err)
 	}
 	redactor := secret.NewRedactor()
-	redactor.Add(secret.InEnviron(s.Env)...)
+	redactor.Add(secret.FindInEnviron(s.Env)...)
 	redactor.Add(d.Hidden...)
 	for _, v := range d.Secrets {
 		redactor.Add(v.Value)

@@ -110,7 +110,7 @@ func (f *recordFlags) run(cmd *cobra.Command, args []string, s cmdutil.Streams) 
 		return f.configure(s, own[0])
 	}
 	redactor := secret.NewRedactor()
-	redactor.Add(secret.InEnviron(s.Env)...)
+	redactor.Add(secret.FindInEnviron(s.Env)...)
 	if f.url != "" {
 		return f.proxy(cmd, s, redactor)
 	}

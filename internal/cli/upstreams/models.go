@@ -144,7 +144,7 @@ func (t *Traffic) connect(tape *tape, s *suite.Suite, m *spec.Model, missing err
 	case missing != nil:
 		return missing
 	}
-	tape.live = web.Forwarding()
+	tape.live = web.NewForwarding()
 	if mode == modeRecord {
 		if t.records[path] == nil {
 			if _, err := os.Stat(path); err == nil {

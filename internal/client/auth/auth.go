@@ -96,7 +96,7 @@ func newClient(c Config) *http.Client {
 	if c.Transport == nil {
 		c.Transport = web.Once(c.TLS)
 	}
-	return &http.Client{Timeout: requestTime, CheckRedirect: web.SameOrigin, Transport: c.Transport}
+	return &http.Client{Timeout: requestTime, CheckRedirect: web.CheckSameOrigin, Transport: c.Transport}
 }
 
 // begin waits until no other caller gets a token. The function it returns ends that of

@@ -43,7 +43,7 @@ func (c *argumentCheck) object(path string, schema, v jsonv.Value) {
 		if allowsMore(schema) {
 			continue
 		}
-		near := source.Nearest(key, properties.Keys())
+		near := source.FindNearest(key, properties.Keys())
 		problem := strconv.Quote(path+key) + " is not in the inputSchema"
 		if near != "" {
 			meant = append(meant, near)

@@ -254,7 +254,7 @@ func faultServer(name string) int {
 }
 
 func idOf(line []byte) (id string) {
-	_ = jsonv.EachMember(line, func(k string, v []byte) error {
+	_ = jsonv.VisitMembers(line, func(k string, v []byte) error {
 		if k == "id" {
 			id = string(v)
 		}

@@ -82,7 +82,7 @@ func inputOf(x *Exchange) (*input, string) {
 		return in, ""
 	}
 	fault := ""
-	_ = jsonv.EachMember(asked, func(k string, val []byte) error {
+	_ = jsonv.VisitMembers(asked, func(k string, val []byte) error {
 		if _, twice := in.requests[k]; !twice {
 			in.keys = append(in.keys, k)
 		}

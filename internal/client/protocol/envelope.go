@@ -76,7 +76,7 @@ func (s *Scanner) member(key string, val []byte) error {
 // Scan parses the members of raw. The error is a *jsonv.SyntaxError.
 func (s *Scanner) Scan(raw []byte) error {
 	s.Envelope = Envelope{}
-	return jsonv.EachMember(raw, s.visit)
+	return jsonv.VisitMembers(raw, s.visit)
 }
 
 // String lists the names of a set, for messages.

@@ -193,7 +193,7 @@ func NameOf(method string, params []byte) string {
 		return ""
 	}
 	var name string
-	_ = jsonv.EachMember(params, func(k string, val []byte) error {
+	_ = jsonv.VisitMembers(params, func(k string, val []byte) error {
 		if k == key {
 			name = TextOf(val)
 		}

@@ -59,7 +59,7 @@ func IsInteger(raw []byte) bool {
 // MemberOf returns the last member key of an object, or nil.
 func MemberOf(raw []byte, key string) []byte {
 	var out []byte
-	if err := jsonv.EachMember(raw, func(k string, val []byte) error {
+	if err := jsonv.VisitMembers(raw, func(k string, val []byte) error {
 		if k == key {
 			out = val
 		}

@@ -11,7 +11,7 @@ import (
 // ParseRPCError parses the error member of a response as far as possible.
 func ParseRPCError(raw []byte) *RPCError {
 	e := &RPCError{}
-	_ = jsonv.EachMember(raw, func(k string, val []byte) error {
+	_ = jsonv.VisitMembers(raw, func(k string, val []byte) error {
 		switch k {
 		case "code":
 			if n, err := strconv.ParseInt(string(val), 10, 64); err == nil {

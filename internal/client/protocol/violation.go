@@ -134,7 +134,7 @@ func Excerpt(b []byte) string {
 			piece, n = display.AppendInvalid(nil, string(b[:min(len(b), 3)]))
 		case r == '\\':
 			piece = []byte(`\\`)
-		case display.Hidden(r) && !display.Joins(was, r, string(b[n:min(len(b), n+utf8.UTFMax)])):
+		case display.IsHidden(r) && !display.IsJoiner(was, r, string(b[n:min(len(b), n+utf8.UTFMax)])):
 			last = 0
 			piece = display.AppendEscape(nil, r)
 		default:

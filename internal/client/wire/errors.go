@@ -87,7 +87,7 @@ func stderrCause(e *ClosedError, lines []string) string {
 }
 
 func shown(line string) string {
-	line = display.Escape(display.WithoutColors(line))
+	line = display.Escape(display.StripColors(line))
 	if len(line) > protocol.MaxExcerpt {
 		line = protocol.Excerpt([]byte(line))
 	}

@@ -53,7 +53,7 @@ func newTrial(tb testing.TB, r *row) *trial {
 		url = u
 		tb.Cleanup(stop)
 	}
-	t.fill = strings.NewReplacer("$EXE", self, "$ID", r.id, "$URL", url, "$DIR", t.work, "$PORT", strconv.Itoa(testkit.FreePort()))
+	t.fill = strings.NewReplacer("$EXE", self, "$ID", r.id, "$URL", url, "$DIR", t.work, "$PORT", strconv.Itoa(testkit.FindFreePort()))
 	for name, text := range r.files {
 		t.write(name, t.fill.Replace(text))
 	}

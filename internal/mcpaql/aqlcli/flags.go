@@ -126,7 +126,7 @@ func newChoiceCheck(words ...string) func(string) (string, error) {
 // findSimilar returns the name that a word is a misspelling or a part of, "" if there is
 // none. Letter case, spaces and punctuation do not count in a part.
 func findSimilar(word string, names []string) string {
-	if near := source.Nearest(word, names); near != "" {
+	if near := source.FindNearest(word, names); near != "" {
 		return near
 	}
 	letters := func(s string) string {

@@ -246,7 +246,7 @@ func (c *call) reportNoAdapter(err error) int {
 		c.suggestPaths(refused.Info.Status)
 	}
 	if _, ok := errors.AsType[*proc.StartError](err); ok {
-		c.addProblem("  the command is not passed to a shell: write its words, or %s", shellwords.ThroughShell())
+		c.addProblem("  the command is not passed to a shell: write its words, or %s", shellwords.WrapInShell())
 	}
 	return verdict.ExitConfig
 }

@@ -250,7 +250,7 @@ func (c *call) repeat(t *target) string {
 		words += " --url " + shellwords.QuoteForShell(t.describe())
 		for _, h := range c.getAll("header") {
 			name, _, _ := strings.Cut(h, ":")
-			value := shellwords.VariableForShell(strings.ToUpper(makeShellVariable(name)))
+			value := shellwords.SpellVariable(strings.ToUpper(makeShellVariable(name)))
 			words += ` --header "` + strings.TrimSpace(name) + ": " + value + `"`
 		}
 		if name, given := c.flags["bearer-env"]; given {
@@ -276,10 +276,10 @@ func (c *call) repeat(t *target) string {
 func repeatEnv(e string) string {
 	name, value, _ := strings.Cut(e, "=")
 	known := secret.NewProgram()
-	known.Variable(name, value)
+	known.AddVariable(name, value)
 	named := secret.Name(name) || secret.HoldsText(name, value)
 	if named || len(known.Secrets()) > 0 || secret.NewRedactor().String(value) != value {
-		return shellwords.QuoteForShell(name) + `="` + shellwords.VariableForShell(makeShellVariable(name)) + `"`
+		return shellwords.QuoteForShell(name) + `="` + shellwords.SpellVariable(makeShellVariable(name)) + `"`
 	}
 	return shellwords.QuoteForShell(name) + "=" + shellwords.QuoteForShell(value)
 }

@@ -193,7 +193,7 @@ func (r *Reader) VisitElements(v jsonv.Value, at string, kind jsonv.Kind, use fu
 // silently be ignored.
 func (r *Reader) warnMisspelled(o jsonv.Value, at string, keys []string) {
 	for _, m := range reference.ListMembers(o) {
-		near := source.Nearest(m.Key, keys)
+		near := source.FindNearest(m.Key, keys)
 		if near == "" || near == m.Key {
 			continue
 		}

@@ -43,13 +43,13 @@ func (ck optionCheck) checkNames() error {
 	for i, globs := range [][]string{ck.run.Options.Deny, ck.run.Options.Allow} {
 		for _, glob := range globs {
 			if !matches(glob) {
-				return &UnknownNameError{[]string{"--deny-op", "--allow-op"}[i], glob, source.Nearest(glob, all)}
+				return &UnknownNameError{[]string{"--deny-op", "--allow-op"}[i], glob, source.FindNearest(glob, all)}
 			}
 		}
 	}
 	for _, rule := range ck.run.Options.AppendOnly {
 		if name, _, _ := strings.Cut(rule, ":"); ck.run.Catalog.FindOperation(name) == nil {
-			return &UnknownNameError{"--append-only", name, source.Nearest(name, all)}
+			return &UnknownNameError{"--append-only", name, source.FindNearest(name, all)}
 		}
 	}
 	ck.checkValues(all)
@@ -105,7 +105,7 @@ func (ck optionCheck) checkValues(names []string) {
 			}
 			continue
 		case op == nil:
-			ck.report(params, (&UnknownNameError{"--values", name, source.Nearest(name, names)}).Error(), "")
+			ck.report(params, (&UnknownNameError{"--values", name, source.FindNearest(name, names)}).Error(), "")
 			continue
 		}
 		for param, v := range params.Members() {

@@ -141,7 +141,7 @@ func canonicalize(v jsonv.Value) jsonv.Value {
 func splitUnits(s string) []uint16 {
 	out := make([]uint16, 0, len(s))
 	for i := 0; i < len(s); {
-		if u, ok := jsonv.SurrogateAt(s[i:]); ok {
+		if u, ok := jsonv.DecodeSurrogate(s[i:]); ok {
 			out = append(out, uint16(u))
 			i += 3
 			continue

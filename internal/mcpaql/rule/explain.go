@@ -38,7 +38,7 @@ func Explain(topic string) (text string, ok bool) {
 		}
 		return strings.TrimSuffix(b.String(), "\n"), true
 	}
-	return source.Nearest(topic, names), false
+	return source.FindNearest(topic, names), false
 }
 
 func explainTest(t Test) string {

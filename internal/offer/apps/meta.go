@@ -145,7 +145,7 @@ func nearCSPList(name string) string {
 	if known := lower[plain]; known != "" {
 		return known
 	}
-	return lower[source.Nearest(plain, all)]
+	return lower[source.FindNearest(plain, all)]
 }
 
 // judgeToolMeta reports what hosts read from the resource and a tool has in its place.

@@ -98,7 +98,7 @@ func hiddenIn(text string) string {
 			escape, _ := display.AppendInvalid(nil, text[i:])
 			return string(escape)
 		case r == '\n', r == '\t', r == '\r':
-		case (display.Hidden(r) || unicode.Is(unicode.Cf, r)) && !display.Joins(before, r, text[i+n:]):
+		case (display.IsHidden(r) || unicode.Is(unicode.Cf, r)) && !display.IsJoiner(before, r, text[i+n:]):
 			return string(display.AppendEscape(nil, r))
 		}
 		before = r
@@ -266,7 +266,7 @@ func foldName(name string) string {
 func resembling(name string) string {
 	return foldName(strings.Map(func(r rune) rune {
 		switch {
-		case display.Hidden(r) || unicode.Is(unicode.Cf, r):
+		case display.IsHidden(r) || unicode.Is(unicode.Cf, r):
 			return -1
 		case toLatin()[r] != 0:
 			return toLatin()[r]

@@ -103,11 +103,11 @@ func (s *solver) among(a *atom, v jsonv.Value) bool {
 	if !ok {
 		values = make(map[uint64]bool, len(a.values))
 		for _, e := range a.values {
-			values[s.hash.Of(e)] = true
+			values[s.hash.Hash(e)] = true
 		}
 		s.enums[a] = values
 	}
-	return values[s.hash.Of(v)]
+	return values[s.hash.Hash(v)]
 }
 
 func (s *solver) some(a *atom, v jsonv.Value, depth int) truth {

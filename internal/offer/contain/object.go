@@ -98,7 +98,7 @@ func (g *objectGoal) wishes() []memberWish {
 	}
 	for _, a := range g.b.of(opPattProp, true) {
 		w := memberWish{extra: []lit{neg(a.rest)}}
-		words, _ := jsonschema.Words(a.text, 0)
+		words, _ := jsonschema.ListWords(a.text, 0)
 		for _, n := range append(slices.Clone(g.names), words[:min(len(words), 8)]...) {
 			if a.re.MatchString(n) {
 				w.names = append(w.names, n)
@@ -182,7 +182,7 @@ func (g *objectGoal) fresh(i int) []string {
 		}
 	}
 	for _, a := range g.patterns {
-		words, _ := jsonschema.Words(a.text, 0)
+		words, _ := jsonschema.ListWords(a.text, 0)
 		for _, w := range words[:min(len(words), 4)] {
 			if !slices.Contains(g.names, w) {
 				out = append(out, w)

@@ -24,7 +24,7 @@ func (b *branch) text() answer {
 	complete := false
 	patterns := b.of(opPattern, false)
 	for _, a := range patterns {
-		more, all := jsonschema.Words(a.text, lo)
+		more, all := jsonschema.ListWords(a.text, lo)
 		words, complete = append(words, more...), complete || all
 	}
 	if len(patterns) == 0 {

@@ -87,11 +87,11 @@ func writeMarkdown(b *strings.Builder, changes []Change) {
 	for _, ch := range changes {
 		text := display.Markdown(ch.Message)
 		if ch.Witness != "" {
-			text += "<br>" + display.MarkdownCode(ch.shownWitness())
+			text += "<br>" + display.QuoteMarkdownCode(ch.shownWitness())
 		}
-		what := ch.Kind.Noun() + " " + display.MarkdownCode(ch.Name+" "+ch.Pointer)
+		what := ch.Kind.Noun() + " " + display.QuoteMarkdownCode(ch.Name+" "+ch.Pointer)
 		if ch.Server != "" && ch.Kind != surface.Server {
-			what = display.MarkdownCode(ch.Server) + ": " + what
+			what = display.QuoteMarkdownCode(ch.Server) + ": " + what
 		}
 		fmt.Fprintf(b, "| %s | %s | %s |\n", ch.Class, what, text)
 	}

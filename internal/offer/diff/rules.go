@@ -271,7 +271,7 @@ func hiddenCharacters(s string) []string {
 	var out []string
 	before := rune(0)
 	for i, r := range s {
-		if display.Hidden(r) && !strings.ContainsRune("\n\r\t", r) && !display.Joins(before, r, s[i+utf8.RuneLen(r):]) {
+		if display.IsHidden(r) && !strings.ContainsRune("\n\r\t", r) && !display.IsJoiner(before, r, s[i+utf8.RuneLen(r):]) {
 			if name := fmt.Sprintf("U+%04X", r); !slices.Contains(out, name) && len(out) < 8 {
 				out = append(out, name)
 			}

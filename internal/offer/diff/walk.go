@@ -278,10 +278,10 @@ func enumChange(a, b jsonv.Value) string {
 		var out []string
 		known := map[uint64]bool{}
 		for _, e := range in.Elems() {
-			known[hash.Of(e)] = true
+			known[hash.Hash(e)] = true
 		}
 		for _, e := range from.Elems() {
-			if !known[hash.Of(e)] {
+			if !known[hash.Hash(e)] {
 				out = append(out, e.Short(40))
 			}
 		}

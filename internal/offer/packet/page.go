@@ -57,7 +57,7 @@ func (p *page) code(s string) string {
 }
 
 // cell is code in a table.
-func (p *page) cell(s string) string { return display.MarkdownCode(p.hide(s)) }
+func (p *page) cell(s string) string { return display.QuoteMarkdownCode(p.hide(s)) }
 
 // label is the label of a field with what is known about it.
 func (p *page) label(f Field) string {

@@ -21,7 +21,7 @@ func Table(s *surface.Surface) string {
 		hints := hints(it.Def.Lookup("annotations"))
 		hinted = hinted || hints != ""
 		rows = append(rows, []string{
-			display.MarkdownCode(it.Name),
+			display.QuoteMarkdownCode(it.Name),
 			display.Markdown(summary(it.Def)),
 			arguments(it.Def.Lookup("inputSchema")),
 			hints,
@@ -63,7 +63,7 @@ func arguments(schema jsonv.Value) string {
 	required := schema.Lookup("required").Texts()
 	var must, may []string
 	for key := range schema.Lookup("properties").Members() {
-		code := display.MarkdownCode(key)
+		code := display.QuoteMarkdownCode(key)
 		if slices.Contains(required, key) {
 			must = append(must, "**"+code+"**")
 		} else {

@@ -152,7 +152,7 @@ func Orphans(dir string, servers []string) (variants, others []*Surface) {
 // ParseLock reads a lock file. The error is of type source.Diagnostics and contains
 // all mistakes with their lines.
 func ParseLock(f *source.File) (*Surface, error) {
-	if d, found := stored.Conflict(f, "mcptest lock again"); found {
+	if d, found := stored.FindConflict(f, "mcptest lock again"); found {
 		return nil, source.Diagnostics{d}
 	}
 	root, diags := source.Parse(f)
@@ -216,7 +216,7 @@ func readRoot(d *source.Decoder, f *source.File, root *source.Node, whole bool) 
 		default:
 			kind, known := sections[key]
 			if !known {
-				d.UnknownKey(field.Key, "", []string{"mcptest_lock", "server", "checksum", "info", "tools", "resources", "resource_templates", "prompts", "skills", "end"})
+				d.ReportUnknownKey(field.Key, "", []string{"mcptest_lock", "server", "checksum", "info", "tools", "resources", "resource_templates", "prompts", "skills", "end"})
 				continue
 			}
 			s.Items = append(s.Items, readSection(d, kind, key, field.Value)...)
@@ -232,7 +232,7 @@ func readRoot(d *source.Decoder, f *source.File, root *source.Node, whole bool) 
 
 func readSection(d *source.Decoder, kind Kind, path string, n *source.Node) []Item {
 	if n.Kind != source.KindMap {
-		d.WrongType(n, path, "a map of definitions")
+		d.ReportWrongType(n, path, "a map of definitions")
 		return nil
 	}
 	var out []Item

@@ -42,7 +42,7 @@ func fileError(path string, err error) error {
 		err = pe.Err
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s: %w%s", path, err, source.Parenthesis(source.Suggest(source.NearFile(path))))
+		return fmt.Errorf("%s: %w%s", path, err, source.Parenthesis(source.Suggest(source.FindNearFile(path))))
 	}
 	return fmt.Errorf("%s: %w", path, err)
 }
@@ -185,7 +185,7 @@ func parseJSON(path string) (jsonv.Value, []byte, error) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	v, err := jsonv.Parse(data)
 	if syntax, ok := errors.AsType[*jsonv.SyntaxError](err); ok {
-		line, col := jsonv.Position(data, syntax.Offset)
+		line, col := jsonv.FindPosition(data, syntax.Offset)
 		return jsonv.Value{}, nil, fmt.Errorf("%s:%d:%d: not JSON: %s", path, line, col, syntax.Msg)
 	}
 	return v, data, err

@@ -137,7 +137,7 @@ func (b *Bundle) open() (*archive, *source.Diagnostic) {
 
 // nearName returns a hint for a file that does not exist.
 func (b *Bundle) nearName() string {
-	near := source.NearFile(b.Path)
+	near := source.FindNearFile(b.Path)
 	if near == "" || filepath.Dir(near) != filepath.Dir(b.Path) {
 		return ""
 	}

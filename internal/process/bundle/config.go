@@ -140,7 +140,7 @@ func (s *settings) read(o Option, n *source.Node, path, dir string) (v setting, 
 	items := []*source.Node{n}
 	if n.Kind == source.KindList {
 		if !o.Multiple {
-			s.d.WrongType(n, path, "one value").Hint = "only an option with multiple: true takes a list"
+			s.d.ReportWrongType(n, path, "one value").Hint = "only an option with multiple: true takes a list"
 			return v, false
 		}
 		v.list, items = true, n.Items
@@ -170,14 +170,14 @@ func (s *settings) scalar(o Option, n *source.Node, path string) (text string, o
 		return s.number(o, n, path)
 	case "boolean":
 		if n.Kind != source.KindBool {
-			s.d.WrongType(n, path, "true or false")
+			s.d.ReportWrongType(n, path, "true or false")
 			return "", false
 		}
 		return n.Text, true
 	}
 	text, ok = n.AsText()
 	if !ok {
-		d := s.d.WrongType(n, path, "text")
+		d := s.d.ReportWrongType(n, path, "text")
 		if n.IsScalar() && n.Kind != source.KindNull {
 			d.Hint = fmt.Sprintf("put it in quotes: %q", n.Text)
 		}
@@ -190,7 +190,7 @@ func (s *settings) number(o Option, n *source.Node, path string) (text string, o
 	x, err := strconv.ParseFloat(n.Text, 64)
 	switch {
 	case n.Kind != source.KindInt && n.Kind != source.KindFloat || err != nil:
-		s.d.WrongType(n, path, "a number")
+		s.d.ReportWrongType(n, path, "a number")
 		return "", false
 	case o.Min != nil && x < *o.Min:
 		s.d.Errorf(n, path, "%s is less than the minimum of the option, %v", n.Text, *o.Min)

@@ -207,7 +207,7 @@ func (p positions) node(at int, raw []byte) *source.Node {
 // members adds the members of an object; of several with one name the last one counts, as
 // for other readers.
 func (p positions) members(n *source.Node, end int, raw []byte) {
-	_ = jsonv.EachMember(raw, func(key string, val []byte) error {
+	_ = jsonv.VisitMembers(raw, func(key string, val []byte) error {
 		at := p.skip(end, " \t\r\n,")
 		start := p.skip(p.endOfText(at), " \t\r\n:")
 		end = start + len(val)

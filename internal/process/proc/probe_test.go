@@ -87,7 +87,7 @@ func soon(t *testing.T, d time.Duration) context.Context {
 }
 
 func TestProbeTCP(t *testing.T) {
-	addr := fmt.Sprintf("127.0.0.1:%d", testkit.FreePort())
+	addr := fmt.Sprintf("127.0.0.1:%d", testkit.FindFreePort())
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
 		t.Fatal(err)
@@ -204,7 +204,7 @@ func listenLater(addr string, after time.Duration) <-chan net.Listener {
 // then accepted one without responding.
 func TestProbeTellsTheLatestReason(t *testing.T) {
 	t.Parallel()
-	addr := fmt.Sprintf("127.0.0.1:%d", testkit.FreePort())
+	addr := fmt.Sprintf("127.0.0.1:%d", testkit.FindFreePort())
 	opened := listenLater(addr, 100*time.Millisecond)
 	ctx, cancel := context.WithTimeoutCause(bg, 5*time.Second, errors.New("some limit"))
 	defer cancel()

@@ -52,7 +52,7 @@ func (t *Tail) After(at time.Time) Mark {
 
 // Last returns the last line that is not empty, and when it was written.
 func (t *Tail) Last() (line string, at time.Time) {
-	lines := strings.Split(strings.TrimRight(display.WithoutColors(t.Since(0)), "\r\n \t"), "\n")
+	lines := strings.Split(strings.TrimRight(display.StripColors(t.Since(0)), "\r\n \t"), "\n")
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if n := len(t.stamps); n > 0 {
@@ -76,7 +76,7 @@ func Ends(text string, n int) []string {
 
 // ends also returns the index of each line in the text.
 func ends(text string, n int) (lines []string, numbers []int) {
-	text = strings.TrimRight(display.WithoutColors(text), "\r\n")
+	text = strings.TrimRight(display.StripColors(text), "\r\n")
 	if text == "" {
 		return nil, nil
 	}

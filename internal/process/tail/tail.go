@@ -252,7 +252,7 @@ func (t *Tail) Since(m Mark) string {
 // Lines returns the last n kept lines without line ends and colors, the oldest first,
 // including an incomplete last line.
 func (t *Tail) Lines(n int) []string {
-	text := strings.TrimSuffix(display.WithoutColors(t.String()), "\n")
+	text := strings.TrimSuffix(display.StripColors(t.String()), "\n")
 	if text == "" || n <= 0 {
 		return nil
 	}

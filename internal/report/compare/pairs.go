@@ -72,8 +72,8 @@ func (c *Comparison) pair(before []result.Status, t *result.Case) {
 	both, none := counts[[2]bool{true, true}], counts[[2]bool{false, false}]
 	p.OnlyBefore, p.OnlyAfter = counts[[2]bool{true, false}], counts[[2]bool{false, true}]
 	p.Before, p.After = both+p.OnlyBefore, both+p.OnlyAfter
-	p.P = stats.McNemar(p.OnlyBefore, p.OnlyAfter)
-	p.Low, p.High = stats.PairedDifference(both, p.OnlyBefore, p.OnlyAfter, none, 0.95)
+	p.P = stats.ComputeMcNemar(p.OnlyBefore, p.OnlyAfter)
+	p.Low, p.High = stats.ComputePairedDifference(both, p.OnlyBefore, p.OnlyAfter, none, 0.95)
 	p.Difference, p.Shown = float64(p.After-p.Before)/float64(p.N), p.P < shown
 	c.Pairs = append(c.Pairs, p)
 }

@@ -310,7 +310,7 @@ func SuiteLine(text string, column, width int) (shown string, caret int) {
 	text = strings.TrimRight(text, "\r\n\t ")
 	indent := len(text) - len(strings.TrimLeft(text, " \t"))
 	text = text[indent:]
-	shown, caret = source.Window(text, max(column-indent, 1), width)
+	shown, caret = source.CutWindow(text, max(column-indent, 1), width)
 	if column < 1 || column-indent > utf8.RuneCountInString(text) {
 		caret = -1
 	}

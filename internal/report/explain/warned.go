@@ -261,7 +261,7 @@ func Repeated(c *result.Case) (out []string) {
 		out = append(out, text)
 		if n >= streak {
 			low, high := math.Pow(t.Low, streak), math.Pow(t.High, streak)
-			share := stats.AllPass(t.Passed, n, streak)
+			share := stats.EstimateAllPass(t.Passed, n, streak)
 			out = append(out, fmt.Sprintf("all of %d pass: %.2f (n = %d, %.2f to %.2f)", streak, share, n, low, high))
 		}
 	}

@@ -122,7 +122,7 @@ func (l *Live) clock() {
 }
 
 func (l *Live) repaint() {
-	if !l.o.Status.Due() {
+	if !l.o.Status.IsDue() {
 		return
 	}
 	l.mu.Lock()

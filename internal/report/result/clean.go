@@ -126,7 +126,7 @@ func (k *cleaner) fields(structure any, but *string) {
 // tail is text for fields whose end is the most useful part.
 func (k *cleaner) tail(f *string) {
 	if *f != "" {
-		*f = shortenHead(display.ShowInvalid(cutText(k.secrets, display.WithoutColors(*f))), otherText)
+		*f = shortenHead(display.ShowInvalid(cutText(k.secrets, display.StripColors(*f))), otherText)
 	}
 }
 

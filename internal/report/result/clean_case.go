@@ -193,7 +193,7 @@ func (k *cleaner) excerpt(server string, f *string) {
 		return
 	}
 	key := k.keys[server]
-	hidden := key.Hides(*f)
+	hidden := key.HidesLine(*f)
 	k.keys[server] = key
 	if hidden {
 		*f = secret.Mask

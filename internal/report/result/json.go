@@ -122,7 +122,7 @@ func escapeUnseen(text []byte) []byte {
 		if c >= utf8.RuneSelf {
 			r, n = utf8.DecodeRune(text[i:])
 		}
-		if r == '#' || r == utf8.RuneError || display.Hidden(r) {
+		if r == '#' || r == utf8.RuneError || display.IsHidden(r) {
 			out = append(out, text[start:i]...)
 			out = display.AppendJSONEscape(out, r)
 			start = i + n

@@ -17,7 +17,7 @@ import (
 func Read(rd io.Reader) (*Run, error) {
 	br := bufio.NewReaderSize(rd, 64<<10)
 	head, _ := br.Peek(len(eventHead) + 64)
-	if name := jsonv.OtherEncoding(head); name != "" {
+	if name := jsonv.DetectEncoding(head); name != "" {
 		return nil, fmt.Errorf("the file is encoded in %s, not UTF-8; %s", name, jsonv.SaveAsUTF8)
 	}
 	if bytes.HasPrefix(bytes.TrimLeft(head, " \t\r\n"), []byte(eventHead)) {

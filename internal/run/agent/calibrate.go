@@ -37,7 +37,7 @@ func (m *Models) Calibrate(
 		}
 	}
 	n := len(k.Texts)
-	low, high := stats.ClopperPearson(agreed, n, spec.Confidence)
+	low, high := stats.ComputeClopperPearson(agreed, n, spec.Confidence)
 	text := fmt.Sprintf("%s agrees with %d of %d labels, the share is between %.3g and %.3g", k.Model, agreed, n, low, high)
 	status := result.Pass
 	switch {

@@ -148,7 +148,7 @@ func nearTool(tools []*Tool, name string) string {
 		names, own = append(names, t.Name), append(own, t.Own())
 	}
 	words := []string{name}
-	if source.Nearest(name, names) == "" { // perhaps it has the wrong server
+	if source.FindNearest(name, names) == "" { // perhaps it has the wrong server
 		for _, separator := range []string{"__", ".", "/", ":"} {
 			if _, rest, ok := strings.Cut(name, separator); ok {
 				words = append(words, rest)
@@ -158,7 +158,7 @@ func nearTool(tools []*Tool, name string) string {
 	for _, word := range words {
 		near := word
 		if !slices.Contains(own, word) {
-			near = source.Nearest(word, own)
+			near = source.FindNearest(word, own)
 		}
 		list := toolsNamed(tools, near)
 		switch {

@@ -96,7 +96,7 @@ func (t *List) together(r *repeat.Repeat) *result.Repeat {
 			times = append(times, a.DurationMS)
 		}
 	}
-	out.Low, out.High = stats.Wilson(out.Passed, max(1, ran), confidence)
+	out.Low, out.High = stats.ComputeWilson(out.Passed, max(1, ran), confidence)
 	slices.Sort(times)
 	if n := len(times); n > 0 {
 		out.Latency = []result.Quantile{
@@ -116,7 +116,7 @@ func milliseconds(d *time.Duration) float64 {
 
 func quantile(name string, sorted []float64, q float64, budget *time.Duration) result.Quantile {
 	n := len(sorted)
-	low, high := stats.Ranks(n, q, confidence)
+	low, high := stats.ComputeRanks(n, q, confidence)
 	out := result.Quantile{
 		Name:     name,
 		N:        n,

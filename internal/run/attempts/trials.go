@@ -136,7 +136,7 @@ func (t *Trials) Result() result.Case {
 		Errors:     t.errors,
 		CostUSD:    t.cost,
 	}
-	out.Trials.Low, out.Trials.High = stats.ClopperPearson(t.passed, t.passed+t.failed, confidence)
+	out.Trials.Low, out.Trials.High = stats.ComputeClopperPearson(t.passed, t.passed+t.failed, confidence)
 	t.all.Apply(&out, t.at)
 	if t.status == result.Pass {
 		out.Message = ""

@@ -120,7 +120,7 @@ func (q request) send(ctx context.Context, def *plan.Server, x *mcp.Exchange) (*
 	t := web.Once(config)
 	t.DisableCompression = true // no Accept-Encoding
 	client := &http.Client{Transport: t, CheckRedirect: func(next *http.Request, via []*http.Request) error {
-		if !q.Follow || web.SameOrigin(next, via) != nil {
+		if !q.Follow || web.CheckSameOrigin(next, via) != nil {
 			return http.ErrUseLastResponse
 		}
 		return nil

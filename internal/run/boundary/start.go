@@ -32,9 +32,9 @@ type Running struct {
 // which stops it.
 func (e Env) Start(ctx context.Context, def *plan.Server, action suite.Start) (o target.Observation, end Running, err error) {
 	given := secret.NewProgram()
-	given.Words(action.Args)
+	given.AddWords(action.Args)
 	for _, v := range action.Set {
-		given.Variable(v.Key, string(v.Value.Value))
+		given.AddVariable(v.Key, string(v.Value.Value))
 	}
 	e.Secret(given.Secrets()...)
 	began := time.Now()

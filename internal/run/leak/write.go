@@ -108,7 +108,7 @@ func (r *Report) text(w io.Writer, p term.Palette) error {
 
 func (r *Report) markdown(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "### Memory after many %ss: %s\n\n%s, %s\n\n", r.Unit, r.Verdict, display.MarkdownCode(r.Server), r.did())
+	fmt.Fprintf(&b, "### Memory after many %ss: %s\n\n%s, %s\n\n", r.Unit, r.Verdict, display.QuoteMarkdownCode(r.Server), r.did())
 	for i, row := range append([][]string{r.head()}, r.rows()...) {
 		fmt.Fprintf(&b, "| %s |\n", strings.Join(row, " | "))
 		if i == 0 {

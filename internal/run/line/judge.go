@@ -201,7 +201,7 @@ func (a *attempt) env(ctx context.Context, op *plan.Op, step string) *match.Env 
 func (a *attempt) exec(ctx context.Context, argv []string, stdin []byte) ([]byte, error) {
 	f := a.file.Plan
 	given := secret.NewProgram()
-	given.Words(argv)
+	given.AddWords(argv)
 	a.file.Declare(given.Secrets()...)
 	r := proc.Run(ctx, proc.Spec{
 		Argv:     argv,

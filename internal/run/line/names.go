@@ -50,7 +50,7 @@ func ReproCommand(f *plan.File, c *plan.Case, flags []string) string {
 func Pattern(name string) string {
 	var b strings.Builder
 	for _, r := range regexp.QuoteMeta(name) {
-		if display.Hidden(r) {
+		if display.IsHidden(r) {
 			fmt.Fprintf(&b, `\x{%x}`, r)
 		} else {
 			b.WriteRune(r)

@@ -149,7 +149,7 @@ func (r *Report) judge(b Budget, apart bool) Judged {
 		if b.Name == wrongShare {
 			k, n = t.Wrong, t.Examined
 		}
-		low, high := stats.ClopperPearson(k, n, 0.95)
+		low, high := stats.ComputeClopperPearson(k, n, 0.95)
 		j.Low, j.High = low, &high
 		if n > 0 {
 			j.Value = float64(k) / float64(n)
@@ -218,7 +218,7 @@ func Foresee(budgets []Budget, calls int, rate float64) string {
 // enoughFor returns the least number of values that bound a quantile from above.
 func enoughFor(q float64) int {
 	for n := 1; ; n++ {
-		if _, high := stats.Ranks(n, q, 0.95); high <= n {
+		if _, high := stats.ComputeRanks(n, q, 0.95); high <= n {
 			return n
 		}
 	}

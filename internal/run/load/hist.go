@@ -106,7 +106,7 @@ func (h *Histogram) Quantile(q float64) (out Quantile) {
 	}
 	most := func(ms float64) float64 { return min(ms, h.longest()) }
 	at := step(stats.Nearest(n, q))
-	low, high := stats.Ranks(n, q, 0.95)
+	low, high := stats.ComputeRanks(n, q, 0.95)
 	out = Quantile{Value: most((edge(at) + edge(at+1)) / 2), Low: most(edge(step(low)))}
 	if high <= n {
 		out.High = new(most(edge(step(high) + 1)))

@@ -197,8 +197,8 @@ func Read(data []byte) (*Report, error) {
 	switch {
 	case len(bytes.TrimSpace(data)) == 0:
 		return nil, errors.New("the file is empty: the shard has not written its report")
-	case jsonv.OtherEncoding(data) != "":
-		return nil, fmt.Errorf("the file is encoded in %s, not UTF-8; %s", jsonv.OtherEncoding(data), jsonv.SaveAsUTF8)
+	case jsonv.DetectEncoding(data) != "":
+		return nil, fmt.Errorf("the file is encoded in %s, not UTF-8; %s", jsonv.DetectEncoding(data), jsonv.SaveAsUTF8)
 	case broken && syntax.Offset >= int64(len(data)):
 		return nil, errors.New(damaged + "it was not written to its end")
 	case broken:

@@ -83,7 +83,7 @@ func (l *posts) request(ctx context.Context, method string, body []byte, header 
 		l.version = v
 	}
 	l.mu.Unlock()
-	client := &http.Client{Transport: l.transport, CheckRedirect: web.SameOrigin}
+	client := &http.Client{Transport: l.transport, CheckRedirect: web.CheckSameOrigin}
 	return client.Do(req)
 }
 

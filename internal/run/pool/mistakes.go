@@ -187,7 +187,7 @@ func (l *list) mistakes(op *plan.Op, of lister) (m mistakes) {
 	}
 	schema := l.schemas[op.Subject]
 	if !l.has(op.Subject) {
-		near := source.Nearest(op.Subject, sortedKeys(l.schemas))
+		near := source.FindNearest(op.Subject, sortedKeys(l.schemas))
 		if m.near = near != ""; m.near || of.what != "resource" { // resources need not be listed
 			m.unlisted = of.unlistedMessage(op.Subject, near)
 		}

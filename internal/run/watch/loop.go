@@ -160,7 +160,7 @@ func Keys(in io.Reader) (keys <-chan rune, restore func()) {
 	if !term.IsTerminal(in) {
 		return nil, func() {}
 	}
-	restore, err := term.KeyMode(in.(*os.File))
+	restore, err := term.EnterKeyMode(in.(*os.File))
 	if err != nil {
 		restore = func() {}
 	}

@@ -41,7 +41,7 @@ func (c compiler) rawBytes(n *source.Node, path string) *RawBytes {
 	}
 	var m bytesKeys
 	if n.Kind != source.KindMap {
-		c.d.WrongType(n, path, "text, or a map with text or base64")
+		c.d.ReportWrongType(n, path, "text, or a map with text or base64")
 		return out
 	}
 	c.d.Decode(n, path, &m)
@@ -68,7 +68,7 @@ func (c compiler) rawBytes(n *source.Node, path string) *RawBytes {
 // decodeBase64 decodes data that has no placeholder.
 func decodeBase64(n *source.Node, path string, d *source.Decoder) []byte {
 	if n.Kind != source.KindString {
-		d.WrongType(n, path, "base64 text")
+		d.ReportWrongType(n, path, "base64 text")
 		return nil
 	}
 	data, err := base64.StdEncoding.DecodeString(n.Text)

@@ -40,7 +40,7 @@ func capturedTools(n *source.Node) *source.Node {
 func newCaptured(tools *source.Node, d *source.Decoder) *Manifest {
 	m := &Manifest{Name: "captured", Version: "1.0.0", Protocols: protocol.Versions()}
 	if tools.Kind != source.KindList {
-		d.WrongType(tools, "tools", "a list of tools")
+		d.ReportWrongType(tools, "tools", "a list of tools")
 		return nil
 	}
 	seen := names{d: d, at: map[string]source.Pos{}}

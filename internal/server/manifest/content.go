@@ -37,7 +37,7 @@ func (c compiler) block(n *source.Node, path string) *Template {
 		return textBlock(c.compile(n, path))
 	}
 	if n.Kind != source.KindMap {
-		c.d.WrongType(n, path, "a content block: text, or a map with a type")
+		c.d.ReportWrongType(n, path, "a content block: text, or a map with a type")
 		return literal(jsonv.Object())
 	}
 	n = renameKeys(n, path, c.d, blockKeys) // a copy, which is changed below
@@ -108,7 +108,7 @@ func (c compiler) checkBlock(n *source.Node, path, kind string) {
 
 func (c compiler) checkResource(n *source.Node, path string) {
 	if n.Kind != source.KindMap {
-		c.d.WrongType(n, path, "a map with uri and text or blob")
+		c.d.ReportWrongType(n, path, "a map with uri and text or blob")
 		return
 	}
 	if n.Get("uri") == nil {
@@ -133,7 +133,7 @@ func (c compiler) checkBase64(n *source.Node, path string) {
 // text is short for a text block of the user.
 func (c compiler) messages(n *source.Node, path string) *Template {
 	if n.Kind != source.KindList {
-		c.d.WrongType(n, path, "a list of messages")
+		c.d.ReportWrongType(n, path, "a list of messages")
 		return literal(jsonv.Array())
 	}
 	return each(n, path, c.message)

@@ -49,7 +49,7 @@ func moment(n *source.Node, path string, d *source.Decoder) *Moment {
 	after, err := source.ParseDuration(n.Text)
 	switch {
 	case n.Kind == source.KindMap || n.Kind == source.KindList || n.Text == "":
-		d.WrongType(n, path, "the name of a tool, or a time such as 500ms")
+		d.ReportWrongType(n, path, "the name of a tool, or a time such as 500ms")
 	case err == nil && after >= 0:
 		m.After = after
 	default:
@@ -62,7 +62,7 @@ func moment(n *source.Node, path string, d *source.Decoder) *Moment {
 // its own.
 func changedTool(n, change *source.Node, path string, d *source.Decoder) (*Tool, *Moment) {
 	if change.Kind != source.KindMap {
-		d.WrongType(change, path, "a map with after and the keys that change")
+		d.ReportWrongType(change, path, "a map with after and the keys that change")
 		return nil, nil
 	}
 	when, after := *change, *n

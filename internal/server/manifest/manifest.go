@@ -191,7 +191,7 @@ func object(n *source.Node, path string, d *source.Decoder) jsonv.Value {
 	case n == nil:
 		return jsonv.Value{}
 	case n.Kind != source.KindMap:
-		d.WrongType(n, path, "a map")
+		d.ReportWrongType(n, path, "a map")
 		return jsonv.Value{}
 	}
 	return n.JSON()

@@ -214,7 +214,7 @@ func (c compiler) sequence(r *Response, k responseKeys, path string, nested int)
 	}
 	switch {
 	case k.Sequence.Kind != source.KindList:
-		c.d.WrongType(k.Sequence, at, "a list of responses")
+		c.d.ReportWrongType(k.Sequence, at, "a list of responses")
 	case len(k.Sequence.Items) == 0:
 		c.d.Errorf(k.Sequence, at, "an empty sequence contains no response")
 	case nested >= maxNested:
@@ -281,18 +281,18 @@ func (c compiler) condition(n *source.Node, path string) *condition {
 	if m.Args != nil {
 		out.args = m.Args.JSON()
 		if m.Args.Kind != source.KindMap {
-			c.d.WrongType(m.Args, path+".args", "a map of arguments")
+			c.d.ReportWrongType(m.Args, path+".args", "a map of arguments")
 		}
 		for _, f := range m.Args.Fields {
 			if c.args != nil && !slices.Contains(c.args, f.Key.Text) {
-				c.d.UnknownKey(f.Key, path+".args", c.args)
+				c.d.ReportUnknownKey(f.Key, path+".args", c.args)
 			}
 		}
 	}
 	if m.State != nil {
 		out.state = m.State.JSON()
 		if m.State.Kind != source.KindMap {
-			c.d.WrongType(m.State, path+".state", "a map")
+			c.d.ReportWrongType(m.State, path+".state", "a map")
 		}
 	}
 	out.has, out.hasNot = c.expressions(m.Exists, path+".exists"), c.expressions(m.Missing, path+".missing")

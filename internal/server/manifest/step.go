@@ -91,7 +91,7 @@ type stepKeys struct {
 
 func (c compiler) steps(n *source.Node, path string) []*Step {
 	if n.Kind != source.KindList {
-		c.d.WrongType(n, path, "a list of steps")
+		c.d.ReportWrongType(n, path, "a list of steps")
 		return nil
 	}
 	out := make([]*Step, 0, len(n.Items))
@@ -183,7 +183,7 @@ type progressKeys struct {
 func (c compiler) progress(n *source.Node, path string) *Template {
 	if n.IsScalar() {
 		if n.Kind != source.KindInt && n.Kind != source.KindFloat && !strings.Contains(n.Text, "${") {
-			c.d.WrongType(n, path, "a number or a map")
+			c.d.ReportWrongType(n, path, "a number or a map")
 		}
 		return composite(source.KindMap, []string{"progress"}, c.compile(n, path))
 	}
@@ -213,7 +213,7 @@ func (c compiler) notify(n *source.Node, path string) *Notification {
 // notes.${args.id} sets a member of notes.
 func (c compiler) assignments(n *source.Node, path string) []Assignment {
 	if n.Kind != source.KindMap {
-		c.d.WrongType(n, path, "a map of names of the state")
+		c.d.ReportWrongType(n, path, "a map of names of the state")
 		return nil
 	}
 	var out []Assignment

@@ -216,7 +216,7 @@ func (c compiler) at(n *source.Node, path string, off int, msg, hint string) {
 // }.
 func (c compiler) expression(n *source.Node, path string) expr {
 	if n.Kind != source.KindString {
-		c.d.WrongType(n, path, "a path such as args.city")
+		c.d.ReportWrongType(n, path, "a path such as args.city")
 		return nil
 	}
 	e, bad := parseExpr(n.Text)

@@ -80,7 +80,7 @@ func inputResponses(params []byte) (map[string][]byte, refused) {
 	}
 	out := map[string][]byte{}
 	bad := refused{}
-	_ = jsonv.EachMember(raw, func(k string, val []byte) error {
+	_ = jsonv.VisitMembers(raw, func(k string, val []byte) error {
 		if protocol.KindOf(val) != jsonv.KindObject {
 			bad = refuse(http.StatusOK, protocol.CodeInvalidParams, "inputResponses[%q] is %s, not an object", protocol.Excerpt([]byte(k)), protocol.KindOf(val).WithArticle())
 		}

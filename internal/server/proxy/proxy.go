@@ -234,7 +234,7 @@ func (p *Proxy) forward(w http.ResponseWriter, r *http.Request) {
 		Transport:     &http.Transport{DisableKeepAlives: true, DisableCompression: true},
 		FlushInterval: -1, // immediately
 		ErrorLog:      p.outer.ErrorLog,
-		Rewrite:       web.Unchanged,
+		Rewrite:       web.ForwardUnchanged,
 		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) {
 			http.Error(w, "mcptest: "+err.Error(), http.StatusBadGateway)
 		},

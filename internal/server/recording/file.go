@@ -70,7 +70,7 @@ func Read(path, name, upstream string) (*File, source.Diagnostics) {
 
 // Parse reads a recording of an upstream.
 func Parse(src *source.File, upstream string) (*File, source.Diagnostics) {
-	if d, found := stored.Conflict(src, Again(upstream)); found {
+	if d, found := stored.FindConflict(src, Again(upstream)); found {
 		return nil, source.Diagnostics{d}
 	}
 	root, diags := source.Parse(src)

@@ -38,7 +38,7 @@ var errPartial = errors.New("the response of the API broke off")
 // each request without a complete response; record, unless nil, receives each
 // exchange.
 func Live(api *url.URL, record func(test string, q *upstream.Request, res *upstream.Response), failed func(Failure)) upstream.Fallback {
-	client := &http.Client{Transport: web.Forwarding(), Timeout: liveTime, CheckRedirect: web.NoRedirect}
+	client := &http.Client{Transport: web.NewForwarding(), Timeout: liveTime, CheckRedirect: web.NoRedirect}
 	return func(q *upstream.Request) (*upstream.Response, bool) {
 		res, err := send(client, api, q)
 		if err != nil {

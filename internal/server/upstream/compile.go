@@ -196,14 +196,14 @@ func (c *compiler) parameter(e source.Entry[*source.Node], path string) conditio
 	case e.Value.Kind == source.KindList:
 		for _, item := range e.Value.Items {
 			if !item.IsScalar() {
-				c.dec.WrongType(item, source.PathKey(path, e.Key), "text")
+				c.dec.ReportWrongType(item, source.PathKey(path, e.Key), "text")
 			}
 			out.values = append(out.values, item.Spelling())
 		}
 	case e.Value.IsScalar():
 		out.values = []string{e.Value.Spelling()}
 	default:
-		c.dec.WrongType(e.Value, source.PathKey(path, e.Key), "text, a list of texts, or null")
+		c.dec.ReportWrongType(e.Value, source.PathKey(path, e.Key), "text, a list of texts, or null")
 	}
 	return out
 }

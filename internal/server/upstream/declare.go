@@ -128,7 +128,7 @@ type Scalar string
 // DecodeNode takes any scalar but null.
 func (s *Scalar) DecodeNode(n *source.Node, path string, d *source.Decoder) {
 	if n.Kind == source.KindNull || !n.IsScalar() {
-		d.WrongType(n, path, "text, a number or a boolean")
+		d.ReportWrongType(n, path, "text, a number or a boolean")
 		return
 	}
 	*s = Scalar(n.Spelling())

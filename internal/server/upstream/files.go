@@ -39,7 +39,7 @@ func (c *compiler) read(name string, pos source.Pos, path string) []byte {
 	}
 	switch {
 	case err != nil && os.IsNotExist(err):
-		near := source.NearFile(abs)
+		near := source.FindNearFile(abs)
 		if rel, err := filepath.Rel(c.Dir, near); err == nil && near != "" {
 			near = filepath.ToSlash(rel)
 		}

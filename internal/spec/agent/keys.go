@@ -194,7 +194,7 @@ func (a *Answer) check(n *source.Node, path string, last bool, d *source.Decoder
 // mocks compiles the responses of mocked tools.
 func mocks(n *source.Node, path string, d *source.Decoder) *manifest.Manifest {
 	if n.Kind != source.KindMap {
-		d.WrongType(n, path, "a map of tools and their responses")
+		d.ReportWrongType(n, path, "a map of tools and their responses")
 		return nil
 	}
 	for _, f := range n.Fields {

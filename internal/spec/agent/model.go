@@ -104,7 +104,7 @@ func CheckModels(models source.Map[*Model], d *source.Decoder) {
 		default:
 			n := cmp.Or(e.Value.Volatile, &source.Node{Kind: source.KindMap})
 			if n.Kind != source.KindMap || n.Get("name") != nil {
-				d.WrongType(n, path+".volatile", "a map with ignore and mask")
+				d.ReportWrongType(n, path+".volatile", "a map with ignore and mask")
 			}
 			e.Value.masks = snapshot.Compile(d, n, path+".volatile")
 			if err := CheckURL(e.Value.URL); err != nil {

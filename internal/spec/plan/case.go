@@ -123,7 +123,7 @@ func (e entry) call(call *suite.Invocation, keys []string, b interpolate.Binding
 		case "args":
 			call.Args = n
 			if n.Kind != source.KindMap {
-				d.WrongType(n, path, "a map of arguments")
+				d.ReportWrongType(n, path, "a map of arguments")
 			}
 			if wrong := e.Node.Get("invalid_args"); e.Block == suite.Prompts && (wrong == nil || wrong.Text != "true") {
 				suite.CheckPromptArguments(n, path, d)
@@ -133,7 +133,7 @@ func (e entry) call(call *suite.Invocation, keys []string, b interpolate.Binding
 		case "raw":
 			call.Raw = n
 			if !n.IsScalar() {
-				d.WrongType(n, path, "text, the bytes to send")
+				d.ReportWrongType(n, path, "text, the bytes to send")
 			}
 		default:
 			text, ok := n.AsText()
@@ -149,7 +149,7 @@ func (e entry) call(call *suite.Invocation, keys []string, b interpolate.Binding
 			}
 			switch {
 			case !ok:
-				d.WrongType(n, path, "text")
+				d.ReportWrongType(n, path, "text")
 			case text == "":
 				d.Errorf(n, path, "%s is empty", key)
 			}

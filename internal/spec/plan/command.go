@@ -23,7 +23,7 @@ func (c *compiler) argv(n *source.Node, scope *interpolate.Scope, path string) [
 		for i, item := range n.Items {
 			text, ok := item.AsText()
 			if !ok {
-				diag := c.dec.WrongType(item, source.PathIndex(path, i), "text")
+				diag := c.dec.ReportWrongType(item, source.PathIndex(path, i), "text")
 				if item.IsScalar() && item.Kind != source.KindNull {
 					diag.Hint = fmt.Sprintf("put it in quotes: %q", item.Text)
 				}
@@ -35,9 +35,9 @@ func (c *compiler) argv(n *source.Node, scope *interpolate.Scope, path string) [
 		}
 		return out
 	case source.KindString:
-		return c.words(n, scope, path, "a command is one program, not a shell line: put it in a script, or write "+shellwords.ThroughShell())
+		return c.words(n, scope, path, "a command is one program, not a shell line: put it in a script, or write "+shellwords.WrapInShell())
 	}
-	c.dec.WrongType(n, path, "a list of text, or text")
+	c.dec.ReportWrongType(n, path, "a list of text, or text")
 	return nil
 }
 
@@ -85,7 +85,7 @@ func (c *compiler) words(n *source.Node, scope *interpolate.Scope, path, hint st
 			c.dec.Add(source.Diagnostic{
 				Pos: n.In(e.Offset), Path: path, Severity: source.Warning, Code: "not-expanded",
 				Msg:  fmt.Sprintf("%s is passed on unchanged: no shell expands it", e.Text),
-				Hint: "use ${name} for a variable, or " + shellwords.ThroughShell() + " for a shell",
+				Hint: "use ${name} for a variable, or " + shellwords.WrapInShell() + " for a shell",
 			})
 		}
 	}

@@ -47,7 +47,7 @@ func (x fixtureCompiler) hooks(phase string, list suite.HookList) []*Hook {
 			hook.Argv = x.c.self(x.c.argv(h.Command, h.Scope, h.Path+".command"))
 			hook.Command = shellwords.QuoteAll(hook.Argv)
 		} else {
-			hook.Argv = x.c.self(x.c.words(h.Command, h.Scope, h.Path, "hooks run one program, not a shell; write "+shellwords.ThroughShell()))
+			hook.Argv = x.c.self(x.c.words(h.Command, h.Scope, h.Path, "hooks run one program, not a shell; write "+shellwords.WrapInShell()))
 		}
 		out = append(out, hook)
 	}
@@ -124,7 +124,7 @@ func (x fixtureCompiler) callStep(st *Step, s *suite.Step) {
 	call := suite.Invocation{Tool: s.Call.Tool, Args: s.Call.Args}
 	st.Call = newOp(suite.Tools, call, server, s.Node())
 	if call.Args != nil && call.Args.JSON().Kind() != jsonv.KindObject {
-		x.c.dec.WrongType(call.Args, s.Path+".call.args", "a map of arguments")
+		x.c.dec.ReportWrongType(call.Args, s.Path+".call.args", "a map of arguments")
 	}
 	if s.Background {
 		x.c.dec.ErrorAt(s.KeyPos("background"), s.Path+".background", "background can be used only with run:, not with call:", "")

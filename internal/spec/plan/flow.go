@@ -131,7 +131,7 @@ func (c *compiler) flowOps(st *suite.Test, out *Case, e entry, b interpolate.Bin
 	captured := map[string]bool{}
 	for i, s := range st.Steps {
 		if i >= len(written.Items) { // the list would be the value of a placeholder
-			c.dec.WrongType(written, st.Path+"."+key, "a list of steps")
+			c.dec.ReportWrongType(written, st.Path+"."+key, "a list of steps")
 			return
 		}
 		if s == nil {

@@ -224,7 +224,7 @@ func (r *rowCheck) name(v jsonv.Value) {
 	e, path := r.t.entry, r.t.entry.Path+".name"
 	n := e.Scope.Expand(e.Node.Get("name"), path, interpolate.Bindings{Case: v}, r.c.dec)
 	if text, ok := n.AsText(); !ok {
-		r.c.dec.WrongType(n, path, "text")
+		r.c.dec.ReportWrongType(n, path, "text")
 	} else if strings.TrimSpace(text) == "" {
 		r.c.dec.Errorf(n, path, "the name is empty")
 	}

@@ -61,8 +61,8 @@ func (t *Trials) Design() stats.Sequential {
 		d.Max = *t.Max
 	} else {
 		// Half as many again as without a decision, in steps of five.
-		fives := math.Round(1.5 * float64(d.Fixed()) / 5)
-		d.Max = min(mostTrials, max(d.Least(), int(fives)*5))
+		fives := math.Round(1.5 * float64(d.CountFixed()) / 5)
+		d.Max = min(mostTrials, max(d.CountLeast(), int(fives)*5))
 	}
 	return d
 }
@@ -113,9 +113,9 @@ func (t *Trials) check(n *source.Node, path string, d *source.Decoder) {
 	case t.Want > 1: // reported already
 	case c != nil && (*c <= 0.5 || *c >= 1):
 		wrong("confidence", "confidence must be more than 0.5 and less than 1, got %v", *c)
-	case t.Design().Least() > mostTrials:
-		wrong("floor", "%d passes in a row are needed to decide between %v and %v, and a test has at most %d trials: choose them farther apart", t.Design().Least(), t.Floor, t.Want, mostTrials)
-	case t.Max != nil && *t.Max < t.Design().Least():
-		wrong("max", "no verdict is possible with %d trials: %d passes in a row are needed to decide between %v and %v", *t.Max, t.Design().Least(), t.Floor, t.Want)
+	case t.Design().CountLeast() > mostTrials:
+		wrong("floor", "%d passes in a row are needed to decide between %v and %v, and a test has at most %d trials: choose them farther apart", t.Design().CountLeast(), t.Floor, t.Want, mostTrials)
+	case t.Max != nil && *t.Max < t.Design().CountLeast():
+		wrong("max", "no verdict is possible with %d trials: %d passes in a row are needed to decide between %v and %v", *t.Max, t.Design().CountLeast(), t.Floor, t.Want)
 	}
 }

@@ -63,7 +63,7 @@ func (c checker) steps(list []*FlowStep, written []*source.Node, path string) {
 	for i, s := range list {
 		path := source.PathIndex(path, i)
 		if s == nil {
-			c.d.WrongType(written[i], path, "a step: a map of keys (tool, expect, …)")
+			c.d.ReportWrongType(written[i], path, "a step: a map of keys (tool, expect, …)")
 			continue
 		}
 		s.Path = path
@@ -147,7 +147,7 @@ func (c checker) subject(n *source.Node, path string, known []string, orSteps bo
 // wrongArguments reports that arguments must be a map, with a hint of what is meant.
 func (c checker) wrongArguments(call Invocation, path string) {
 	args := call.Args
-	diag := c.d.WrongType(args, path, "a map of arguments")
+	diag := c.d.ReportWrongType(args, path, "a map of arguments")
 	word, rest, isPair := strings.Cut(args.Text, ":")
 	switch {
 	case isPair && !args.Quoted && lint.IsName(word):
@@ -171,7 +171,7 @@ func (c checker) invocation(n *source.Node, path string, known []string, call In
 	}
 	if call.Raw != nil {
 		if _, ok := call.Raw.AsText(); !ok {
-			c.d.WrongType(call.Raw, path+".raw", "text, the bytes to send").Hint = "put it in quotes, or behind raw: |"
+			c.d.ReportWrongType(call.Raw, path+".raw", "text, the bytes to send").Hint = "put it in quotes, or behind raw: |"
 		}
 	}
 	for _, key := range known {
@@ -187,7 +187,7 @@ func isTrue(n *source.Node) bool { return n != nil && n.Kind == source.KindBool 
 func CheckPromptArguments(args *source.Node, path string, dec *source.Decoder) {
 	for _, f := range args.Fields {
 		n := f.Value
-		if _, _, slip := source.Unspaced(f.Key, n); slip {
+		if _, _, slip := source.SplitUnspaced(f.Key, n); slip {
 			continue
 		}
 		if _, text := n.AsText(); text { // so is a number that replaced a placeholder
@@ -248,11 +248,11 @@ func examinedRoots(n *source.Node) (roots []string) {
 // block or a misspelled one; both were reported.
 func isMisplaced(n *source.Node, known []string) bool {
 	return slices.ContainsFunc(n.Fields, func(f source.Field) bool {
-		if near, _ := source.MeantKey(f.Key, f.Value, subjects); near != "" {
+		if near, _ := source.GuessKey(f.Key, f.Value, subjects); near != "" {
 			return true
 		}
 		key := f.Key.Text
-		return key == "call" || slices.Contains(subjects, key) || slices.Contains(known, source.Nearest(key, subjects))
+		return key == "call" || slices.Contains(subjects, key) || slices.Contains(known, source.FindNearest(key, subjects))
 	})
 }
 

@@ -46,7 +46,7 @@ func (c *Client) DecodeNode(n *source.Node, path string, d *source.Decoder) {
 		return
 	case source.KindMap:
 	default:
-		d.WrongType(n, path, "the name of a client or a map")
+		d.ReportWrongType(n, path, "the name of a client or a map")
 		return
 	}
 	if len(n.Fields) == 0 {
@@ -69,7 +69,7 @@ func (c *Client) DecodeNode(n *source.Node, path string, d *source.Decoder) {
 	c.Extensions = k.Extensions
 	if c.Extensions != nil && c.Extensions.Kind != source.KindMap {
 		at := source.PathKey(path, "extensions")
-		d.WrongType(c.Extensions, at, "a map from the names of extensions to their settings")
+		d.ReportWrongType(c.Extensions, at, "a map from the names of extensions to their settings")
 		c.Extensions = nil
 	}
 }
@@ -128,7 +128,7 @@ func (c *ClientCapabilities) DecodeNode(n *source.Node, path string, d *source.D
 	c.Experimental = k.Experimental
 	for _, f := range n.Fields {
 		if f.Value.Kind != source.KindMap {
-			d.WrongType(f.Value, source.PathKey(path, f.Key.Text), "a map, such as {}")
+			d.ReportWrongType(f.Value, source.PathKey(path, f.Key.Text), "a map, such as {}")
 		}
 	}
 	c.Written = n.JSON()

@@ -63,7 +63,7 @@ type (
 func DecodeTest(block Block, n *source.Node, path string, d *source.Decoder) *Test {
 	t := &Test{Pos: n.Pos, Block: block, Path: path, Node: n}
 	if n.Kind != source.KindMap {
-		diag := d.WrongType(n, path, "a test: a map of keys (name, expect, …)")
+		diag := d.ReportWrongType(n, path, "a test: a map of keys (name, expect, …)")
 		if n.Kind == source.KindString && len(subject[block]) > 0 {
 			examine := "target: text, matcher: {contains: …}"
 			if block == Protocol {

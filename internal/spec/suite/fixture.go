@@ -73,19 +73,19 @@ func (h *Hook) DecodeNode(n *source.Node, path string, d *source.Decoder) {
 		case mode == nil:
 			d.Errorf(n, path, `a hook written as a map needs "mode: context" (write a plain hook as text)`)
 		case m.Mode != "context":
-			d.WrongType(mode, path+".mode", "context")
+			d.ReportWrongType(mode, path+".mode", "context")
 		}
 		switch {
 		case m.Command == nil:
 		case m.Command.Kind == source.KindList: // package plan checks it
 		case m.Command.Kind != source.KindString:
-			d.WrongType(m.Command, path+".command", "text or a list of text")
+			d.ReportWrongType(m.Command, path+".command", "text or a list of text")
 			h.Command = nil
 		case m.Command.Text == "":
 			d.Errorf(m.Command, path+".command", "a hook needs a command, got empty text")
 		}
 	default:
-		d.WrongType(n, path, "a command (text) or {command, mode: context}")
+		d.ReportWrongType(n, path, "a command (text) or {command, mode: context}")
 	}
 }
 

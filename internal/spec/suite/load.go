@@ -79,7 +79,7 @@ func Load(path string, o Options) (*Suite, source.Diagnostics) {
 	l.suite = &Suite{Dir: dir, Random: map[string]string{}}
 	l.suite.DotEnv = l.readDotEnv(dir, o.EnvFiles)
 	l.env = dotenv.NewEnviron(o.Env, l.suite.DotEnv)
-	l.suite.Secrets = append(l.suite.Secrets, secret.InEnviron(o.Env)...)
+	l.suite.Secrets = append(l.suite.Secrets, secret.FindInEnviron(o.Env)...)
 	for _, v := range l.suite.DotEnv {
 		if len(v.Value) >= secret.MinLength {
 			l.suite.Secrets = append(l.suite.Secrets, v.Value)
@@ -177,7 +177,7 @@ func (l *loader) parse(abs string, from source.Pos, path string) (*source.Node, 
 	}
 	l.dec.Add(diags...)
 	if root != nil && root.Kind != source.KindMap {
-		l.dec.WrongType(root, "", "a suite: a map of keys (servers, tools, …)")
+		l.dec.ReportWrongType(root, "", "a suite: a map of keys (servers, tools, …)")
 		root = nil
 	}
 	if refuseForeign(l.dec, root) {
@@ -277,7 +277,7 @@ func (l *loader) readImport(d *loadedDoc, imp *source.Node, path string) {
 
 // besides returns a file near a missing one, by its path from the file that names it.
 func (l *loader) besides(d *loadedDoc, abs string) string {
-	near := source.NearFile(abs)
+	near := source.FindNearFile(abs)
 	if rel, err := filepath.Rel(filepath.Dir(d.file.Path), near); err == nil && near != "" {
 		return filepath.ToSlash(rel)
 	}

@@ -219,7 +219,7 @@ func (l *loader) servers(d *loadedDoc, seen map[string]source.Pos) {
 		seen[e.Key] = e.Pos
 		sv := e.Value
 		if sv == nil {
-			l.dec.WrongType(written.Get(e.Key), path, "a server: a map with command: or url:")
+			l.dec.ReportWrongType(written.Get(e.Key), path, "a server: a map with command: or url:")
 			l.suite.Partial = true
 			continue
 		}
@@ -248,7 +248,7 @@ func (l *loader) addVariants(base *Server) {
 		path := source.PathKey(base.Path()+".variants", e.Key)
 		switch {
 		case e.Value == nil:
-			l.dec.WrongType(base.node.Get("variants").Get(e.Key), path, "a map of differences").Hint = "write {} for a variant without differences"
+			l.dec.ReportWrongType(base.node.Get("variants").Get(e.Key), path, "a map of differences").Hint = "write {} for a variant without differences"
 			l.suite.Partial = true
 			continue
 		case strings.TrimSpace(e.Key) == "":

@@ -100,7 +100,7 @@ func (a *ElicitationAnswer) DecodeNode(n *source.Node, path string, d *source.De
 	case c.Kind == source.KindString && c.Text == "defaults":
 		a.Defaults = true
 	default:
-		d.WrongType(c, path+".content", "a map of values or the word defaults")
+		d.ReportWrongType(c, path+".content", "a map of values or the word defaults")
 	}
 	if m.Content != nil && a.URL {
 		d.Errorf(m.Content, path+".content", "content is that of a form: it cannot be used with mode url")

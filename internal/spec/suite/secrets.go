@@ -28,13 +28,13 @@ func (l *loader) programSecrets() {
 	}
 	for _, sv := range l.suite.Servers { // also of variants that a program made
 		for _, e := range sv.Env.Entries {
-			p.Variable(e.Key, string(e.Value))
+			p.AddVariable(e.Key, string(e.Value))
 		}
 		var words []string
 		if sv.Command != nil {
 			words = commandWords(sv.Command, func(n *source.Node) *source.Node { return n })
 		}
-		p.Words(append(words, sv.Args...))
+		p.AddWords(append(words, sv.Args...))
 		if sv.File != nil {
 			l.suite.Secrets = append(l.suite.Secrets, bundleSecrets(sv.Command, filepath.Dir(sv.File.Path))...)
 		}
@@ -52,12 +52,12 @@ func collect(p *secret.Program, n *source.Node, expand func(*source.Node) *sourc
 		case f.Key.Text == "env" && f.Value.Kind == source.KindMap:
 			for _, v := range f.Value.Fields {
 				if v.Value.IsScalar() {
-					p.Variable(v.Key.Text, expand(v.Value).Text)
+					p.AddVariable(v.Key.Text, expand(v.Value).Text)
 				}
 			}
 			continue
 		case slices.Contains(commandKeys, f.Key.Text) && f.Value.Kind != source.KindMap:
-			p.Words(commandWords(f.Value, expand))
+			p.AddWords(commandWords(f.Value, expand))
 		case f.Value.IsScalar() && f.Value.Kind == source.KindString:
 			p.Text(f.Key.Text + ": " + expand(f.Value).Text)
 		}

@@ -174,7 +174,7 @@ func (e *InheritEnv) DecodeNode(n *source.Node, path string, d *source.Decoder) 
 		e.All = true
 	case n.Kind == source.KindString && n.Text == "minimal":
 	default:
-		d.WrongType(n, path, "minimal, all or a list of names")
+		d.ReportWrongType(n, path, "minimal, all or a list of names")
 	}
 }
 

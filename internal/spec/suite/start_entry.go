@@ -42,7 +42,7 @@ func (s *Stdin) DecodeNode(n *source.Node, path string, d *source.Decoder) {
 	}
 	s.Close = n.Text == "close"
 	if n.Kind != source.KindString || !s.Close && n.Text != "open" {
-		d.WrongType(n, path, "open, close or {text: …, then: close}")
+		d.ReportWrongType(n, path, "open, close or {text: …, then: close}")
 	}
 }
 

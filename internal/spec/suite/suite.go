@@ -191,7 +191,7 @@ func (p *Parallel) DecodeNode(n *source.Node, path string, d *source.Decoder) {
 			p.N = 1
 		}
 	default:
-		d.WrongType(n, path, "auto, false or a number of calls in flight")
+		d.ReportWrongType(n, path, "auto, false or a number of calls in flight")
 		p.N = 1
 	}
 }
@@ -205,6 +205,6 @@ func (s *scalar) DecodeNode(n *source.Node, path string, d *source.Decoder) {
 	case source.KindString, source.KindInt, source.KindFloat, source.KindBool:
 		*s = scalar(n.Spelling())
 	default:
-		d.WrongType(n, path, "text, a number or a boolean")
+		d.ReportWrongType(n, path, "text, a number or a boolean")
 	}
 }

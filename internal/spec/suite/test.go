@@ -285,6 +285,6 @@ func (r *Reason) DecodeNode(n *source.Node, path string, d *source.Decoder) {
 		r.Set = n.Text == "true"
 		r.Text = "skipped by the suite"
 	default:
-		d.WrongType(n, path, "a reason (text)")
+		d.ReportWrongType(n, path, "a reason (text)")
 	}
 }

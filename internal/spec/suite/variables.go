@@ -53,7 +53,7 @@ func (v *variableDecl) DecodeNode(n *source.Node, path string, d *source.Decoder
 			d.Errorf(k, path+".from_env", "the name of the environment variable is empty")
 		}
 		if def := v.From.Default; def != nil && !def.IsScalar() {
-			d.WrongType(def, path+".default", "a scalar")
+			d.ReportWrongType(def, path+".default", "a scalar")
 		}
 	case source.KindList:
 		d.Errorf(n, path, "expected a scalar or {from_env, default, secret}, got a list")

@@ -163,7 +163,7 @@ func (s *Suite) ServerHint(name string) string {
 		return base + " has no variants"
 	}
 	hint := source.DidYouMean(name, slices.Concat(names, patterns))
-	if mixed := source.MixedLetters(name); mixed != "" && hint != "" {
+	if mixed := source.DescribeMixedLetters(name); mixed != "" && hint != "" {
 		hint += " " + mixed
 	}
 	return cmp.Or(hint, "declared servers: "+display.List(names, 12))

@@ -13,10 +13,10 @@ import (
 // responses in another protocol version.
 func (p *Player) key(method string, data []byte) uint64 {
 	if method == "" {
-		return p.hash.Of(jsonv.String(string(data)))
+		return p.hash.Hash(jsonv.String(string(data)))
 	}
 	version := protocol.VersionIn(protocol.MemberOf(data, "params"))
-	return p.hash.Of(jsonv.ObjectOf("method", method, "version", version, "params", p.params(data)))
+	return p.hash.Hash(jsonv.ObjectOf("method", method, "version", version, "params", p.params(data)))
 }
 
 // params returns the part of a message that is compared.

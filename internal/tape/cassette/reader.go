@@ -176,7 +176,7 @@ func (c *Cassette) readHeader(text []byte) error {
 	if bytes.HasPrefix(text, []byte("\xEF\xBB\xBF")) {
 		return c.wrong(1, "the file begins with a byte order mark (BOM): remove it")
 	}
-	if name := jsonv.OtherEncoding(text); name != "" {
+	if name := jsonv.DetectEncoding(text); name != "" {
 		return c.wrong(1, "the file is encoded in %s, not UTF-8; %s", name, jsonv.SaveAsUTF8)
 	}
 	var is struct {
@@ -228,7 +228,7 @@ func (c *Cassette) readFrame(text []byte, n int, offset int64) error {
 // large.
 func parseLine(text []byte) (*line, error) {
 	l, rest := &line{}, []byte{'{'}
-	err := jsonv.EachMember(text, func(key string, val []byte) error {
+	err := jsonv.VisitMembers(text, func(key string, val []byte) error {
 		if key == "message" {
 			l.Message = val
 			return nil

@@ -78,7 +78,7 @@ func (o offered) isMistaken(t *draft.Test) bool {
 			}
 		}
 	case !listed && t.Block == "resources":
-		return source.Nearest(t.Subject, slices.Collect(maps.Keys(items))) != "" &&
+		return source.FindNearest(t.Subject, slices.Collect(maps.Keys(items))) != "" &&
 			!slices.ContainsFunc(o.templates, func(uri string) bool { return surface.TemplatePattern(uri).MatchString(t.Subject) })
 	}
 	return !listed

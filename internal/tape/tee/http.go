@@ -56,7 +56,7 @@ func NewProxy(target *url.URL, sse bool, tap *Tap, failed func(error)) *Proxy {
 		streams: map[int]int{},
 	}
 	p.proxy = &httputil.ReverseProxy{
-		Transport:      web.Forwarding(),           // recorded data must be readable
+		Transport:      web.NewForwarding(),        // recorded data must be readable
 		FlushInterval:  -1,                         // immediately
 		ErrorLog:       log.New(io.Discard, "", 0), // the recording says how a stream ended
 		Rewrite:        p.rewrite,
@@ -138,7 +138,7 @@ func (p *Proxy) checkAllowed(r *http.Request) bool {
 
 func (p *Proxy) rewrite(r *httputil.ProxyRequest) {
 	r.Out.URL.Scheme, r.Out.URL.Host, r.Out.Host = p.target.Scheme, p.target.Host, p.target.Host
-	web.Unchanged(r)
+	web.ForwardUnchanged(r)
 	if exchangeOf(r.In).endpoint && p.target.RawQuery != "" {
 		r.Out.URL.RawQuery = strings.TrimSuffix(p.target.RawQuery+"&"+r.In.URL.RawQuery, "&")
 	}

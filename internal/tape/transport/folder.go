@@ -116,7 +116,7 @@ func UnusedName(dir string, s *plan.Server) string {
 
 // fileName returns the name of the cassette of a server, without a number and suffix.
 func fileName(server string) string {
-	name := osfile.Portable(server)
+	name := osfile.MakePortable(server)
 	if name == "" {
 		return "server"
 	}

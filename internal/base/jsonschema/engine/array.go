@@ -155,7 +155,7 @@ func duplicates(v jsonv.Value) (earlier, later int, found bool) {
 	hasher := jsonv.NewHasher()
 	first := map[uint64]int{}
 	for i, item := range v.Elems() {
-		hash := hasher.Of(item)
+		hash := hasher.Hash(item)
 		if j, ok := first[hash]; ok && jsonv.Equal(v.At(j), item) {
 			return j, i, true
 		}

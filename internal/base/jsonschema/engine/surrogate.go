@@ -18,7 +18,7 @@ func maskSurrogates(s string) string {
 	}
 	var b strings.Builder
 	for i := 0; i < len(s); {
-		if r, ok := jsonv.SurrogateAt(s[i:]); ok {
+		if r, ok := jsonv.DecodeSurrogate(s[i:]); ok {
 			b.WriteRune(r + surrogateMask)
 			i += 3
 			continue

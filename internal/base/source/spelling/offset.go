@@ -6,17 +6,17 @@ import (
 	"unicode/utf8"
 )
 
-// Offset returns the offset in src of the byte at an offset of text. The scalar
+// FindOffset returns the offset in src of the byte at an offset of text. The scalar
 // begins at src[at] and is plain (form 0), quoted (' or ") or a block (|). It returns
 // false if src is not a spelling of text.
-func Offset(src []byte, at int, form byte, text string, offset int) (int, bool) {
+func FindOffset(src []byte, at int, form byte, text string, offset int) (int, bool) {
 	t := trace{src: src, at: SkipProperties(src, at), want: text, until: offset}
 	var found bool
 	switch form {
 	case 0:
-		found = t.flow(0)
+		found = t.traceFlow(0)
 	case '|':
-		found = t.literal()
+		found = t.traceLiteral()
 	default:
 		found = t.skipQuoted(form)
 	}
@@ -67,11 +67,11 @@ func (t *trace) skipQuoted(quote byte) bool {
 		return false
 	}
 	t.at++
-	return t.flow(quote)
+	return t.traceFlow(quote)
 }
 
-// flow follows a plain (quote 0) or quoted scalar up to the offset.
-func (t *trace) flow(quote byte) bool {
+// traceFlow follows a plain (quote 0) or quoted scalar up to the offset.
+func (t *trace) traceFlow(quote byte) bool {
 	for {
 		if t.done == t.until && !t.skipFold() {
 			return true
@@ -84,7 +84,7 @@ func (t *trace) flow(quote byte) bool {
 		c := t.src[t.at]
 		switch {
 		case IsBlank(c):
-			ok = t.blank()
+			ok = t.skipBlank()
 		case quote == '\'' && c == '\'':
 			ok = bytes.HasPrefix(t.src[t.at:], []byte("''")) && t.emit("'", 2)
 		case quote == '"' && c == '"':
@@ -110,8 +110,8 @@ func (t *trace) skipFold() bool {
 	return bytes.HasPrefix(t.src[t.at:], []byte("\\\n")) || bytes.HasPrefix(t.src[t.at:], []byte("\\\r\n"))
 }
 
-// blank follows white space, which is folded across lines.
-func (t *trace) blank() bool {
+// skipBlank follows white space, which is folded across lines.
+func (t *trace) skipBlank() bool {
 	end, breaks := t.at, 0
 	for end < len(t.src) && IsBlank(t.src[end]) {
 		if t.src[end] == '\n' || t.src[end] == '\r' && !bytes.HasPrefix(t.src[end:], []byte("\r\n")) {
@@ -157,13 +157,13 @@ func (t *trace) emitRune(size int) bool {
 	return length > 0 && t.at+size <= len(t.src) && t.emit(t.want[t.done:t.done+length], size)
 }
 
-// literal follows a | block: a header line, then lines with a common indentation,
+// traceLiteral follows a | block: a header line, then lines with a common indentation,
 // which is that of the first line with text.
-func (t *trace) literal() bool {
+func (t *trace) traceLiteral() bool {
 	if t.at >= len(t.src) || t.src[t.at] != '|' {
 		return false
 	}
-	header, rest := nextLine(t.src[t.at:])
+	header, rest := cutLine(t.src[t.at:])
 	explicit := strings.IndexAny(header, "123456789")
 	if comment := strings.IndexByte(header, '#'); comment >= 0 && comment < explicit {
 		explicit = -1
@@ -172,9 +172,9 @@ func (t *trace) literal() bool {
 		return false // relative to the parent's indentation, which is unknown here
 	}
 	t.at += rest
-	indent := firstIndent(t.src[t.at:])
+	indent := measureIndent(t.src[t.at:])
 	for {
-		line, size := nextLine(t.src[t.at:])
+		line, size := cutLine(t.src[t.at:])
 		if size == 0 {
 			return false
 		}
@@ -198,8 +198,8 @@ func (t *trace) literal() bool {
 	}
 }
 
-// nextLine returns the first line without its line break, and its size including it.
-func nextLine(src []byte) (line string, size int) {
+// cutLine returns the first line without its line break, and its size including it.
+func cutLine(src []byte) (line string, size int) {
 	end := bytes.IndexAny(src, "\r\n")
 	if end < 0 {
 		return string(src), len(src)
@@ -211,10 +211,10 @@ func nextLine(src []byte) (line string, size int) {
 	return string(src[:end]), size
 }
 
-// firstIndent returns the indentation of the first line that has text.
-func firstIndent(src []byte) int {
+// measureIndent returns the indentation of the first line that has text.
+func measureIndent(src []byte) int {
 	for len(src) > 0 {
-		line, size := nextLine(src)
+		line, size := cutLine(src)
 		if text := strings.TrimLeft(line, " "); text != "" {
 			return len(line) - len(text)
 		}

@@ -7,10 +7,10 @@ import (
 	"mcptest/internal/base/source"
 )
 
-// Conflict reports an unresolved merge conflict in a file; again is the command that
+// FindConflict reports an unresolved merge conflict in a file; again is the command that
 // writes the file.
-func Conflict(f *source.File, again string) (d source.Diagnostic, found bool) {
-	line := conflictLine(f.Data)
+func FindConflict(f *source.File, again string) (d source.Diagnostic, found bool) {
+	line := findConflictLine(f.Data)
 	if line == 0 {
 		return d, false
 	}
@@ -19,8 +19,8 @@ func Conflict(f *source.File, again string) (d source.Diagnostic, found bool) {
 	return d, true
 }
 
-// conflictLine returns the first line that git writes into a conflict.
-func conflictLine(data []byte) int {
+// findConflictLine returns the first line that git writes into a conflict.
+func findConflictLine(data []byte) int {
 	n := 0
 	for line := range bytes.Lines(data) {
 		n++

@@ -31,11 +31,11 @@ func (w *Writer) Line(level int, text string) {
 }
 
 // Member writes one key and its value.
-func (w *Writer) Member(level int, key string, v jsonv.Value) { w.value(level, Text(key)+":", v) }
+func (w *Writer) Member(level int, key string, v jsonv.Value) { w.writeValue(level, Text(key)+":", v) }
 
-// value writes a value after head, which is a key with its colon or the dash of a
+// writeValue writes a value after head, which is a key with its colon or the dash of a
 // list.
-func (w *Writer) value(level int, head string, v jsonv.Value) {
+func (w *Writer) writeValue(level int, head string, v jsonv.Value) {
 	start := w.b.Len()
 	compact := w.Compact && head == "-" && v.Len() > 0 && v.Kind() > jsonv.KindString
 	if !compact && v.Len() > 0 && v.Kind() > jsonv.KindString {
@@ -48,10 +48,10 @@ func (w *Writer) value(level int, head string, v jsonv.Value) {
 		}
 	case v.Kind() == jsonv.KindArray && v.Len() > 0:
 		for _, e := range v.Elems() {
-			w.value(level+1, "-", e)
+			w.writeValue(level+1, "-", e)
 		}
 	case v.Kind() == jsonv.KindString:
-		w.text(level, head, v.Text())
+		w.writeText(level, head, v.Text())
 	default:
 		w.Line(level, head+" "+v.String())
 	}
@@ -60,13 +60,13 @@ func (w *Writer) value(level int, head string, v jsonv.Value) {
 	}
 }
 
-func (w *Writer) text(level int, head, s string) {
+func (w *Writer) writeText(level int, head, s string) {
 	body, ended := strings.CutSuffix(s, "\n")
 	switch {
 	case !ended && strings.Contains(s, "\n") && w.fitsBlock(s):
-		w.block(level, head+" |-", s)
+		w.writeBlock(level, head+" |-", s)
 	case w.Compact && ended && w.fitsBlock(body):
-		w.block(level, head+" |", body)
+		w.writeBlock(level, head+" |", body)
 	case w.Compact && strings.Contains(body, "\n"):
 		w.writeFolded(level, head, s)
 	default:
@@ -74,7 +74,7 @@ func (w *Writer) text(level int, head, s string) {
 	}
 }
 
-func (w *Writer) block(level int, head, s string) {
+func (w *Writer) writeBlock(level int, head, s string) {
 	w.Line(level, head)
 	for line := range strings.SplitSeq(s, "\n") {
 		if line == "" {
@@ -113,7 +113,7 @@ func (w *Writer) fitsBlock(s string) bool {
 			return false
 		}
 		for _, r := range line {
-			if display.Hidden(r) && (r != '\t' || !w.Compact) || r == utf8.RuneError {
+			if display.IsHidden(r) && (r != '\t' || !w.Compact) || r == utf8.RuneError {
 				return false
 			}
 		}
@@ -124,13 +124,13 @@ func (w *Writer) fitsBlock(s string) bool {
 // Text formats a text as a YAML scalar: plain if every YAML reader reads it as the
 // same text, otherwise in double quotes with hidden characters escaped.
 func Text(s string) string {
-	if plainText(s) {
+	if isPlainText(s) {
 		return s
 	}
 	return string(append(source.AppendQuoted([]byte{'"'}, s), '"'))
 }
 
-func plainText(s string) bool {
+func isPlainText(s string) bool {
 	if s == "" || len(s) > 80 {
 		return false
 	}

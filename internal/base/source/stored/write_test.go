@@ -75,7 +75,7 @@ func TestConflict(t *testing.T) {
 		"a: 1\r\n=======\r\n": 2,
 		"a: |\n  =======\n":   0,
 	} {
-		d, found := stored.Conflict(&source.File{Name: "x", Data: []byte(text)}, "mcptest lock")
+		d, found := stored.FindConflict(&source.File{Name: "x", Data: []byte(text)}, "mcptest lock")
 		if found != (line > 0) || d.Pos.Line != line || found && !strings.Contains(d.Hint, "mcptest lock") {
 			t.Errorf("%q: %v %+v", text, found, d)
 		}

@@ -46,8 +46,8 @@ func Explain(t Text, p Problem) Explanation {
 	return e
 }
 
-// Tab explains a tab that is used as indentation.
-func Tab(pos Pos) Explanation {
+// ExplainTab explains a tab that is used as indentation.
+func ExplainTab(pos Pos) Explanation {
 	return Explanation{Pos: pos, Msg: "a tab is used as indentation", Code: "tab", Hint: "indent with spaces"}
 }
 
@@ -98,9 +98,9 @@ func (s syntaxPlace) split(before bool) string {
 	return string(line[at:])
 }
 
-// next describes the character at the position, or returns "the end of the line" or
+// readNext describes the character at the position, or returns "the end of the line" or
 // "the end of the file".
-func (s syntaxPlace) next() string {
+func (s syntaxPlace) readNext() string {
 	rest := s.after()
 	if rest == "" {
 		for n := s.at.Line + 1; n <= s.f.Lines; n++ {
@@ -123,19 +123,19 @@ func (s syntaxPlace) explain(msg string) Explanation {
 	}
 	switch msg {
 	case "mapping values are not allowed in this context":
-		return s.strayColon()
+		return s.explainStrayColon()
 	case "did not find expected key":
-		return s.noKey()
+		return s.explainNoKey()
 	case "did not find expected '-' indicator":
-		return s.noItem()
+		return s.explainNoItem()
 	case "did not find expected ',' or ']'":
 		return s.explainUnclosed(`"," or "]"`, "the list begins here")
 	case "did not find expected ',' or '}'":
 		return s.explainUnclosed(`"," or "}"`, "the map begins here")
 	case "did not find expected node content":
-		return Explanation{Msg: "expected a value, got " + s.next(), Hint: s.comment()}
+		return Explanation{Msg: "expected a value, got " + s.readNext(), Hint: s.suggestComment()}
 	case "did not find expected <document start>":
-		return Explanation{Msg: "unexpected " + s.next() + " after the end of the document"}
+		return Explanation{Msg: "unexpected " + s.readNext() + " after the end of the document"}
 	case "block sequence entries are not allowed in this context":
 		return Explanation{Msg: `a list item can't begin here`, Hint: `begin the list on a new line; if the "-" is part of the text, put the text in quotes`}
 	case "mapping keys are not allowed in this context":
@@ -143,7 +143,7 @@ func (s syntaxPlace) explain(msg string) Explanation {
 	case "found unexpected end of stream", "found unexpected document indicator":
 		return Explanation{Pos: s.start, Msg: "the quoted text that begins here is never closed"}
 	case "could not find expected ':'":
-		if d, ok := s.keyLine(s.start.Line); ok {
+		if d, ok := s.explainKeyLine(s.start.Line); ok {
 			return d
 		}
 		return Explanation{Pos: s.start, Msg: `expected ":" after this key`, Hint: `a key and its ":" must be on one line`}
@@ -152,9 +152,9 @@ func (s syntaxPlace) explain(msg string) Explanation {
 			return Explanation{Msg: "a code block of Markdown begins here", Hint: "the lines with ``` are not YAML: remove them"}
 		}
 		text, _, _ := strings.Cut(s.after(), ",")
-		return Explanation{Msg: "a value can't begin with " + s.next(), Hint: "put it in quotes: " + quote(strings.TrimRight(text, " }]"))}
+		return Explanation{Msg: "a value can't begin with " + s.readNext(), Hint: "put it in quotes: " + quote(strings.TrimRight(text, " }]"))}
 	case "did not find expected alphabetic or numeric character":
-		return s.noName()
+		return s.explainNoName()
 	}
 	return s.explainScalar(msg)
 }
@@ -174,13 +174,13 @@ func (s syntaxPlace) explainScalar(msg string) Explanation {
 		if r := []rune(esc); len(r) > 2 {
 			esc = string(r[:2])
 		}
-		return Explanation{Msg: "unknown escape " + esc + " in double quotes", Hint: s.singleQuotes()}
+		return Explanation{Msg: "unknown escape " + esc + " in double quotes", Hint: s.suggestSingleQuotes()}
 	case "did not find expected hexadecimal number":
-		return Explanation{Msg: "the escape is too short: expected a hexadecimal digit, got " + s.next(), Hint: s.singleQuotes()}
+		return Explanation{Msg: "the escape is too short: expected a hexadecimal digit, got " + s.readNext(), Hint: s.suggestSingleQuotes()}
 	case "found invalid Unicode character escape code":
-		return Explanation{Msg: "the escape is not a Unicode character", Hint: s.singleQuotes()}
+		return Explanation{Msg: "the escape is not a Unicode character", Hint: s.suggestSingleQuotes()}
 	case "did not find expected comment or line break":
-		return Explanation{Msg: "expected the end of the line, got " + s.next(), Hint: `the text of a block ("|" or ">") begins on the next line`}
+		return Explanation{Msg: "expected the end of the line, got " + s.readNext(), Hint: `the text of a block ("|" or ">") begins on the next line`}
 	case "found an indentation indicator equal to 0":
 		return Explanation{Msg: "the indentation of a block is a number from 1 to 9"}
 	case "found a comment without preceding whitespace":
@@ -192,11 +192,11 @@ func (s syntaxPlace) explainScalar(msg string) Explanation {
 	case strings.Contains(s.doing, "tag"), strings.Contains(msg, "tag"):
 		return Explanation{Pos: s.start, Msg: `a value can't begin with "!"`, Hint: "put it in quotes"}
 	}
-	return Explanation{Msg: "not valid YAML: " + plainWords(msg)}
+	return Explanation{Msg: "not valid YAML: " + simplifyWords(msg)}
 }
 
-// plainWords rewrites the library's rare messages without an explanation.
-func plainWords(msg string) string {
+// simplifyWords rewrites the library's rare messages without an explanation.
+func simplifyWords(msg string) string {
 	return strings.NewReplacer(
 		"did not find expected", "expected",
 		"could not find expected", "expected",
@@ -220,20 +220,20 @@ func (s syntaxPlace) explainTab(msg string) (Explanation, bool) {
 	tab := bytes.IndexByte(lead, '\t')
 	switch {
 	case tab >= 0 && (about || strings.HasPrefix(s.after(), "\t") || s.at.Col-1 <= len(lead)):
-		return Tab(Pos{Line: s.at.Line, Col: tab + 1}), true
+		return ExplainTab(Pos{Line: s.at.Line, Col: tab + 1}), true
 	case about || strings.HasPrefix(s.after(), "\t"):
-		return Tab(s.at), true
+		return ExplainTab(s.at), true
 	}
 	return Explanation{}, false
 }
 
-// strayColon explains a ": " where no key is allowed.
-func (s syntaxPlace) strayColon() Explanation {
+// explainStrayColon explains a ": " where no key is allowed.
+func (s syntaxPlace) explainStrayColon() Explanation {
 	if strings.Contains(s.before(), ": ") {
-		hint := s.twoKeys("{", "{…}")
+		hint := s.suggestTwoKeys("{", "{…}")
 		if hint == "" {
 			hint = "put the value in quotes if the colon is part of it"
-			if braces := s.twoKeys("", "…"); braces != "" {
+			if braces := s.suggestTwoKeys("", "…"); braces != "" {
 				hint += "; if it is a map, " + braces
 			}
 		}
@@ -244,29 +244,29 @@ func (s syntaxPlace) strayColon() Explanation {
 		if text := strings.TrimSpace(prev); text == "" || text[0] == '#' {
 			continue
 		}
-		if indentation(prev) != indentation(string(s.f.Line(s.at.Line))) {
+		if measureIndentation(prev) != measureIndentation(string(s.f.Line(s.at.Line))) {
 			break
 		}
-		if d, ok := s.keyLine(n); ok {
+		if d, ok := s.explainKeyLine(n); ok {
 			return d
 		}
 		break
 	}
 	return Explanation{
-		Pos:  Pos{Line: s.at.Line, Col: indentation(string(s.f.Line(s.at.Line))) + 1},
+		Pos:  Pos{Line: s.at.Line, Col: measureIndentation(string(s.f.Line(s.at.Line))) + 1},
 		Msg:  "this key is indented more than the line above allows",
 		Hint: "line it up with the keys it belongs to",
 	}
 }
 
-// keyLine explains a line that should begin with a key.
-func (s syntaxPlace) keyLine(n int) (Explanation, bool) {
+// explainKeyLine explains a line that should begin with a key.
+func (s syntaxPlace) explainKeyLine(n int) (Explanation, bool) {
 	line := string(s.f.Line(n))
 	text := strings.TrimSpace(line)
 	if text == "" || strings.Contains(text, ": ") || strings.HasSuffix(text, ":") || strings.ContainsAny(text[:1], "\"'[{") {
 		return Explanation{}, false
 	}
-	pos := Pos{Line: n, Col: indentation(line) + 1}
+	pos := Pos{Line: n, Col: measureIndentation(line) + 1}
 	if i := strings.IndexByte(text, ':'); i > 0 {
 		pos.Col += utf8.RuneCountInString(text[:i])
 		return Explanation{Pos: pos, Msg: `no space after the ":"`, Hint: `a key and its value are separated by ": "`}, true
@@ -284,12 +284,12 @@ func (s syntaxPlace) keyLine(n int) (Explanation, bool) {
 	return d, true
 }
 
-func indentation(line string) int {
+func measureIndentation(line string) int {
 	return len(line) - len(strings.TrimLeftFunc(line, unicode.IsSpace))
 }
 
-// noKey explains a line in a block map that is not a key.
-func (s syntaxPlace) noKey() Explanation {
+// explainNoKey explains a line in a block map that is not a key.
+func (s syntaxPlace) explainNoKey() Explanation {
 	if !s.firstOnLine() {
 		before := strings.TrimSpace(s.before())
 		if strings.HasSuffix(before, `"`) || strings.HasSuffix(before, "'") {
@@ -301,7 +301,7 @@ func (s syntaxPlace) noKey() Explanation {
 				Hint: `put the whole value in quotes; inside '…' write '' for a quote, inside "…" write \"`,
 			}
 		}
-		return Explanation{Msg: "unexpected " + s.next() + " after the value"}
+		return Explanation{Msg: "unexpected " + s.readNext() + " after the value"}
 	}
 	if after := s.after(); after == "-" || strings.HasPrefix(after, "- ") {
 		return Explanation{
@@ -312,30 +312,30 @@ func (s syntaxPlace) noKey() Explanation {
 	return Explanation{Msg: "this line is not lined up with the keys above it", Begin: s.start, BeginMsg: "the map begins here"}
 }
 
-// noItem explains a line in a block list that is not an item.
-func (s syntaxPlace) noItem() Explanation {
+// explainNoItem explains a line in a block list that is not an item.
+func (s syntaxPlace) explainNoItem() Explanation {
 	if s.firstOnLine() {
 		return Explanation{
 			Msg: "this line is not lined up with the list above it", Begin: s.start, BeginMsg: "the list begins here",
 			Hint: `a list item begins with "- " below the other items' "-"; a key of an item goes below the item's first key`,
 		}
 	}
-	return Explanation{Msg: "unexpected " + s.next() + " after the list item", Begin: s.start, BeginMsg: "the list begins here"}
+	return Explanation{Msg: "unexpected " + s.readNext() + " after the list item", Begin: s.start, BeginMsg: "the list begins here"}
 }
 
 func (s syntaxPlace) explainUnclosed(want, begin string) Explanation {
-	hint := s.twoKeys("{", "{…}")
+	hint := s.suggestTwoKeys("{", "{…}")
 	if hint == "" {
-		hint = s.unquotedHint()
+		hint = s.suggestQuotes()
 	}
 	if hint == "" {
-		hint = s.comment()
+		hint = s.suggestComment()
 	}
-	return Explanation{Msg: "expected " + want + ", got " + s.next(), Begin: s.start, BeginMsg: begin, Hint: hint}
+	return Explanation{Msg: "expected " + want + ", got " + s.readNext(), Begin: s.start, BeginMsg: begin, Hint: hint}
 }
 
-// noName explains "&" and "*" without a name.
-func (s syntaxPlace) noName() Explanation {
+// explainNoName explains "&" and "*" without a name.
+func (s syntaxPlace) explainNoName() Explanation {
 	mark := "*"
 	line := string(s.f.Line(s.start.Line))
 	if s.start.Col >= 1 && s.start.Col <= len(line) && line[s.start.Col-1] == '&' {

@@ -21,8 +21,8 @@ func (s syntaxPlace) openQuote(mark string) Pos {
 	return Pos{}
 }
 
-// singleQuotes returns the hint for a text with backslashes in double quotes.
-func (s syntaxPlace) singleQuotes() string {
+// suggestSingleQuotes returns the hint for a text with backslashes in double quotes.
+func (s syntaxPlace) suggestSingleQuotes() string {
 	before := s.before()
 	if at := strings.LastIndex(before, `"`); at >= 0 {
 		text, _, ok := strings.Cut(before[at+1:]+s.after(), `"`)
@@ -33,8 +33,8 @@ func (s syntaxPlace) singleQuotes() string {
 	return `write \\ for a backslash, or use single quotes`
 }
 
-// comment returns the hint for a "#" that hides the rest of a list or map in brackets.
-func (s syntaxPlace) comment() string {
+// suggestComment returns the hint for a "#" that hides the rest of a list or map in brackets.
+func (s syntaxPlace) suggestComment() string {
 	_, text, ok := strings.Cut(string(s.f.Line(max(s.start.Line, s.at.Line))), " #")
 	if ok && text != "" && text[0] != ' ' {
 		return `"#" begins a comment, here ` + quote(display.Truncate("#"+text, shownText)) + ": put the text in quotes if it is part of a value"
@@ -42,10 +42,10 @@ func (s syntaxPlace) comment() string {
 	return ""
 }
 
-// twoKeys returns the hint for a map without braces as the value of a key, such as
+// suggestTwoKeys returns the hint for a map without braces as the value of a key, such as
 // matcher: not: {…}. The inner value begins with the text next, and the hint shows it
 // as value.
-func (s syntaxPlace) twoKeys(next, value string) string {
+func (s syntaxPlace) suggestTwoKeys(next, value string) string {
 	at := max(strings.LastIndex(s.before(), ": "), 0)
 	word := strings.TrimPrefix(s.before()[at:], ": ")
 	key := s.before()[strings.LastIndexAny(s.before()[:at], " {,")+1 : at]
@@ -55,9 +55,9 @@ func (s syntaxPlace) twoKeys(next, value string) string {
 	return "write " + key + ": {" + word + ": " + value + "}"
 }
 
-// unquotedHint returns the hint for a bracket that ends a plain text too early: that of a
+// suggestQuotes returns the hint for a bracket that ends a plain text too early: that of a
 // placeholder, a path template, or a target.
-func (s syntaxPlace) unquotedHint() string {
+func (s syntaxPlace) suggestQuotes() string {
 	before, after := s.before(), s.after()
 	last, _ := utf8.DecodeLastRuneInString(before)
 	switch {

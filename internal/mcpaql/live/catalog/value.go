@@ -222,7 +222,7 @@ func (mk *Maker) makeText(typ string, p Parameter, tag string) (jsonv.Value, err
 				return jsonv.String(spelled), nil
 			}
 		}
-		s, err := jsonschema.Matching(pattern)
+		s, err := jsonschema.MakeMatching(pattern)
 		if err != nil {
 			return jsonv.Value{}, fmt.Errorf("the pattern of %s: %w", p.Name, err)
 		}

@@ -115,7 +115,7 @@ func Read(n, written *source.Node, path string, o Options) *Rows {
 	case isText && text != "":
 		r.fileRows(n, written, path)
 	default:
-		d := r.Dec.WrongType(n, path, "a list of maps, or the path of a CSV, JSON Lines or YAML file")
+		d := r.Dec.ReportWrongType(n, path, "a list of maps, or the path of a CSV, JSON Lines or YAML file")
 		if n.Kind == source.KindMap {
 			d.Hint = "begin each row with a hyphen: - {column: value}"
 		}
@@ -131,7 +131,7 @@ type reader struct {
 func (r *reader) listRows(n *source.Node, path string) {
 	for i, item := range n.Items {
 		if item.Kind != source.KindMap {
-			r.Dec.WrongType(item, source.PathIndex(path, i), "a row: a map of values")
+			r.Dec.ReportWrongType(item, source.PathIndex(path, i), "a row: a map of values")
 			continue
 		}
 		r.into.addJSON(item.JSON(), item.Pos)
@@ -194,7 +194,7 @@ func (r *reader) fileRows(n, written *source.Node, path string) {
 			return
 		}
 		if root.Kind != source.KindList {
-			r.Dec.WrongType(root, "", "a list of maps")
+			r.Dec.ReportWrongType(root, "", "a list of maps")
 			return
 		}
 		r.listRows(root, "")

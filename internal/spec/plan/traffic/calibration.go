@@ -67,7 +67,7 @@ func checkAgreement(k *agent.Calibration, path string, dec *source.Decoder) {
 	}
 	// leastAgreement is what is certain of a judge that agrees with some of the labels.
 	leastAgreement := func(agreed, of int) float64 {
-		least, _ := stats.ClopperPearson(agreed, of, agent.Confidence)
+		least, _ := stats.ComputeClopperPearson(agreed, of, agent.Confidence)
 		return least
 	}
 	enough := max(n, 1)

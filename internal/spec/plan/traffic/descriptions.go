@@ -29,7 +29,7 @@ func Descriptions(sv *suite.Server, s *suite.Suite, path string, o rows.Options)
 	}
 	var texts source.Map[string]
 	if root.Kind != source.KindMap || len(root.Fields) == 0 {
-		o.Dec.WrongType(root, "", "a map of tools and their descriptions").Hint = "write TOOL: DESCRIPTION"
+		o.Dec.ReportWrongType(root, "", "a map of tools and their descriptions").Hint = "write TOOL: DESCRIPTION"
 		return nil
 	}
 	o.Dec.Decode(root, "", &texts)

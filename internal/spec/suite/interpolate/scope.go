@@ -154,7 +154,7 @@ func (e *expansion) value(n *source.Node, p placeholder.Part) *source.Node {
 	}
 	hint := "declare it under variables:, set it in the environment or .env, or write ${" + p.Name + ":-default}; " + placeholder.LiteralHint
 	short := p.Name[strings.LastIndexByte(p.Name, '.')+1:]
-	if near := source.Nearest(p.Name, e.scope.Names()); near != "" {
+	if near := source.FindNearest(p.Name, e.scope.Names()); near != "" {
 		hint = source.Suggest("${" + near + "}")
 	} else if name := plain(p.Name); name != "" {
 		hint = "write ${" + name + "}"
@@ -260,7 +260,7 @@ func (e *expansion) missing(n *source.Node, p placeholder.Part, in, key string, 
 		hint = "it is a list of " + strconv.Itoa(v.Len())
 	case v.Kind() != jsonv.KindObject:
 		hint = "the value before it is of type " + v.Kind().String()
-	case source.Nearest(key, keys) != "":
+	case source.FindNearest(key, keys) != "":
 		msg += source.Parenthesis(source.DidYouMean(key, keys))
 	case len(keys) > 0:
 		hint = "it has " + display.List(keys, 12)

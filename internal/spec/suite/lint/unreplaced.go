@@ -115,7 +115,7 @@ func (r *reader) readFields(n *source.Node, path string, args bool) {
 
 // warnUnspaced warns about an argument like {city:Berlin}, and reports whether it is one.
 func (r *reader) warnUnspaced(f source.Field, path string) bool {
-	name, rest, ok := source.Unspaced(f.Key, f.Value)
+	name, rest, ok := source.SplitUnspaced(f.Key, f.Value)
 	if !ok || !IsName(name) {
 		return false
 	}
@@ -183,7 +183,7 @@ func (r *reader) warnQuotes(n *source.Node, path string) {
 
 // Letters warns about a name that mixes the letters of two alphabets which look alike.
 func Letters(d *source.Decoder, pos source.Pos, path, what, name string) {
-	if mixed := source.MixedLetters(name); mixed != "" {
+	if mixed := source.DescribeMixedLetters(name); mixed != "" {
 		d.AddNew(source.Diagnostic{
 			Pos: pos, Path: path, Severity: source.Warning, Code: "letters",
 			Msg:  what + " " + strconv.Quote(name) + " mixes alphabets: " + mixed,

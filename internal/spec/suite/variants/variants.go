@@ -39,7 +39,7 @@ func Expand(
 		path := source.PathKey(source.PathKey("servers", server.Key.Text)+".variants", "from")
 		var argv []string
 		if from = values(from, path); from.Kind != source.KindList {
-			d.WrongType(from, path, "a program and its arguments as a list").Hint = "write from: [program, argument]; no variant can be called from"
+			d.ReportWrongType(from, path, "a program and its arguments as a list").Hint = "write from: [program, argument]; no variant can be called from"
 		} else if d.Decode(from, path, &argv); len(argv) == 0 {
 			d.Errorf(from, path, "the list is empty: expected a program and its arguments")
 		}
@@ -69,7 +69,7 @@ func runPrinting(argv []string, dir string, run Programs, from *source.Node, pat
 	switch {
 	case root == nil:
 	case root.Kind != source.KindMap:
-		d.WrongType(root, path, "a map of variants")
+		d.ReportWrongType(root, path, "a map of variants")
 	case len(root.Fields) == 0:
 		d.Errorf(from, path, "the program printed no variants")
 	default:
