@@ -3,7 +3,7 @@
 // sentences with the position in the value and in the schema.
 //
 // Entry points: [Compile] prepares a schema, [Schema.Validate] checks a value, [Sample],
-// [Arguments], [Random] and [Words] make values and texts.
+// [Arguments], [Random] and [ListWords] make values and texts.
 //
 // Invariants:
 //
