@@ -141,7 +141,7 @@ func (e *examination) challenge(l *Layer, info *wire.HTTPInfo) {
 	case e.authorization():
 		l.Hint = "the server rejected the credentials: are they expired, or issued for another server?"
 	default:
-		l.Hint = "mcptest login " + shellwords.QuoteForShell(auth.ServerKey(e.server.URL)) + " to log in as a user; or --bearer-token-env NAME (in a suite auth.bearer_token_env, or auth.oauth)"
+		l.Hint = "mcptest login " + shellwords.QuoteForShell(auth.MakeServerKey(e.server.URL)) + " to log in as a user; or --bearer-token-env NAME (in a suite auth.bearer_token_env, or auth.oauth)"
 	}
 	if c := info.Header.Get("WWW-Authenticate"); c != "" {
 		l.Details = append(l.Details, "WWW-Authenticate: "+c)

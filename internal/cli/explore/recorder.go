@@ -78,11 +78,11 @@ func (r *recorder) writer(sv *plan.Server) (*tapeWriter, error) {
 	if w := r.writers[key]; w != nil {
 		return w, nil
 	}
-	h := transport.HeaderOf(sv)
+	h := transport.MakeHeader(sv)
 	h.Program = "mcptest " + cmdutil.Version()
 	r.redactor.Add(secret.Arguments(sv.Written())...)
 	for {
-		path := transport.UnusedName(r.dir, sv)
+		path := transport.FindUnusedName(r.dir, sv)
 		w, err := cassette.Create(path, h, r.redactor)
 		if errors.Is(err, cassette.ErrBusy) { // another page took the name in the meantime
 			continue
@@ -106,7 +106,7 @@ func (r *recorder) Save(sv *plan.Server) (string, error) {
 	if w == nil {
 		return "", &live.RefusedError{Reason: "there was no session with " + sv.Name + " yet"}
 	}
-	path := transport.UnusedName(r.dir, sv)
+	path := transport.FindUnusedName(r.dir, sv)
 	if err := w.Copy(path); err != nil {
 		return "", &live.RefusedError{Reason: "it was not saved: " + err.Error()}
 	}
@@ -129,8 +129,8 @@ func (r *recorder) close() {
 		switch {
 		case err != nil:
 			text = fmt.Sprintf("warning: the recording in %s is not complete: %v", w.path, err)
-		case w.Unsaved() != "":
-			text = w.Unsaved()
+		case w.ExplainUnsaved() != "":
+			text = w.ExplainUnsaved()
 		}
 		fmt.Fprintln(r.streams.Err, "mcptest: "+term.Escape(r.redactor.String(text)))
 	}

@@ -204,7 +204,7 @@ func (t *tapes) request(r api.Recorded) (keeping.Request, error) {
 	if err != nil {
 		return keeping.Request{}, err
 	}
-	test, why, err := promote.One(f.cassette, r.Line)
+	test, why, err := promote.PromoteOne(f.cassette, r.Line)
 	switch {
 	case err != nil:
 		return keeping.Request{}, err

@@ -46,7 +46,7 @@ func (f *LimitFlags) all() []limit {
 
 // Add defines the flags.
 func (f *LimitFlags) Add(cmd *cobra.Command) {
-	f.set = f.set.WithDefaults()
+	f.set = f.set.FillDefaults()
 	f.skip = Size(f.set.Drain)
 	fl := cmd.Flags()
 	for _, l := range f.all() {

@@ -32,7 +32,7 @@ func TokenPath(flag string, s cmdutil.Streams) (string, error) {
 	if path := cmdutil.LookupEnv(s.Env, tokenFileEnv); path != "" {
 		return path, nil
 	}
-	path, err := auth.DefaultStore()
+	path, err := auth.FindDefaultStore()
 	if err != nil {
 		return "", Invalid("%v: use --token-file or set %s", err, tokenFileEnv)
 	}
@@ -55,7 +55,7 @@ func noToken(path string, lost error) func(*plan.Server) string {
 		case err != nil:
 			return err.Error()
 		case l == nil:
-			return "not logged in to " + auth.ServerKey(c.Resource)
+			return "not logged in to " + auth.MakeServerKey(c.Resource)
 		}
 		return ""
 	}

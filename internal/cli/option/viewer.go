@@ -293,7 +293,7 @@ func (l *Viewer) Again(ctx context.Context) error {
 
 // LoginHint says how to pass credentials to the server.
 func (l *Viewer) LoginHint() string {
-	login := "mcptest login " + shellwords.QuoteForShell(auth.ServerKey(l.Server.URL)) + " logs in"
+	login := "mcptest login " + shellwords.QuoteForShell(auth.MakeServerKey(l.Server.URL)) + " logs in"
 	return l.Redactor.String(login) + "; --bearer-token-env NAME sends a token you have"
 }
 

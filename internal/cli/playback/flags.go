@@ -94,7 +94,7 @@ func (c *Flags) Open(s cmdutil.Streams, p *plan.Plan, redact *secret.Redactor, n
 		if out.Folder, err = transport.Record(c.Record, p, o); err != nil {
 			return nil, nil, option.Invalid("--record: %v", err)
 		}
-		if have := out.Existing(); len(have) > 0 && !out.whole {
+		if have := out.ListExisting(); len(have) > 0 && !out.whole {
 			return nil, nil, option.Invalid("--record: not all tests are selected, and %s in %s would lose the requests of the others: "+
 				"record to another folder, or remove the file first", strings.Join(have, ", "), c.Record)
 		}
@@ -105,14 +105,14 @@ func (c *Flags) Open(s cmdutil.Streams, p *plan.Plan, redact *secret.Redactor, n
 	if out.Folder, err = transport.Replay(c.Replay, p, o); err != nil {
 		return nil, nil, option.Invalid("--replay: %v", err)
 	}
-	for _, player := range out.Players() {
+	for _, player := range out.ListPlayers() {
 		player.Damage = c.Damage
 		if w := player.Cassette().Warning; w != nil {
 			fmt.Fprintf(s.Err, "mcptest: warning: %v\n", w)
 		}
 	}
 	note := "replayed from " + c.Replay + ": no server was started"
-	if steps, hooks := transport.WithoutPrograms(p, c.Damage); steps+hooks > 0 {
+	if steps, hooks := transport.DropPrograms(p, c.Damage); steps+hooks > 0 {
 		note += fmt.Sprintf(", and %s and %s were not run", display.Count(steps, "run: step"), display.Count(hooks, "hook"))
 	}
 	if c.Damage {
@@ -150,8 +150,8 @@ func (c *Cassettes) Connect(deps *run.Deps) {
 			})
 		}
 		list = append(list, c.tests.findings()...)
-		for _, player := range c.Players() {
-			unused := player.Unused()
+		for _, player := range c.ListPlayers() {
+			unused := player.ListUnused()
 			if c.whole && !c.flags.Damage && len(unused) > 0 {
 				list = append(list, unusedFinding(player, unused))
 			}
@@ -190,7 +190,7 @@ func (c *Cassettes) Finish(w io.Writer, interrupted bool) error {
 		c.Interrupt()
 	}
 	err := c.Close()
-	n, unsaved := c.Written()
+	n, unsaved := c.CountWritten()
 	for _, why := range unsaved {
 		fmt.Fprintln(w, "mcptest: warning:", term.Escape(why))
 	}

@@ -320,7 +320,7 @@ func (f *loginFlags) logout(cmd *cobra.Command, s cmdutil.Streams, args []string
 		if err != nil {
 			return err
 		}
-		key := auth.ServerKey(sv.URL)
+		key := auth.MakeServerKey(sv.URL)
 		fits = func(l auth.Login) bool { return l.Server == key }
 	}
 	path, err := option.TokenPath(f.tokenFile, s)

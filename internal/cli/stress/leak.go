@@ -243,7 +243,7 @@ func (m *leaking) measure(ctx context.Context, s cmdutil.Streams) error {
 		Doing: func(round, n int, took time.Duration, u usage.Usage) {
 			if m.Status.IsDue() {
 				text := fmt.Sprintf("round %d · %s · %.0f/s · memory %s · %.0f s",
-					round, display.Count(n, m.report.Unit), float64(n)/took.Seconds(), wire.ByteSize(int64(u.Memory)), took.Seconds())
+					round, display.Count(n, m.report.Unit), float64(n)/took.Seconds(), wire.FormatByteSize(int64(u.Memory)), took.Seconds())
 				m.Status.Set(text)
 			}
 		},

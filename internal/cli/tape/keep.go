@@ -57,7 +57,7 @@ func keepCall(cmd *cobra.Command, s cmdutil.Streams, k *keeping.Flags, suites *o
 		return err
 	}
 	defer c.Close()
-	t, why, err := promote.One(c, line)
+	t, why, err := promote.PromoteOne(c, line)
 	switch {
 	case err != nil:
 		return option.Invalid("%v", err)

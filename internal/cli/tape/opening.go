@@ -141,7 +141,7 @@ func (f *openingFlags) script(s cmdutil.Streams, all []*cassette.Cassette) ([]by
 	if o.Info.IsAbsent() {
 		o.Info = jsonv.ObjectOf("name", about.Client)
 	}
-	text := o.YAML(about)
+	text := o.FormatYAML(about)
 	_, ds := compat.Rules{}.Load(&source.File{Name: c.File, Data: text})
 	if ds.HasErrors() {
 		return nil, nil, option.Invalid(
@@ -172,7 +172,7 @@ func (f *openingFlags) choose(cassettes []*cassette.Cassette, redactor *secret.R
 			return &all[i], nil
 		}
 		list = append(list, fmt.Sprintf("%d (%s)", all[i].Session, all[i].Describe()))
-		same = same && all[i].Frames() == all[0].Frames()
+		same = same && all[i].DescribeFrames() == all[0].DescribeFrames()
 	}
 	switch {
 	case f.session != 0:

@@ -54,7 +54,7 @@ func (p *page) message(r *timeline.Row) html.Message {
 	mask := p.redactor.String
 	m := html.Message{
 		Number: strconv.Itoa(r.Frame.Line), Time: fmt.Sprintf("%.3f s", r.Frame.At.Seconds()), Way: wayOf(r),
-		What: mask(whatOf(r)), ID: mask(r.ID), Size: wire.ByteSize(r.Size), ToServer: r.ToServer,
+		What: mask(whatOf(r)), ID: mask(r.ID), Size: wire.FormatByteSize(r.Size), ToServer: r.ToServer,
 	}
 	if r.Took >= 0 {
 		m.Took = fmt.Sprintf("%.1f ms", float64(r.Took.Microseconds())/1000)
@@ -104,7 +104,7 @@ func (p *page) text(r *timeline.Row, most int) (text, cut string) {
 	}
 	text = p.redactor.String(text)
 	if r.Frame.Omitted > 0 {
-		cut = fmt.Sprintf("The recording has only the beginning of these %s.", wire.ByteSize(r.Frame.Omitted))
+		cut = fmt.Sprintf("The recording has only the beginning of these %s.", wire.FormatByteSize(r.Frame.Omitted))
 	}
 	if len(text) <= most {
 		return text, cut
@@ -112,7 +112,7 @@ func (p *page) text(r *timeline.Row, most int) (text, cut string) {
 	for most > 0 && !utf8.RuneStart(text[most]) {
 		most--
 	}
-	missing := wire.ByteSize(int64(len(text) - most))
+	missing := wire.FormatByteSize(int64(len(text) - most))
 	return text[:most], fmt.Sprintf("%s more are in line %d of the cassette.", missing, r.Frame.Line)
 }
 

@@ -105,7 +105,7 @@ func (f *promoteFlags) run(cmd *cobra.Command, args []string, s cmdutil.Streams)
 	if err != nil {
 		return option.Invalid("%v", err)
 	}
-	su.Server.Tolerate = timeline.Kinds(cmd.Context(), c, cmdutil.Version())
+	su.Server.Tolerate = timeline.FindKinds(cmd.Context(), c, cmdutil.Version())
 	if len(su.Tests) == 0 {
 		return option.Invalid("%s has no request that a test can make again%s", c.File, reasons(su.Omitted))
 	}

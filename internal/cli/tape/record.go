@@ -195,7 +195,7 @@ func (r *recording) end(stderr io.Writer, quiet bool) bool {
 	say := func(format string, args ...any) {
 		fmt.Fprintln(stderr, "mcptest: "+term.Escape(fmt.Sprintf(format, args...)))
 	}
-	unsaved := r.w.Unsaved()
+	unsaved := r.w.ExplainUnsaved()
 	switch {
 	case err != nil:
 		say("warning: the recording in %s is not complete: %v", r.path, err)

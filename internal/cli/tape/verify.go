@@ -232,7 +232,7 @@ or with --fail-on any requests of OLD that were not compared, 7 nothing was comp
 }
 
 func compare(ctx context.Context, s cmdutil.Streams, f *option.ChangeFlags, old, now *cassette.Cassette) error {
-	was, is, unused, err := verify.Recordings(old, now)
+	was, is, unused, err := verify.CompareRecordings(old, now)
 	if err != nil {
 		return option.Invalid("%v", err)
 	}

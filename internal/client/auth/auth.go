@@ -158,7 +158,7 @@ func (a *Authorizer) keep(t *oauth2.Token) {
 // Challenged gets a token after a response with status 401, or 403 because of missing
 // scopes. It reports whether to send the request again.
 func (a *Authorizer) Challenged(ctx context.Context, resp *http.Response) (again bool, err error) {
-	if resp.StatusCode == http.StatusForbidden && !insufficientScope(resp) {
+	if resp.StatusCode == http.StatusForbidden && !isInsufficientScope(resp) {
 		return false, nil
 	}
 	if _, own := a.grant.(*credentials); own && resp.StatusCode == http.StatusForbidden {
@@ -173,7 +173,7 @@ func (a *Authorizer) Challenged(ctx context.Context, resp *http.Response) (again
 	if last := a.latest.Load(); last != nil && used != last.AccessToken {
 		return true, nil // another request has got a token
 	}
-	asked := challengeOf(resp)
+	asked := readChallenge(resp)
 	if err := a.failed[asked]; err != nil {
 		return false, err // it would fail again
 	}
@@ -184,8 +184,8 @@ func (a *Authorizer) Challenged(ctx context.Context, resp *http.Response) (again
 	return err == nil, err
 }
 
-// challengeOf returns what a server asked for when it refused a request.
-func challengeOf(resp *http.Response) string {
+// readChallenge returns what a server asked for when it refused a request.
+func readChallenge(resp *http.Response) string {
 	return fmt.Sprintf("%d %q", resp.StatusCode, resp.Header.Values("WWW-Authenticate"))
 }
 
@@ -202,9 +202,9 @@ func (a *Authorizer) renew(ctx context.Context, resp *http.Response) error {
 	return nil
 }
 
-// insufficientScope reports whether a 403 requires more scopes (RFC 6750, section
+// isInsufficientScope reports whether a 403 requires more scopes (RFC 6750, section
 // 3.1).
-func insufficientScope(resp *http.Response) bool {
+func isInsufficientScope(resp *http.Response) bool {
 	challenges, err := oauthex.ParseWWWAuthenticate(resp.Header.Values("WWW-Authenticate"))
 	if err != nil {
 		return false

@@ -20,16 +20,16 @@ type identity struct {
 	style      oauth2.AuthStyle // how the token endpoint gets the secret
 }
 
-// identityOf determines the client: the one in the configuration, or one that it
+// chooseIdentity determines the client: the one in the configuration, or one that it
 // registers.
-func identityOf(ctx context.Context, c Config, web *http.Client, e endpoints, register registration) (identity, error) {
+func chooseIdentity(ctx context.Context, c Config, web *http.Client, e endpoints, register registration) (identity, error) {
 	switch {
 	case c.ClientMetadataURL != "" && e.TakesDocument:
 		return identity{id: c.ClientMetadataURL, style: oauth2.AuthStyleInParams}, nil
 	case c.ClientID != "" && c.ClientSecret == "":
 		return identity{id: c.ClientID, style: oauth2.AuthStyleInParams}, nil
 	case c.ClientID != "":
-		return identity{c.ClientID, c.ClientSecret, authStyle(e.Methods)}, nil
+		return identity{c.ClientID, c.ClientSecret, chooseAuthStyle(e.Methods)}, nil
 	case e.Registration == "":
 		return identity{}, fmt.Errorf("the authorization server %s does not register clients: pass the id of a registered one with --client-id", e.Issuer)
 	}
@@ -54,7 +54,7 @@ type registration struct {
 }
 
 func (r registration) send(ctx context.Context, web *http.Client, e endpoints) (identity, error) {
-	r.Name, r.Type, r.Method = "mcptest", "native", authMethod(e.Methods)
+	r.Name, r.Type, r.Method = "mcptest", "native", chooseAuthMethod(e.Methods)
 	body, err := json.Marshal(r)
 	if err != nil {
 		return identity{}, err
@@ -81,7 +81,7 @@ func (r registration) send(ctx context.Context, web *http.Client, e endpoints) (
 	created := resp.StatusCode == http.StatusCreated || resp.StatusCode == http.StatusOK
 	switch {
 	case got.Error != "":
-		return identity{}, errors.New(plainError(&oauth2.RetrieveError{ErrorCode: got.Error, ErrorDescription: got.Description}))
+		return identity{}, errors.New(explainError(&oauth2.RetrieveError{ErrorCode: got.Error, ErrorDescription: got.Description}))
 	case !created:
 		return identity{}, fmt.Errorf("it responded with HTTP %d", resp.StatusCode)
 	case err != nil || got.ID == "":
@@ -94,10 +94,10 @@ func (r registration) send(ctx context.Context, web *http.Client, e endpoints) (
 	return out, nil
 }
 
-// authMethod returns how a registered client identifies itself to the token endpoint:
+// chooseAuthMethod returns how a registered client identifies itself to the token endpoint:
 // without a secret if possible, as the program can't keep one; otherwise in the body,
 // which more servers read than the header, which is the default of RFC 8414.
-func authMethod(supported []string) string {
+func chooseAuthMethod(supported []string) string {
 	for _, m := range []string{"none", "client_secret_post"} {
 		if slices.Contains(supported, m) {
 			return m

@@ -74,7 +74,7 @@ func (g *code) token(ctx context.Context) (*oauth2.Token, error) {
 // renew refreshes a token that was refused, or logs in if that is not possible. A later
 // login adds the scopes that the server requires to those that were granted.
 func (g *code) renew(ctx context.Context, resp *http.Response) error {
-	guard, err := protectionOf(ctx, g.client, resp.Request.URL.String(), resp)
+	guard, err := discoverProtection(ctx, g.client, resp.Request.URL.String(), resp)
 	if err != nil {
 		return err
 	}
@@ -85,10 +85,10 @@ func (g *code) renew(ctx context.Context, resp *http.Response) error {
 	if len(g.c.Scopes) > 0 && g.granted == nil {
 		guard.scopes = g.c.Scopes
 	}
-	guard.scopes = union(g.granted, guard.scopes)
+	guard.scopes = mergeScopes(g.granted, guard.scopes)
 	redirect := fmt.Sprintf("http://127.0.0.1:%d/callback", cmp.Or(g.c.RedirectPort, defaultPort))
-	l, err := byCode(ctx, g.c, g.client, guard, redirect, func(ctx context.Context, start string) (url.Values, error) {
-		return headless(ctx, g.client, start, redirect)
+	l, err := loginByCode(ctx, g.c, g.client, guard, redirect, func(ctx context.Context, start string) (url.Values, error) {
+		return approveHeadless(ctx, g.client, start, redirect)
 	})
 	if err != nil {
 		return err
@@ -103,23 +103,23 @@ func (g *code) refreshes(guard protection, resp *http.Response) bool {
 	if g.login == nil || g.login.RefreshToken == "" || g.fresh || resp.StatusCode != http.StatusUnauthorized {
 		return false
 	}
-	issuer, err := guard.issuer(g.c.Issuer)
+	issuer, err := guard.chooseIssuer(g.c.Issuer)
 	return err == nil && issuer == g.login.Issuer
 }
 
-// byCode logs in with the grant authorization_code. visit opens an address in a browser
+// loginByCode logs in with the grant authorization_code. visit opens an address in a browser
 // and returns the parameters with which it ended at the redirect address.
-func byCode(
+func loginByCode(
 	ctx context.Context, c Config, client *http.Client, guard protection, redirect string,
 	visit func(ctx context.Context, start string) (url.Values, error),
 ) (l Login, err error) {
-	l = Login{Server: ServerKey(c.Resource), Client: clientKey(c), Resource: guard.resource}
-	if l.Issuer, err = guard.issuer(c.Issuer); err != nil {
+	l = Login{Server: MakeServerKey(c.Resource), Client: makeClientKey(c), Resource: guard.resource}
+	if l.Issuer, err = guard.chooseIssuer(c.Issuer); err != nil {
 		return l, err
 	}
-	e, found, err := endpointsOf(ctx, client, l.Issuer)
+	e, found, err := discoverEndpoints(ctx, client, l.Issuer)
 	if !found && err == nil {
-		e = defaultEndpoints(l.Issuer)
+		e = makeDefaultEndpoints(l.Issuer)
 		err = e.check()
 	}
 	switch {
@@ -130,7 +130,7 @@ func byCode(
 	case !slices.Contains(e.PKCE, "S256"):
 		return l, fmt.Errorf("the authorization server %s does not support PKCE with S256, which MCP requires: its metadata lists the methods %q", l.Issuer, e.PKCE)
 	}
-	who, err := identityOf(ctx, c, client, e, registration{
+	who, err := chooseIdentity(ctx, c, client, e, registration{
 		Redirects: []string{redirect}, Grants: []string{"authorization_code", "refresh_token"}, Responses: []string{"code"},
 	})
 	if err != nil {
@@ -138,7 +138,7 @@ func byCode(
 	}
 	l.Scopes = guard.scopes
 	if slices.Contains(e.Scopes, "offline_access") {
-		l.Scopes = union(l.Scopes, []string{"offline_access"})
+		l.Scopes = mergeScopes(l.Scopes, []string{"offline_access"})
 	}
 	config := &oauth2.Config{
 		ClientID: who.id, ClientSecret: who.secret, Scopes: l.Scopes, RedirectURL: redirect,
@@ -156,7 +156,7 @@ func byCode(
 	}
 	t, err := config.Exchange(context.WithValue(ctx, oauth2.HTTPClient, client), answer, oauth2.VerifierOption(verifier), resource)
 	if said, ok := errors.AsType[*oauth2.RetrieveError](err); ok {
-		err = errors.New(plainError(said))
+		err = errors.New(explainError(said))
 	}
 	if err != nil {
 		return l, fmt.Errorf("the authorization server returned no token: %w", err)
@@ -165,9 +165,9 @@ func byCode(
 	return l, nil
 }
 
-// headless follows the redirects of a login to the redirect address, without user
+// approveHeadless follows the redirects of a login to the redirect address, without user
 // interaction.
-func headless(ctx context.Context, client *http.Client, start, redirect string) (url.Values, error) {
+func approveHeadless(ctx context.Context, client *http.Client, start, redirect string) (url.Values, error) {
 	jar, err := cookiejar.New(nil)
 	if err != nil {
 		return nil, fmt.Errorf("keep cookies: %w", err)
@@ -181,7 +181,7 @@ func headless(ctx context.Context, client *http.Client, start, redirect string) 
 		}
 		resp, err := browser.Do(req)
 		if err != nil {
-			return nil, fmt.Errorf("open the login: %w", bare(err))
+			return nil, fmt.Errorf("open the login: %w", unwrapURLError(err))
 		}
 		_, _ = io.CopyN(io.Discard, resp.Body, maxPage)
 		_ = resp.Body.Close()
@@ -200,9 +200,9 @@ func headless(ctx context.Context, client *http.Client, start, redirect string) 
 	return nil, fmt.Errorf("the login redirects more than %d times", maxHops)
 }
 
-// bare returns an error of a request without its address, which contains the state of
+// unwrapURLError returns an error of a request without its address, which contains the state of
 // the login.
-func bare(err error) error {
+func unwrapURLError(err error) error {
 	if ue, ok := errors.AsType[*url.Error](err); ok {
 		return ue.Err
 	}

@@ -25,7 +25,7 @@ func newCredentials(c Config, client *http.Client) (*credentials, error) {
 	switch {
 	case c.TokenEndpoint == "" && c.Issuer == "":
 		return nil, errors.New("client_credentials needs token_endpoint or issuer: the server under test must not choose where the secret is sent")
-	case c.TokenEndpoint != "" && !safe(c.TokenEndpoint):
+	case c.TokenEndpoint != "" && !isSafe(c.TokenEndpoint):
 		return nil, errors.New("token_endpoint is neither https nor on this machine: " + c.TokenEndpoint)
 	case c.ClientID == "" || c.ClientSecret == "":
 		return nil, errors.New("client_credentials needs client_id and a secret")
@@ -61,7 +61,7 @@ func (g *credentials) discover(ctx context.Context) error {
 		EndpointParams: url.Values{"resource": {g.c.Resource}},
 	}
 	if g.c.TokenEndpoint == "" {
-		e, _, err := endpointsOf(ctx, g.client, g.c.Issuer)
+		e, _, err := discoverEndpoints(ctx, g.client, g.c.Issuer)
 		switch {
 		case err != nil:
 			return err
@@ -69,15 +69,15 @@ func (g *credentials) discover(ctx context.Context) error {
 			return fmt.Errorf("the issuer %s does not report where it issues tokens: set token_endpoint", g.c.Issuer)
 		}
 		config.TokenURL = e.Token
-		config.AuthStyle = authStyle(e.Methods)
+		config.AuthStyle = chooseAuthStyle(e.Methods)
 	}
 	g.config = config
 	return nil
 }
 
-// authStyle returns how to send the secret: in a header, unless the server only
+// chooseAuthStyle returns how to send the secret: in a header, unless the server only
 // accepts the body (RFC 8414, token_endpoint_auth_methods_supported).
-func authStyle(methods []string) oauth2.AuthStyle {
+func chooseAuthStyle(methods []string) oauth2.AuthStyle {
 	switch {
 	case len(methods) == 0 || slices.Contains(methods, "client_secret_basic"):
 		return oauth2.AuthStyleInHeader

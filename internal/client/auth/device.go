@@ -13,14 +13,14 @@ import (
 // deviceGrant is the name of the device grant on the wire (RFC 8628).
 const deviceGrant = "urn:ietf:params:oauth:grant-type:device_code"
 
-// byDevice logs in with the device grant: the user enters a short code in a browser
+// loginByDevice logs in with the device grant: the user enters a short code in a browser
 // on any machine, while this program polls.
-func byDevice(ctx context.Context, c Config, client *http.Client, guard protection, p Person) (l Login, err error) {
-	l = Login{Server: ServerKey(c.Resource), Client: clientKey(c), Resource: guard.resource, Scopes: guard.scopes}
-	if l.Issuer, err = guard.issuer(c.Issuer); err != nil {
+func loginByDevice(ctx context.Context, c Config, client *http.Client, guard protection, p Person) (l Login, err error) {
+	l = Login{Server: MakeServerKey(c.Resource), Client: makeClientKey(c), Resource: guard.resource, Scopes: guard.scopes}
+	if l.Issuer, err = guard.chooseIssuer(c.Issuer); err != nil {
 		return l, err
 	}
-	e, found, err := endpointsOf(ctx, client, l.Issuer)
+	e, found, err := discoverEndpoints(ctx, client, l.Issuer)
 	switch {
 	case err != nil:
 		return l, err
@@ -29,7 +29,7 @@ func byDevice(ctx context.Context, c Config, client *http.Client, guard protecti
 	case e.Device == "" || e.Token == "":
 		return l, fmt.Errorf("the authorization server %s has no device grant; try without --device", l.Issuer)
 	}
-	who, err := identityOf(ctx, c, client, e, registration{
+	who, err := chooseIdentity(ctx, c, client, e, registration{
 		Grants: []string{deviceGrant, "refresh_token"},
 		// Servers that only implement RFC 7591 require one, although there is no redirect.
 		Redirects: []string{"http://127.0.0.1/callback"},
@@ -38,7 +38,7 @@ func byDevice(ctx context.Context, c Config, client *http.Client, guard protecti
 		return l, err
 	}
 	if slices.Contains(e.Scopes, "offline_access") {
-		l.Scopes = union(l.Scopes, []string{"offline_access"})
+		l.Scopes = mergeScopes(l.Scopes, []string{"offline_access"})
 	}
 	config := &oauth2.Config{
 		ClientID: who.id, ClientSecret: who.secret, Scopes: l.Scopes,
@@ -53,7 +53,7 @@ func byDevice(ctx context.Context, c Config, client *http.Client, guard protecti
 	ctx = context.WithValue(ctx, oauth2.HTTPClient, client)
 	asked, err := config.DeviceAuth(ctx, begin...)
 	if err != nil {
-		return l, deviceError("begin the login", err)
+		return l, explainDeviceError("begin the login", err)
 	}
 	if asked.DeviceCode == "" || asked.UserCode == "" || asked.VerificationURI == "" {
 		return l, errors.New("begin the login: the response of the authorization server has no code")
@@ -67,14 +67,14 @@ func byDevice(ctx context.Context, c Config, client *http.Client, guard protecti
 	case ctx.Err() != nil:
 		return l, fmt.Errorf("not logged in: %w", context.Cause(ctx))
 	case err != nil:
-		return l, deviceError("wait for the login", err)
+		return l, explainDeviceError("wait for the login", err)
 	}
 	l.by(c, who, e.Token, t)
 	return l, c.Store.Put(ctx, l)
 }
 
-// deviceError converts an error of the authorization server.
-func deviceError(doing string, err error) error {
+// explainDeviceError converts an error of the authorization server.
+func explainDeviceError(doing string, err error) error {
 	var said *oauth2.RetrieveError
 	if !errors.As(err, &said) {
 		return fmt.Errorf("%s: %w", doing, err)
@@ -85,5 +85,5 @@ func deviceError(doing string, err error) error {
 	case "expired_token":
 		return errors.New("the code has expired before it was entered (expired_token); log in again")
 	}
-	return fmt.Errorf("%s: %s", doing, plainError(said))
+	return fmt.Errorf("%s: %s", doing, explainError(said))
 }

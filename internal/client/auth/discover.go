@@ -25,10 +25,10 @@ type protection struct {
 	guessed  bool     // the server has no metadata
 }
 
-// protectionOf reads the protected resource metadata of a server (RFC 9728): at the
+// discoverProtection reads the protected resource metadata of a server (RFC 9728): at the
 // address in its 401 response, at its path, at the root. A server without metadata is
 // its own authorization server (MCP 2025-03-26).
-func protectionOf(ctx context.Context, client *http.Client, server string, refusal *http.Response) (protection, error) {
+func discoverProtection(ctx context.Context, client *http.Client, server string, refusal *http.Response) (protection, error) {
 	u, err := url.Parse(server)
 	if err != nil {
 		return protection{}, fmt.Errorf("read the server's address: %w", err)
@@ -82,17 +82,17 @@ func protectionOf(ctx context.Context, client *http.Client, server string, refus
 // address, or is the same origin or a folder of it (RFC 9728, section 3.3, in the
 // form that clients apply: servers at /mcp name their origin).
 func covers(resource, server string) bool {
-	r, err := url.Parse(ServerKey(resource))
-	s, wrong := url.Parse(ServerKey(server))
+	r, err := url.Parse(MakeServerKey(resource))
+	s, wrong := url.Parse(MakeServerKey(server))
 	if err != nil || wrong != nil || r.Scheme != s.Scheme || r.Host != s.Host || r.RawQuery != "" && r.RawQuery != s.RawQuery {
 		return false
 	}
 	return strings.HasPrefix(strings.TrimSuffix(s.Path, "/")+"/", strings.TrimSuffix(r.Path, "/")+"/")
 }
 
-// issuer returns the authorization server to use: the configured one, which must be
+// chooseIssuer returns the authorization server to use: the configured one, which must be
 // one of the server's, or else its first.
-func (p protection) issuer(named string) (string, error) {
+func (p protection) chooseIssuer(named string) (string, error) {
 	if named == "" {
 		return p.issuers[0], nil
 	}
@@ -117,9 +117,9 @@ type endpoints struct {
 	TakesDocument bool     `json:"client_id_metadata_document_supported"`
 }
 
-// endpointsOf requests the endpoints of an issuer; found is false if it has no
+// discoverEndpoints requests the endpoints of an issuer; found is false if it has no
 // metadata.
-func endpointsOf(ctx context.Context, client *http.Client, issuer string) (e endpoints, found bool, err error) {
+func discoverEndpoints(ctx context.Context, client *http.Client, issuer string) (e endpoints, found bool, err error) {
 	u, err := url.Parse(issuer)
 	if err != nil {
 		return endpoints{}, false, fmt.Errorf("read the issuer's address: %w", err)
@@ -151,22 +151,22 @@ func endpointsOf(ctx context.Context, client *http.Client, issuer string) (e end
 // check rejects endpoints that a request with credentials must not be sent to.
 func (e endpoints) check() error {
 	for _, at := range []string{e.Authorization, e.Token, e.Device, e.Registration} {
-		if at != "" && !safe(at) {
+		if at != "" && !isSafe(at) {
 			return fmt.Errorf("the issuer %s has an endpoint that is neither https nor on this machine: %s", e.Issuer, at)
 		}
 	}
 	return nil
 }
 
-// defaultEndpoints are those of a server without metadata (MCP 2025-03-26).
-func defaultEndpoints(issuer string) endpoints {
+// makeDefaultEndpoints are those of a server without metadata (MCP 2025-03-26).
+func makeDefaultEndpoints(issuer string) endpoints {
 	at := strings.TrimSuffix(issuer, "/")
 	return endpoints{Issuer: issuer, Authorization: at + "/authorize", Token: at + "/token", Registration: at + "/register", PKCE: []string{"S256"}}
 }
 
 // readMetadata requests a JSON document; found is false if there is none.
 func readMetadata(ctx context.Context, client *http.Client, at string, into any) (found bool, err error) {
-	if !safe(at) {
+	if !isSafe(at) {
 		return false, errors.New("expected https, or http on this machine")
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil)
@@ -191,8 +191,8 @@ func readMetadata(ctx context.Context, client *http.Client, at string, into any)
 	return true, nil
 }
 
-// safe reports whether requests to an address are encrypted or local.
-func safe(address string) bool {
+// isSafe reports whether requests to an address are encrypted or local.
+func isSafe(address string) bool {
 	u, err := url.Parse(address)
 	return err == nil && u.Host != "" && (u.Scheme == "https" || u.Scheme == "http" && web.IsLoopback(u.Hostname()))
 }

@@ -30,16 +30,16 @@ func LogIn(ctx context.Context, c Config, p Person) (Login, error) {
 		return Login{}, err
 	}
 	client := newClient(c)
-	refusal, err := knock(ctx, client, c.Resource)
+	refusal, err := requestUnauthorized(ctx, client, c.Resource)
 	if err != nil {
 		return Login{}, err
 	}
-	guard, err := protectionOf(ctx, client, c.Resource, refusal.Response)
+	guard, err := discoverProtection(ctx, client, c.Resource, refusal.Response)
 	if err != nil {
 		return Login{}, err
 	}
 	if guard.guessed && !refusal.asked {
-		return Login{}, refusal.noNeed()
+		return Login{}, refusal.explainNoNeed()
 	}
 	if len(c.Scopes) > 0 {
 		guard.scopes = c.Scopes
@@ -47,9 +47,9 @@ func LogIn(ctx context.Context, c Config, p Person) (Login, error) {
 	var l Login
 	switch c.Grant {
 	case AuthorizationCode:
-		l, err = byRedirect(ctx, c, client, guard, p)
+		l, err = loginByRedirect(ctx, c, client, guard, p)
 	case DeviceCode:
-		l, err = byDevice(ctx, c, client, guard, p)
+		l, err = loginByDevice(ctx, c, client, guard, p)
 	default:
 		err = fmt.Errorf("the grant %s requires no login", c.Grant)
 	}
@@ -67,18 +67,18 @@ type refusal struct {
 	status int
 }
 
-// noNeed returns the error for a server that neither requires a login nor has
+// explainNoNeed returns the error for a server that neither requires a login nor has
 // metadata.
-func (r *refusal) noNeed() error {
+func (r *refusal) explainNoNeed() error {
 	if r.status >= 200 && r.status < 300 {
 		return fmt.Errorf("the server needs no login: it responded to a request without credentials with HTTP %d; there is nothing to do", r.status)
 	}
 	return fmt.Errorf("the server does not request a login: it responded to a request without credentials with HTTP %d instead of 401; is the address right?", r.status)
 }
 
-// knock sends the first request of a session without credentials, to discover the
+// requestUnauthorized sends the first request of a session without credentials, to discover the
 // authorization server.
-func knock(ctx context.Context, client *http.Client, server string) (*refusal, error) {
+func requestUnauthorized(ctx context.Context, client *http.Client, server string) (*refusal, error) {
 	const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},` +
 		`"clientInfo":{"name":"mcptest-login","version":"1"}}}`
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, server, bytes.NewReader([]byte(hello)))
@@ -90,7 +90,7 @@ func knock(ctx context.Context, client *http.Client, server string) (*refusal, e
 	req.Header.Set("Accept", "application/json, text/event-stream")
 	resp, err := client.Do(req)
 	if err != nil {
-		return nil, fmt.Errorf("ask %s: %w", ServerKey(server), bare(err))
+		return nil, fmt.Errorf("ask %s: %w", MakeServerKey(server), unwrapURLError(err))
 	}
 	_, _ = io.CopyN(io.Discard, resp.Body, maxPage)
 	_ = resp.Body.Close()
@@ -110,15 +110,15 @@ func knock(ctx context.Context, client *http.Client, server string) (*refusal, e
 	return out, nil
 }
 
-// byRedirect logs in with the grant authorization_code: a browser opens the
+// loginByRedirect logs in with the grant authorization_code: a browser opens the
 // authorization server, which redirects to a local address.
-func byRedirect(ctx context.Context, c Config, client *http.Client, guard protection, p Person) (l Login, err error) {
+func loginByRedirect(ctx context.Context, c Config, client *http.Client, guard protection, p Person) (l Login, err error) {
 	back, err := listenBack(ctx, c.RedirectPort)
 	if err != nil {
 		return l, err
 	}
 	defer func() { back.close(err) }()
-	if l, err = byCode(ctx, c, client, guard, back.address, func(ctx context.Context, start string) (url.Values, error) {
+	if l, err = loginByCode(ctx, c, client, guard, back.address, func(ctx context.Context, start string) (url.Values, error) {
 		return back.wait(ctx, start, p.Open)
 	}); err != nil {
 		return l, err

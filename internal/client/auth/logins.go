@@ -17,15 +17,15 @@ type Logins struct {
 // NewLogins returns an empty Logins.
 func NewLogins() *Logins { return &Logins{made: map[string]*Authorizer{}} }
 
-// Of returns the authorizer of a configuration. Trust names what the configuration of
+// Get returns the authorizer of a configuration. Trust names what the configuration of
 // TLS depends on. A nil *Logins makes another one for each call.
-func (l *Logins) Of(c Config, trust string) (*Authorizer, error) {
+func (l *Logins) Get(c Config, trust string) (*Authorizer, error) {
 	if l == nil {
 		return New(c)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	key := c.key() + "\n" + trust
+	key := c.makeKey() + "\n" + trust
 	if a := l.made[key]; a != nil {
 		return a, nil
 	}
@@ -36,8 +36,8 @@ func (l *Logins) Of(c Config, trust string) (*Authorizer, error) {
 	return a, err
 }
 
-// key is equal for configurations that get the same tokens in the same way.
-func (c Config) key() string {
+// makeKey is equal for configurations that get the same tokens in the same way.
+func (c Config) makeKey() string {
 	scopes := slices.Sorted(slices.Values(c.Scopes))
 	parts := []string{
 		c.Grant, c.Resource, c.ClientID, c.ClientSecret, c.TokenEndpoint, c.Issuer, c.ClientMetadataURL,

@@ -20,7 +20,7 @@ func TestLogins(t *testing.T) {
 	var wg sync.WaitGroup
 	for _, c := range []auth.Config{base, base, scoped, base, other, scoped} {
 		wg.Go(func() {
-			a, err := logins.Of(c, "")
+			a, err := logins.Get(c, "")
 			if err != nil {
 				t.Error(err)
 				return
@@ -30,7 +30,7 @@ func TestLogins(t *testing.T) {
 	}
 	wg.Wait()
 	testkit.Equal(t, "the number of logins", s.logins, 3)
-	trusting, err := logins.Of(base, "insecure")
+	trusting, err := logins.Get(base, "insecure")
 	testkit.Equal(t, "the error", err, nil)
 	testkit.Equal(t, "the response with another trust", get(t, trusting, base.Resource), response{Status: 200, Scopes: "read"})
 	testkit.Equal(t, "the number of logins with another trust", s.logins, 4)

@@ -36,15 +36,15 @@ func listenBack(ctx context.Context, port int) (*comeback, error) {
 		answers: make(chan url.Values, 1), states: make(chan string, 1), ended: make(chan struct{}),
 	}
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /callback", c.callback)
+	mux.HandleFunc("GET /callback", c.handleCallback)
 	c.server = &http.Server{Handler: mux, ReadHeaderTimeout: requestTime, MaxHeaderBytes: 64 << 10, ErrorLog: log.New(io.Discard, "", 0)}
 	go func() { _ = c.server.Serve(l) }()
 	return c, nil
 }
 
-// callback handles the redirect of the current login. Any program can send a request
+// handleCallback handles the redirect of the current login. Any program can send a request
 // to this port, so requests with another state are ignored.
-func (c *comeback) callback(w http.ResponseWriter, r *http.Request) {
+func (c *comeback) handleCallback(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Content-Security-Policy", "default-src 'none'")
@@ -62,19 +62,19 @@ func (c *comeback) callback(w http.ResponseWriter, r *http.Request) {
 		e := q.Get("error")
 		switch {
 		case e != "":
-			page(w, http.StatusOK, "The login was refused: "+e+". See the terminal for details.")
+			writePage(w, http.StatusOK, "The login was refused: "+e+". See the terminal for details.")
 		case c.failed != nil:
-			page(w, http.StatusOK, "The login failed. See the terminal for details.")
+			writePage(w, http.StatusOK, "The login failed. See the terminal for details.")
 		default:
-			page(w, http.StatusOK, "You are logged in. This window can be closed.")
+			writePage(w, http.StatusOK, "You are logged in. This window can be closed.")
 		}
 		return
 	default:
 	}
-	page(w, http.StatusBadRequest, "mcptest is not waiting for this login.")
+	writePage(w, http.StatusBadRequest, "mcptest is not waiting for this login.")
 }
 
-func page(w http.ResponseWriter, status int, text string) {
+func writePage(w http.ResponseWriter, status int, text string) {
 	w.WriteHeader(status)
 	_, _ = fmt.Fprintf(w, "<!doctype html><title>mcptest</title><p>%s</p>\n", html.EscapeString(text))
 }

@@ -21,7 +21,7 @@ import (
 // Login is a stored user login: its tokens, and the data needed to refresh them. The
 // store keeps one Login for each server, issuer and client.
 type Login struct {
-	Server string `json:"server"` // address of the server under test, as returned by ServerKey
+	Server string `json:"server"` // address of the server under test, as returned by MakeServerKey
 	Issuer string `json:"issuer"`
 	Client string `json:"client,omitempty"` // the configured client; "" for a registered one
 
@@ -45,12 +45,12 @@ type Query struct{ Server, Issuer, Client string }
 func (q Query) fits(l Login) bool {
 	isIssuer := q.Issuer == "" || sameIssuer(q.Issuer, l.Issuer)
 	isClient := q.Client == "" || q.Client == l.Client
-	return l.Server == ServerKey(q.Server) && isIssuer && isClient
+	return l.Server == MakeServerKey(q.Server) && isIssuer && isClient
 }
 
-// ServerKey normalizes an address: without user information, fragment and default
+// MakeServerKey normalizes an address: without user information, fragment and default
 // port, with the host in lower case.
-func ServerKey(address string) string {
+func MakeServerKey(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
 		return address
@@ -75,8 +75,8 @@ type Store struct{ path string }
 // OpenStore returns the store in a file, which need not exist.
 func OpenStore(path string) *Store { return &Store{path: path} }
 
-// DefaultStore returns the default path of the store.
-func DefaultStore() (string, error) {
+// FindDefaultStore returns the default path of the store.
+func FindDefaultStore() (string, error) {
 	dir, err := os.UserConfigDir()
 	if err != nil {
 		return "", fmt.Errorf("find the folder for settings: %w", err)
@@ -150,7 +150,7 @@ func find(all []Login, q Query) *Login {
 // Put stores a login. It replaces an earlier one with the same server, issuer and
 // client.
 func (s *Store) Put(ctx context.Context, l Login) error {
-	l.Server = ServerKey(l.Server)
+	l.Server = MakeServerKey(l.Server)
 	return s.update(ctx, func(all []Login) ([]Login, error) { return replace(all, l), nil })
 }
 

@@ -48,11 +48,11 @@ func newStored(c Config, client *http.Client) (*stored, error) {
 }
 
 func (g *stored) query() Query {
-	return Query{Server: g.c.Resource, Issuer: g.c.Issuer, Client: clientKey(g.c)}
+	return Query{Server: g.c.Resource, Issuer: g.c.Issuer, Client: makeClientKey(g.c)}
 }
 
-// clientKey returns the configured client.
-func clientKey(c Config) string {
+// makeClientKey returns the configured client.
+func makeClientKey(c Config) string {
 	if c.ClientID != "" {
 		return c.ClientID
 	}
@@ -60,7 +60,7 @@ func clientKey(c Config) string {
 }
 
 func (g *stored) loginError(format string, args ...any) error {
-	return &LoginError{Server: ServerKey(g.c.Resource), Why: fmt.Sprintf(format, args...), Command: g.c.LoginCommand}
+	return &LoginError{Server: MakeServerKey(g.c.Resource), Why: fmt.Sprintf(format, args...), Command: g.c.LoginCommand}
 }
 
 // expirySlack is how long before its expiry a token counts as expired.
@@ -102,8 +102,8 @@ func (g *stored) renew(ctx context.Context, resp *http.Response) error {
 		if want == "" {
 			return g.loginError("the server requires more scopes than were granted, but does not name them")
 		}
-		err := &LoginError{Server: ServerKey(g.c.Resource), Why: fmt.Sprintf("the server requires the scope %q, which the token does not have", want), Command: g.c.LoginCommand}
-		err.Command += fmt.Sprintf(" --scope '%s'", strings.Join(union(g.grantedScopes(), strings.Fields(want)), " "))
+		err := &LoginError{Server: MakeServerKey(g.c.Resource), Why: fmt.Sprintf("the server requires the scope %q, which the token does not have", want), Command: g.c.LoginCommand}
+		err.Command += fmt.Sprintf(" --scope '%s'", strings.Join(mergeScopes(g.grantedScopes(), strings.Fields(want)), " "))
 		return err
 	}
 	_, used, _ := strings.Cut(resp.Request.Header.Get("Authorization"), " ")
@@ -117,7 +117,7 @@ func (g *stored) grantedScopes() []string {
 	return g.login.Scopes
 }
 
-func union(a, b []string) []string {
+func mergeScopes(a, b []string) []string {
 	var out []string
 	seen := map[string]bool{}
 	for _, s := range append(append([]string{}, a...), b...) {
@@ -161,9 +161,9 @@ func (g *stored) exchange(ctx context.Context, l *Login) error {
 	refused, ok := errors.AsType[*oauth2.RetrieveError](err)
 	switch {
 	case ok && refused.ErrorCode == "invalid_grant":
-		return g.loginError("the login has expired (%s)", plainError(refused))
+		return g.loginError("the login has expired (%s)", explainError(refused))
 	case ok:
-		return fmt.Errorf("refresh the token: %s", plainError(refused))
+		return fmt.Errorf("refresh the token: %s", explainError(refused))
 	case err != nil:
 		return fmt.Errorf("refresh the token: %w", err)
 	}
@@ -174,7 +174,7 @@ func (g *stored) exchange(ctx context.Context, l *Login) error {
 // the resource, which MCP requires in every token request, so the request is built
 // here.
 func refresh(ctx context.Context, c Config, client *http.Client, l *Login) error {
-	c.Secret(l.secrets()...)
+	c.Secret(l.listSecrets()...)
 	secret := cmp.Or(l.ClientSecret, c.ClientSecret)
 	style := oauth2.AuthStyleInParams
 	if l.InHeader && secret != "" {
@@ -189,11 +189,11 @@ func refresh(ctx context.Context, c Config, client *http.Client, l *Login) error
 		return err
 	}
 	l.take(t)
-	c.Secret(l.secrets()...)
+	c.Secret(l.listSecrets()...)
 	return nil
 }
 
-func (l *Login) secrets() []string {
+func (l *Login) listSecrets() []string {
 	return slices.DeleteFunc([]string{l.AccessToken, l.RefreshToken, l.ClientSecret}, func(s string) bool { return s == "" })
 }
 
@@ -204,7 +204,7 @@ func (l *Login) by(c Config, who identity, tokenEndpoint string, t *oauth2.Token
 		l.ClientSecret = who.secret
 	}
 	l.take(t)
-	c.Secret(l.secrets()...)
+	c.Secret(l.listSecrets()...)
 }
 
 // take stores a new token. Without a new refresh token, the old one remains.
@@ -224,9 +224,9 @@ func (l *Login) take(t *oauth2.Token) {
 	}
 }
 
-// plainError returns the error of an authorization server without its body, which may
+// explainError returns the error of an authorization server without its body, which may
 // repeat parts of the request.
-func plainError(e *oauth2.RetrieveError) string {
+func explainError(e *oauth2.RetrieveError) string {
 	s := e.ErrorCode
 	if s == "" && e.Response != nil {
 		return fmt.Sprintf("the authorization server responded with HTTP %d", e.Response.StatusCode)

@@ -17,7 +17,7 @@ func Arguments(schema, args jsonv.Value) (problems, unknown []string) {
 		args = jsonv.Object()
 	}
 	var c argumentCheck
-	c.object("", schema, args)
+	c.checkObject("", schema, args)
 	return c.problems, c.unknown
 }
 
@@ -32,12 +32,12 @@ func (c *argumentCheck) add(problem string) {
 	}
 }
 
-func (c *argumentCheck) object(path string, schema, v jsonv.Value) {
+func (c *argumentCheck) checkObject(path string, schema, v jsonv.Value) {
 	properties := schema.Lookup("properties")
 	var meant []string
 	for key, value := range v.Members() {
 		if property, known := properties.Get(key); known {
-			c.value(path+key, property, value)
+			c.checkValue(path+key, property, value)
 			continue
 		}
 		if allowsMore(schema) {
@@ -76,7 +76,7 @@ func allowsMore(schema jsonv.Value) bool {
 	return schema.Lookup("properties").Kind() != jsonv.KindObject
 }
 
-func (c *argumentCheck) value(path string, schema, v jsonv.Value) {
+func (c *argumentCheck) checkValue(path string, schema, v jsonv.Value) {
 	var types []string
 	switch t := schema.Lookup("type"); t.Kind() {
 	case jsonv.KindString:
@@ -93,7 +93,7 @@ func (c *argumentCheck) value(path string, schema, v jsonv.Value) {
 		return
 	}
 	if v.Kind() == jsonv.KindObject {
-		c.object(path+".", schema, v)
+		c.checkObject(path+".", schema, v)
 	}
 }
 

@@ -13,14 +13,14 @@ import (
 // absent in an error response.
 func Response(version, method string, x *mcp.Exchange, res jsonv.Value) Report {
 	var r Report
-	if msg := status(x); msg != "" {
+	if msg := describeStatus(x); msg != "" {
 		r.Warnings = append(r.Warnings, msg)
 	}
 	if res.IsAbsent() {
 		return r
 	}
 	r.add(Result(version, method, res, x.AsksTask()))
-	at := contradiction(res)
+	at := findContradiction(res)
 	if method == "tools/call" && at != "" {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("the text content and structuredContent contradict each other at %s", at))
 	}
@@ -45,9 +45,9 @@ func ToolCall(ctx context.Context, version, tool string, schema *OutputSchema, x
 	return r
 }
 
-// status describes a response over HTTP that is valid except for a status other than
+// describeStatus describes a response over HTTP that is valid except for a status other than
 // 200, or returns "".
-func status(x *mcp.Exchange) string {
+func describeStatus(x *mcp.Exchange) string {
 	if x.HTTP == nil || x.Response == nil || x.HTTP.Status <= http.StatusOK || x.HTTP.Status >= http.StatusMultipleChoices {
 		return ""
 	}

@@ -15,20 +15,20 @@ func Entry(version, method string, v jsonv.Value) []string {
 	}
 	c := checker{version: protocol.VersionOf(version)}
 	c.checkNamed("", v)
-	c.meta("", v)
+	c.checkMeta("", v)
 	switch method {
 	case "tools/list":
-		c.tool(v)
+		c.checkTool(v)
 	case "prompts/list":
-		c.objects("", v, "arguments", c.argument)
+		c.checkObjects("", v, "arguments", c.checkArgument)
 	case "resources/list":
-		c.resource("", v, "uri")
-		c.annotations("", v)
+		c.checkResource("", v, "uri")
+		c.checkAnnotations("", v)
 	case "resources/templates/list":
-		c.resource("", v, "uriTemplate")
-		c.annotations("", v)
+		c.checkResource("", v, "uriTemplate")
+		c.checkAnnotations("", v)
 	}
-	return c.messages()
+	return c.listMessages()
 }
 
 // Subject names an entry of a list: tool "add", or tools[0] if it has no name.
@@ -43,30 +43,30 @@ func Subject(key string, i int, v jsonv.Value) string {
 // the entries.
 func Page(key string, res jsonv.Value) []string {
 	c := checker{res: res}
-	c.optional("", res, "_meta", jsonv.KindObject)
-	c.page(key)
-	return c.messages()
+	c.checkOptional("", res, "_meta", jsonv.KindObject)
+	c.checkPage(key)
+	return c.listMessages()
 }
 
-func (c *checker) page(key string) {
+func (c *checker) checkPage(key string) {
 	if c.res.Lookup(key).IsAbsent() {
-		c.violation("the result has no %s", key)
+		c.addViolation("the result has no %s", key)
 	}
-	c.optional("", c.res, key, jsonv.KindArray)
+	c.checkOptional("", c.res, key, jsonv.KindArray)
 	// The text of 2026-07-28 for clients takes null for the end.
 	if c.version.Stateless && c.res.Lookup("nextCursor").Kind() == jsonv.KindNull {
 		c.Warnings = append(c.Warnings, "nextCursor is null: leave it out on the last page")
 		return
 	}
-	c.optional("", c.res, "nextCursor", jsonv.KindString)
+	c.checkOptional("", c.res, "nextCursor", jsonv.KindString)
 }
 
 // list checks a page of a list and its entries.
 func (c *checker) list(method, key string) {
-	c.page(key)
+	c.checkPage(key)
 	for i, v := range c.res.Lookup(key).Elems() {
 		for _, msg := range Entry(c.version.Name, method, v) {
-			c.violation("%s: %s", Subject(key, i, v), msg)
+			c.addViolation("%s: %s", Subject(key, i, v), msg)
 		}
 	}
 }
@@ -74,74 +74,74 @@ func (c *checker) list(method, key string) {
 // checkNamed checks what tools, prompts, resources and templates have in common.
 func (c *checker) checkNamed(at string, v jsonv.Value) {
 	c.checkRequired(at, v, "name", jsonv.KindString)
-	c.optional(at, v, "description", jsonv.KindString)
+	c.checkOptional(at, v, "description", jsonv.KindString)
 	if c.version.PartMeta {
-		c.optional(at, v, "title", jsonv.KindString)
+		c.checkOptional(at, v, "title", jsonv.KindString)
 	}
 	if c.version.Icons {
-		c.objects(at, v, "icons", c.icon)
+		c.checkObjects(at, v, "icons", c.checkIcon)
 	}
 }
 
-func (c *checker) tool(v jsonv.Value) {
-	c.schema(v, "inputSchema")
+func (c *checker) checkTool(v jsonv.Value) {
+	c.checkSchema(v, "inputSchema")
 	if _, ok := v.Get("outputSchema"); ok && c.version.PartMeta {
-		c.schema(v, "outputSchema")
+		c.checkSchema(v, "outputSchema")
 	}
 	hints := v.Lookup("annotations")
 	if c.version.ToolHints {
-		c.optional("", v, "annotations", jsonv.KindObject)
-		c.optional("annotations", hints, "title", jsonv.KindString)
+		c.checkOptional("", v, "annotations", jsonv.KindObject)
+		c.checkOptional("annotations", hints, "title", jsonv.KindString)
 		for _, hint := range []string{"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"} {
-			c.optional("annotations", hints, hint, jsonv.KindBool)
+			c.checkOptional("annotations", hints, hint, jsonv.KindBool)
 		}
 	}
 	if c.version.Tasks {
-		c.optional("", v, "execution", jsonv.KindObject)
-		c.oneOf("execution", v.Lookup("execution"), "taskSupport", "forbidden", "optional", "required")
+		c.checkOptional("", v, "execution", jsonv.KindObject)
+		c.checkOneOf("execution", v.Lookup("execution"), "taskSupport", "forbidden", "optional", "required")
 	}
 }
 
-// schema checks what MCP requires of a tool's schema, not whether it is valid.
-func (c *checker) schema(tool jsonv.Value, key string) {
+// checkSchema checks what MCP requires of a tool's schema, not whether it is valid.
+func (c *checker) checkSchema(tool jsonv.Value, key string) {
 	s := tool.Lookup(key)
 	c.checkRequired("", tool, key, jsonv.KindObject)
 	if s.Kind() != jsonv.KindObject || key == "outputSchema" && c.version.AnyStructured {
 		return
 	}
 	if t := s.Lookup("type"); t.Text() != "object" {
-		c.violation(`%s.type is %s, not "object"`, key, shown(t))
+		c.addViolation(`%s.type is %s, not "object"`, key, shown(t))
 	}
 	if c.version.AnyStructured {
 		return
 	}
-	c.optional(key, s, "properties", jsonv.KindObject)
-	c.strings(key, s, "required")
+	c.checkOptional(key, s, "properties", jsonv.KindObject)
+	c.checkStrings(key, s, "required")
 }
 
-func (c *checker) icon(at string, v jsonv.Value) {
+func (c *checker) checkIcon(at string, v jsonv.Value) {
 	c.checkRequired(at, v, "src", jsonv.KindString)
-	c.optional(at, v, "mimeType", jsonv.KindString)
-	c.strings(at, v, "sizes")
-	c.oneOf(at, v, "theme", "light", "dark")
+	c.checkOptional(at, v, "mimeType", jsonv.KindString)
+	c.checkStrings(at, v, "sizes")
+	c.checkOneOf(at, v, "theme", "light", "dark")
 }
 
-func (c *checker) argument(at string, v jsonv.Value) {
+func (c *checker) checkArgument(at string, v jsonv.Value) {
 	c.checkRequired(at, v, "name", jsonv.KindString)
-	c.optional(at, v, "description", jsonv.KindString)
-	c.optional(at, v, "required", jsonv.KindBool)
+	c.checkOptional(at, v, "description", jsonv.KindString)
+	c.checkOptional(at, v, "required", jsonv.KindBool)
 }
 
-// resource checks a resource, a link to one, or a template; key is its address.
-func (c *checker) resource(at string, v jsonv.Value, key string) {
+// checkResource checks a resource, a link to one, or a template; key is its address.
+func (c *checker) checkResource(at string, v jsonv.Value, key string) {
 	c.checkRequired(at, v, key, jsonv.KindString)
-	c.optional(at, v, "mimeType", jsonv.KindString)
+	c.checkOptional(at, v, "mimeType", jsonv.KindString)
 	if key == "uri" && c.version.ToolHints {
-		c.optional(at, v, "size", jsonv.KindNumber)
+		c.checkOptional(at, v, "size", jsonv.KindNumber)
 	}
 }
 
-func (c *checker) messages() (out []string) {
+func (c *checker) listMessages() (out []string) {
 	for _, v := range c.Violations {
 		out = append(out, v.Msg)
 	}

@@ -57,7 +57,7 @@ func (o *OutputSchema) compile() {
 // Check validates the structuredContent of a tool's result. It is optional in a
 // result with isError, in a result that is not the tool's, and in an error response.
 func (o *OutputSchema) Check(ctx context.Context, tool string, res jsonv.Value) Report {
-	if o == nil || res.IsAbsent() || res.Lookup("isError").Bool() || another(res) || isTask(res) {
+	if o == nil || res.IsAbsent() || res.Lookup("isError").Bool() || isOtherResult(res) || isTask(res) {
 		return Report{}
 	}
 	o.once.Do(o.compile)
@@ -92,18 +92,18 @@ func (o *OutputSchema) Check(ctx context.Context, tool string, res jsonv.Value) 
 func (o *OutputSchema) validate(ctx context.Context, v jsonv.Value) (wrong bool, fault string, err error) {
 	list, err := o.s.Validate(ctx, v)
 	if err != nil || o.formats == nil {
-		return len(list) > 0, faults(list), err
+		return len(list) > 0, joinFaults(list), err
 	}
 	strict, err := o.formats.Validate(ctx, v)
 	wrong = len(strict) > 0 && slices.ContainsFunc(list, func(v jsonschema.Violation) bool { return v.Keyword != "format" })
 	if len(list) > 0 {
-		return wrong, faults(list), err
+		return wrong, joinFaults(list), err
 	}
-	return wrong, faults(strict), err
+	return wrong, joinFaults(strict), err
 }
 
-// faults describes the first violation and counts the others.
-func faults(list []jsonschema.Violation) string {
+// joinFaults describes the first violation and counts the others.
+func joinFaults(list []jsonschema.Violation) string {
 	if len(list) == 0 {
 		return ""
 	}
@@ -118,11 +118,11 @@ func faults(list []jsonschema.Violation) string {
 	return msg
 }
 
-// contradiction returns the place where the text of a result contradicts its
+// findContradiction returns the place where the text of a result contradicts its
 // structuredContent, or "". A server that returns both should return the same data
 // (MCP 2025-06-18, structured content); text that omits members or is one of the
 // members does not contradict.
-func contradiction(res jsonv.Value) string {
+func findContradiction(res jsonv.Value) string {
 	structured, ok := res.Get("structuredContent")
 	content := res.Lookup("content")
 	if !ok || structured.Kind() != jsonv.KindObject {

@@ -105,11 +105,11 @@ func TestResultWarnings(t *testing.T) {
 func TestStatus(t *testing.T) {
 	for code, want := range map[int]string{200: "", 404: "", 201: "the response came with HTTP 201 Created, expected 200 OK", 206: "the response came with HTTP 206 Partial Content, expected 200 OK"} {
 		x := &mcp.Exchange{Response: []byte("{}"), HTTP: &wire.HTTPInfo{Status: code}}
-		if got := status(x); got != want {
+		if got := describeStatus(x); got != want {
 			t.Errorf("%d: %q, want %q", code, got, want)
 		}
 	}
-	if status(&mcp.Exchange{Response: []byte("{}")}) != "" || status(&mcp.Exchange{HTTP: &wire.HTTPInfo{Status: 202}}) != "" {
+	if describeStatus(&mcp.Exchange{Response: []byte("{}")}) != "" || describeStatus(&mcp.Exchange{HTTP: &wire.HTTPInfo{Status: 202}}) != "" {
 		t.Error("expected no violation without HTTP or without a response")
 	}
 }

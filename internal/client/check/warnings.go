@@ -13,10 +13,10 @@ func (c *checker) caching(method string, res jsonv.Value) {
 		return
 	}
 	if ttl := res.Lookup("ttlMs"); ttl.Kind() != jsonv.KindNumber || ttl.Float64() < 0 {
-		c.warning("ttlMs is %s, not a number of milliseconds", shown(ttl))
+		c.addWarning("ttlMs is %s, not a number of milliseconds", shown(ttl))
 	}
 	if scope := res.Lookup("cacheScope").Text(); scope != "public" && scope != "private" {
-		c.warning("cacheScope is %s, not public or private", shown(res.Lookup("cacheScope")))
+		c.addWarning("cacheScope is %s, not public or private", shown(res.Lookup("cacheScope")))
 	}
 }
 

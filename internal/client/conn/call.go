@@ -104,7 +104,7 @@ func (c *Conn) awaitAnswer(ctx context.Context, k *call, req Call) {
 			c.giveUp(k, &CancelledError{Method: k.x.Method, After: time.Since(k.x.Start)}, true)
 			return
 		case <-idle:
-			left := req.Idle - c.in.silence(k)
+			left := req.Idle - c.in.measureSilence(k)
 			if left <= 0 {
 				c.giveUp(k, idleError(k.x, req.Idle), true)
 				return
@@ -188,7 +188,7 @@ func (c *Conn) write(ctx context.Context, k *call, out wire.Outgoing) error {
 // notSent completes a call whose request could not be written.
 func (c *Conn) notSent(ctx context.Context, k *call, err error) {
 	if _, ok := errors.AsType[*wire.NotReadError](err); ok && ctx.Err() != nil {
-		c.giveUp(k, contextError(ctx, k.x, true), false)
+		c.giveUp(k, explainContextError(ctx, k.x, true), false)
 		return
 	}
 	if errors.As(err, new(*wire.BrokenError)) {
@@ -198,7 +198,7 @@ func (c *Conn) notSent(ctx context.Context, k *call, err error) {
 		case <-k.ready:
 			return
 		case <-ctx.Done():
-			c.giveUp(k, contextError(ctx, k.x, true), false)
+			c.giveUp(k, explainContextError(ctx, k.x, true), false)
 			return
 		case <-time.After(wire.ExitWait + wire.ExitWait/2):
 		}

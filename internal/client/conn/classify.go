@@ -34,9 +34,9 @@ func classify(s *state, answers *responder, in incoming) []finding {
 	case abandoned:
 		f.flag(protocol.BadJSON, fmt.Sprintf("JSON that begins here and is not complete after %d lines", in.lines), in.Raw)
 	case noise:
-		f.noise()
+		f.classifyNoise()
 	case oversize:
-		f.oversize()
+		f.classifyOversize()
 	case malformed:
 		f.reportMalformed()
 	case batch:
@@ -46,25 +46,25 @@ func classify(s *state, answers *responder, in incoming) []finding {
 			f.flag(protocol.Batch, "an empty batch", in.Raw)
 		}
 	case response:
-		f.header()
-		f.response()
-		f.content()
+		f.checkHeader()
+		f.classifyResponse()
+		f.checkContent()
 	case adopted:
-		f.content()
+		f.checkContent()
 	case echo:
-		f.header()
-		f.deep()
+		f.checkHeader()
+		f.checkDepth()
 		f.reject(protocol.Echo, "the server sent the client's own request back", in.Raw, "the server sent the request itself back instead of a response")
 	case request:
-		f.header()
-		f.deep()
-		f.method()
+		f.checkHeader()
+		f.checkDepth()
+		f.checkMethod()
 		f.request()
 	case notification:
-		f.header()
-		f.deep()
-		if f.method() && protocol.TextOf(in.envelope.Method) == "notifications/progress" {
-			f.progress()
+		f.checkHeader()
+		f.checkDepth()
+		if f.checkMethod() && protocol.TextOf(in.envelope.Method) == "notifications/progress" {
+			f.checkProgress()
 		}
 	}
 	return f.found
@@ -116,32 +116,32 @@ func badUTF8(raw []byte) (int, []byte) {
 	return 0, raw
 }
 
-// unit is what the message should have filled.
-func (f *classification) unit() string {
+// nameUnit is what the message should have filled.
+func (f *classification) nameUnit() string {
 	if f.Whole {
 		return "a body"
 	}
 	return "a line"
 }
 
-// noise describes what is not a message.
-func (f *classification) noise() {
-	msg := f.unit() + " that is not JSON"
+// classifyNoise describes what is not a message.
+func (f *classification) classifyNoise() {
+	msg := f.nameUnit() + " that is not JSON"
 	switch {
 	case f.Unterminated: // reported by framing
 		return
 	case jsonv.Valid(f.Raw) == nil:
-		msg = f.unit() + " that is " + protocol.KindOf(f.Raw).WithArticle() + ", not a message"
+		msg = f.nameUnit() + " that is " + protocol.KindOf(f.Raw).WithArticle() + ", not a message"
 	case !f.Whole && f.state.stdio:
 		msg = "the server wrote a log line to stdout; stdout is reserved for JSON-RPC, write logs to stderr"
 	}
 	f.flag(protocol.StrayOutput, msg, f.Raw)
 }
 
-func (f *classification) oversize() {
-	msg := "a message over the limit of " + wire.ByteSize(int64(f.over.Limit))
+func (f *classification) classifyOversize() {
+	msg := "a message over the limit of " + wire.FormatByteSize(int64(f.over.Limit))
 	if f.over.Done {
-		msg = "a message of " + wire.ByteSize(f.over.Size) + ", over the limit of " + wire.ByteSize(int64(f.over.Limit))
+		msg = "a message of " + wire.FormatByteSize(f.over.Size) + ", over the limit of " + wire.FormatByteSize(int64(f.over.Limit))
 	}
 	f.reject(protocol.Oversize, msg, f.Raw, "the response is "+msg)
 }
@@ -155,11 +155,11 @@ func (f *classification) reportMalformed() {
 		excerpt = excerpt[min(s.Offset-100, len(excerpt)):]
 	}
 	text := "not valid JSON: " + protocol.SyntaxText(f.syntax)
-	f.reject(protocol.BadJSON, f.unit()+" that is "+text, excerpt, "the response is "+text)
+	f.reject(protocol.BadJSON, f.nameUnit()+" that is "+text, excerpt, "the response is "+text)
 }
 
-// header checks the members that all messages have.
-func (f *classification) header() {
+// checkHeader checks the members that all messages have.
+func (f *classification) checkHeader() {
 	e := f.envelope
 	if e.Has&protocol.HasVersion == 0 {
 		f.flag(protocol.BadJSONRPC, `the message has no "jsonrpc" member`, f.Raw)
@@ -175,8 +175,8 @@ func (f *classification) header() {
 // is checked below its top level.
 const maxDeepNotification = 256 << 10
 
-// deep checks a notification or a request of the server below its top level.
-func (f *classification) deep() {
+// checkDepth checks a notification or a request of the server below its top level.
+func (f *classification) checkDepth() {
 	if len(f.Raw) > maxDeepNotification || f.tooMany {
 		return
 	}
@@ -187,9 +187,9 @@ func (f *classification) deep() {
 	}
 }
 
-// method checks the types of the members of a request or notification. It reports
+// checkMethod checks the types of the members of a request or notification. It reports
 // whether there is a method.
-func (f *classification) method() bool {
+func (f *classification) checkMethod() bool {
 	e := f.envelope
 	if protocol.KindOf(e.Method) != jsonv.KindString {
 		f.refuse(protocol.BadMessage, `"method" is `+protocol.KindOf(e.Method).WithArticle()+", not a string")
@@ -221,7 +221,7 @@ func (f *classification) request() {
 	default:
 		f.refuse(protocol.BadMessage, "a request with the id "+protocol.Excerpt(id))
 	}
-	if busy, full := f.answers.busy(string(id)); busy {
+	if busy, full := f.answers.isBusy(string(id)); busy {
 		f.refuse(protocol.BadMessage, "a second request with the id "+protocol.Excerpt(id)+" while the first is still being handled")
 	} else if full {
 		f.refuse(protocol.Flood, fmt.Sprintf("more than %d concurrent requests of the server: no response to this one", f.state.limits.Requests))
@@ -241,9 +241,9 @@ func (s *state) findUndeclared(in *incoming) string {
 	return what
 }
 
-// progress checks the token of a progress notification. One for a completed call may
+// checkProgress checks the token of a progress notification. One for a completed call may
 // still arrive.
-func (f *classification) progress() {
+func (f *classification) checkProgress() {
 	fault := ""
 	switch {
 	case f.token == nil:
@@ -264,8 +264,8 @@ func (f *classification) progress() {
 	}
 }
 
-// response checks the id of a response.
-func (f *classification) response() {
+// classifyResponse checks the id of a response.
+func (f *classification) classifyResponse() {
 	if f.envelope.Has&protocol.HasMethod != 0 {
 		f.flag(protocol.BadMessage, `a response with a "method" member`, f.Raw)
 	}
@@ -296,8 +296,8 @@ func (f *classification) response() {
 	f.flag(kind, msg, f.Raw)
 }
 
-// content checks the result and the error of the response to a call in flight.
-func (f *classification) content() {
+// checkContent checks the result and the error of the response to a call in flight.
+func (f *classification) checkContent() {
 	if !f.ends || f.tooMany {
 		return
 	}
@@ -318,7 +318,7 @@ func (f *classification) content() {
 		}
 	}
 	if f.failure != nil {
-		if msg := errorFault(f.failure); msg != "" {
+		if msg := findErrorFault(f.failure); msg != "" {
 			f.flag(protocol.BadError, msg, f.failure)
 		}
 	}
@@ -327,14 +327,14 @@ func (f *classification) content() {
 	}
 	if t := protocol.KindOf(f.result); t != jsonv.KindObject {
 		f.flag(protocol.BadResult, "the result is "+t.WithArticle()+", not an object", f.result)
-	} else if msg := f.resultTypeFault(); msg != "" {
+	} else if msg := f.findResultTypeFault(); msg != "" {
 		f.flag(protocol.ResultType, msg, f.result)
 	}
 }
 
-// errorFault describes the mistake in an error member (JSON-RPC 2.0 section 5.1), or
+// findErrorFault describes the mistake in an error member (JSON-RPC 2.0 section 5.1), or
 // returns "".
-func errorFault(raw []byte) string {
+func findErrorFault(raw []byte) string {
 	if protocol.KindOf(raw) != jsonv.KindObject {
 		return "the error is " + protocol.KindOf(raw).WithArticle() + ", not an object"
 	}
@@ -354,11 +354,11 @@ func errorFault(raw []byte) string {
 
 var resultTypeKey = []byte(`"resultType"`)
 
-// resultTypeFault describes the mistake in the resultType of a response, or returns
+// findResultTypeFault describes the mistake in the resultType of a response, or returns
 // "". A value that is unknown, or belongs to something that this client did not
 // declare, must be treated as invalid (MCP 2026-07-28). No earlier revision gives the
 // member another meaning, so all of them are checked.
-func (f *classification) resultTypeFault() string {
+func (f *classification) findResultTypeFault() string {
 	if !bytes.Contains(f.result, resultTypeKey) {
 		return ""
 	}

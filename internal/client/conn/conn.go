@@ -29,7 +29,7 @@ type Conn struct {
 // New returns a connection over t. Nothing is delivered before [Conn.Start] is
 // called.
 func New(t wire.Transport, o Options) *Conn {
-	o.Limits = o.Limits.WithDefaults()
+	o.Limits = o.Limits.FillDefaults()
 	c := &Conn{t: t}
 	c.await, _ = t.(wire.Awaiter)
 	c.ctx, c.stop = context.WithCancel(context.Background())
@@ -63,7 +63,7 @@ func (c *Conn) Go(f func()) { c.wg.Go(f) }
 
 // Notify sends a notification. Params may be nil.
 func (c *Conn) Notify(ctx context.Context, method string, params []byte) error {
-	if err := c.state.over(); err != nil {
+	if err := c.state.overError(); err != nil {
 		return err
 	}
 	out := wire.Outgoing{Raw: protocol.AppendNotification(nil, method, params), Method: method, Params: params, Protocol: c.Version().Name}
@@ -121,7 +121,7 @@ func (c *Conn) Output() Output {
 	return Output{
 		First:   c.in.first,
 		None:    c.state.stdio && len(c.in.last) == 0,
-		LastOdd: c.in.lastInvalidLine(),
+		LastOdd: c.in.findLastInvalidLine(),
 	}
 }
 
@@ -140,16 +140,16 @@ func (c *Conn) Done() <-chan struct{} { return c.state.ended }
 func (c *Conn) Err() error { return c.state.err() }
 
 // Unresponsive reports whether a call timed out and no message has come since.
-func (c *Conn) Unresponsive() bool { return c.state.unresponsive() }
+func (c *Conn) Unresponsive() bool { return c.state.isUnresponsive() }
 
 // ReportedSince reports whether progress of a call that is over has come since a time.
-func (c *Conn) ReportedSince(at time.Time) bool { return c.in.reportedSince(at) }
+func (c *Conn) ReportedSince(at time.Time) bool { return c.in.hasReportedSince(at) }
 
 // Busy reports whether a caller waits for a call in flight.
-func (c *Conn) Busy() bool { return c.state.busy() }
+func (c *Conn) Busy() bool { return c.state.isBusy() }
 
 // Alive reports whether the connection can still be used.
-func (c *Conn) Alive() bool { return c.state.over() == nil }
+func (c *Conn) Alive() bool { return c.state.overError() == nil }
 
 // SkipGrace makes Close send SIGTERM to the server's process soon after closing its
 // input, because the process is not expected to exit by itself.
@@ -170,7 +170,7 @@ func (c *Conn) Close(ctx context.Context) proc.Stopped {
 	stopped := c.t.Close(ctx)
 	c.wg.Wait()
 	if stopped.How <= proc.ByEOF && stopped.Exit.Fault() {
-		c.state.crashedAtEnd(stopped.Exit)
+		c.state.hasCrashedAtEnd(stopped.Exit)
 	}
 	return stopped
 }

@@ -21,7 +21,7 @@ func (d *deliverer) deliver(in *incoming, cause string) {
 	case in.ends:
 		d.end(in, cause)
 	case in.shape == notification && cause == "":
-		d.notification(in)
+		d.deliverNotification(in)
 	case in.shape == request:
 		d.request(in, cause == "")
 	}
@@ -41,10 +41,10 @@ func (d *deliverer) end(in *incoming, cause string) {
 	d.state.calls.complete(in.call, in.At)
 }
 
-// notification assigns a notification to calls in flight: progress to the call with
+// deliverNotification assigns a notification to calls in flight: progress to the call with
 // its token, others to every call.
-func (d *deliverer) notification(in *incoming) {
-	m := in.message(KindNotification)
+func (d *deliverer) deliverNotification(in *incoming) {
+	m := in.toMessage(KindNotification)
 	if in.call == nil && m.Method == "notifications/progress" && d.state.tokens.has(string(in.token)) {
 		d.state.side.Add(wire.SideLate, "progress (token "+protocol.Excerpt(in.token)+") came after the end of its call")
 	}
@@ -65,7 +65,7 @@ func (d *deliverer) notification(in *incoming) {
 
 // request answers a request of the server on a new goroutine, if it can be answered.
 func (d *deliverer) request(in *incoming, usable bool) {
-	m := in.message(KindRequest)
+	m := in.toMessage(KindRequest)
 	d.share(m)
 	if !usable || d.state.closing || d.state.closed != nil {
 		return
@@ -83,20 +83,20 @@ func (d *deliverer) request(in *incoming, usable bool) {
 		to = []int64{k.id}
 	}
 	if what := d.state.findUndeclared(in); what != "" {
-		answer = refusing(what)
+		answer = newRefusingAnswerer(what)
 	}
 	d.answers.start(m, answer, to)
 }
 
-// refusing answers a request that needs what the client does not declare.
-func refusing(undeclared string) Answerer {
+// newRefusingAnswerer answers a request that needs what the client does not declare.
+func newRefusingAnswerer(undeclared string) Answerer {
 	return func(_ context.Context, method string, _ []byte) ([]byte, *protocol.RPCError) {
 		return nil, protocol.RefusalOf(method, undeclared)
 	}
 }
 
-// message returns the message for a call and the journal.
-func (in *incoming) message(kind MessageKind) Message {
+// toMessage returns the message for a call and the journal.
+func (in *incoming) toMessage(kind MessageKind) Message {
 	e := in.envelope
 	return Message{Frame: in.Frame, Kind: kind, Method: protocol.TextOf(e.Method), ID: string(e.ID), Params: e.Params}
 }

@@ -71,8 +71,8 @@ func (e *TimeoutError) Timeout() bool { return true }
 // Unwrap makes errors.Is(err, context.DeadlineExceeded) true.
 func (e *TimeoutError) Unwrap() error { return context.DeadlineExceeded }
 
-// contextError returns the cause of a call whose context ended.
-func contextError(ctx context.Context, x *Exchange, sending bool) error {
+// explainContextError returns the cause of a call whose context ended.
+func explainContextError(ctx context.Context, x *Exchange, sending bool) error {
 	at, cause := time.Now(), context.Cause(ctx)
 	after := at.Sub(x.Start)
 	if d, ok := ctx.Deadline(); ok && d.Before(at) {
@@ -89,7 +89,7 @@ func contextError(ctx context.Context, x *Exchange, sending bool) error {
 }
 
 // ContextError returns the cause of a call whose context ended before it was complete.
-func ContextError(ctx context.Context, x *Exchange) error { return contextError(ctx, x, false) }
+func ContextError(ctx context.Context, x *Exchange) error { return explainContextError(ctx, x, false) }
 
 // CancelledError ends a call that was canceled before its response arrived, by its
 // context (see Cause) or by Call.CancelAfter.

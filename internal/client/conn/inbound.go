@@ -57,7 +57,7 @@ func (r *receiver) OnFrame(f wire.Frame) (kept bool) {
 	switch {
 	case len(f.Raw) > 0:
 		r.last = append(r.last[:0], line[:min(lastKept, len(line))]...)
-		if p.active() && !r.selfContained(f.Raw) && p.continues(f.Raw, r.state.limits.Message) {
+		if p.active() && !r.isSelfContained(f.Raw) && p.continues(f.Raw, r.state.limits.Message) {
 			if p.add(f) {
 				r.handle(r.joinLines())
 			}
@@ -99,7 +99,7 @@ func (r *receiver) handle(in incoming) {
 	case in.shape == batch && !in.ends:
 		for _, part := range in.parts {
 			in.Raw = part
-			one := r.parser.object(in.Frame)
+			one := r.parser.parseObject(in.Frame)
 			one.part = true
 			r.handle(one)
 		}
@@ -138,8 +138,8 @@ func (r *receiver) emit(in *incoming, found []finding) {
 	s.emit(e)
 }
 
-// selfContained reports whether a line is a JSON-RPC message on its own.
-func (r *receiver) selfContained(raw []byte) bool {
+// isSelfContained reports whether a line is a JSON-RPC message on its own.
+func (r *receiver) isSelfContained(raw []byte) bool {
 	const anyMember = protocol.HasVersion | protocol.HasMethod | protocol.HasResult | protocol.HasError
 	scan := r.parser.scan
 	return raw[0] == '{' && scan.Scan(raw) == nil && scan.Has&anyMember != 0
@@ -199,7 +199,7 @@ func (r *receiver) OnOversize(l wire.OversizeMessage) {
 	}
 	if r.long && !r.settled {
 		var in incoming
-		if in, r.settled = r.parser.oversize(&l); r.settled {
+		if in, r.settled = r.parser.parseOversize(&l); r.settled {
 			r.handle(in)
 		}
 	}
@@ -228,8 +228,8 @@ func (r *receiver) giveUp(k *call, cause error, p *proc.Process) bool {
 	return true
 }
 
-// silence returns how long a call in flight has not reported progress.
-func (r *receiver) silence(k *call) time.Duration {
+// measureSilence returns how long a call in flight has not reported progress.
+func (r *receiver) measureSilence(k *call) time.Duration {
 	r.state.mu.Lock()
 	defer r.state.mu.Unlock()
 	if k.reports > 0 {
@@ -238,9 +238,9 @@ func (r *receiver) silence(k *call) time.Duration {
 	return time.Since(k.x.Start)
 }
 
-// reportedSince reports whether progress of a call that is over has come since a time. Other
+// hasReportedSince reports whether progress of a call that is over has come since a time. Other
 // output does not say that the server works on it: one that never reads again may write.
-func (r *receiver) reportedSince(at time.Time) bool {
+func (r *receiver) hasReportedSince(at time.Time) bool {
 	r.state.mu.Lock()
 	defer r.state.mu.Unlock()
 	return r.state.late.After(at)
@@ -320,10 +320,10 @@ func (r *receiver) OnEnd(why *wire.ClosedError) {
 	if r.early != nil {
 		r.early.Stop()
 	}
-	why.LastLine = r.lastInvalidLine()
+	why.LastLine = r.findLastInvalidLine()
 	r.state.calls.markUnread(why, r.state.agreedVersion().Known())
 	why.InFlight = r.state.calls.requestsInFlight()
-	why.Also = r.before()
+	why.Also = r.describeBefore()
 	if r.state.closing {
 		why.Ours, why.Reason = true, "the session was closed"
 	} else if why.Exited && why.Exit.Failed() && r.state.agreedVersion().Known() && !r.state.calls.hasWaiter() {
@@ -343,9 +343,9 @@ func (r *receiver) OnEnd(why *wire.ClosedError) {
 // endTime is how long what the client did by itself may be why a server ends.
 const endTime = 5 * time.Second
 
-// before says what the client did by itself just before the end, if the server has not
+// describeBefore says what the client did by itself just before the end, if the server has not
 // written anything since: a notification, or another session. The caller holds the lock.
-func (r *receiver) before() string {
+func (r *receiver) describeBefore() string {
 	text := ""
 	for _, e := range r.state.side.List() {
 		ago := time.Since(e.At)
@@ -357,11 +357,11 @@ func (r *receiver) before() string {
 	return text
 }
 
-// lastInvalidLine returns the last line of standard output, or "" if it was a message or
+// findLastInvalidLine returns the last line of standard output, or "" if it was a message or
 // there is no standard output (HTTP). The caller holds the lock of the state.
-func (r *receiver) lastInvalidLine() string {
+func (r *receiver) findLastInvalidLine() string {
 	last := r.last
-	if r.state.stdio && len(last) > 0 && (last[0] != '{' || len(last) < lastKept && !r.selfContained(last)) {
+	if r.state.stdio && len(last) > 0 && (last[0] != '{' || len(last) < lastKept && !r.isSelfContained(last)) {
 		return protocol.Excerpt(last)
 	}
 	return ""

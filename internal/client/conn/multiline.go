@@ -21,7 +21,7 @@ func (p *multilineJSON) active() bool { return p.lines > 0 }
 // opensMultiline reports whether raw, which begins with a bracket, can be the first of
 // several: JSON that only lacks closing brackets.
 func opensMultiline(raw []byte) bool {
-	depth, ok := brackets(raw, 0)
+	depth, ok := countBrackets(raw, 0)
 	return ok && depth > 0
 }
 
@@ -36,7 +36,7 @@ func (p *multilineJSON) continues(raw []byte, limit int) bool {
 	if bytes.IndexByte([]byte(`"{}[]:,-0123456789tfn`), raw[0]) < 0 {
 		return false
 	}
-	_, ok := brackets(raw, p.depth)
+	_, ok := countBrackets(raw, p.depth)
 	return ok
 }
 
@@ -45,7 +45,7 @@ func (p *multilineJSON) add(f wire.Frame) bool {
 	if p.lines == 0 {
 		p.all = wire.Frame{Dir: f.Dir, Offset: f.Offset}
 	}
-	p.depth, _ = brackets(f.Raw, p.depth)
+	p.depth, _ = countBrackets(f.Raw, p.depth)
 	p.all.Raw = append(append(p.all.Raw, f.Raw...), '\n')
 	p.all.At, p.all.Stream = f.At, f.Stream
 	p.lines++
@@ -60,10 +60,10 @@ func (p *multilineJSON) take() (all wire.Frame, lines int) {
 	return all, lines
 }
 
-// brackets returns the nesting depth after a piece of JSON that starts outside of
+// countBrackets returns the nesting depth after a piece of JSON that starts outside of
 // strings at the given depth. It fails if the piece ends inside a string, because
 // strings cannot contain line breaks, or closes more brackets than are open.
-func brackets(raw []byte, depth int) (int, bool) {
+func countBrackets(raw []byte, depth int) (int, bool) {
 	for i := 0; i < len(raw); i++ {
 		switch raw[i] {
 		case '"':

@@ -68,13 +68,13 @@ type parser struct {
 // parse reads a line or a body.
 func (p *parser) parse(f wire.Frame) incoming {
 	if len(f.Raw) > 0 && f.Raw[0] == '[' {
-		return p.array(f)
+		return p.parseArray(f)
 	}
-	return p.object(f)
+	return p.parseObject(f)
 }
 
-// object reads one message.
-func (p *parser) object(f wire.Frame) (in incoming) {
+// parseObject reads one message.
+func (p *parser) parseObject(f wire.Frame) (in incoming) {
 	in.Frame = f
 	switch {
 	case len(f.Raw) == 0:
@@ -129,8 +129,8 @@ func (p *parser) matchMalformed(in *incoming) {
 	in.ends = k != nil && !in.Unterminated
 }
 
-// array reads a batch, or a printed list.
-func (p *parser) array(f wire.Frame) (in incoming) {
+// parseArray reads a batch, or a printed list.
+func (p *parser) parseArray(f wire.Frame) (in incoming) {
 	in.Frame, in.shape = f, noise
 	if in.parts, in.syntax = jsonv.Elements(f.Raw); in.syntax != nil {
 		switch {
@@ -169,9 +169,9 @@ func mayBeBatch(raw []byte) bool {
 	return len(rest) == 0 || rest[0] == '{' || rest[0] == '['
 }
 
-// oversize matches a message over the size limit by the part of it that is known. It is
+// parseOversize matches a message over the size limit by the part of it that is known. It is
 // settled unless the end of the message may tell more.
-func (p *parser) oversize(l *wire.OversizeMessage) (in incoming, settled bool) {
+func (p *parser) parseOversize(l *wire.OversizeMessage) (in incoming, settled bool) {
 	in = incoming{
 		Frame: wire.Frame{Dir: wire.FromServer, At: l.At, Offset: l.Offset, Raw: l.Head},
 		over:  l,
@@ -236,11 +236,11 @@ func (p *parser) matchResponse(in *incoming) {
 		in.id, in.call = idText(n), p.state.calls.findUnsignaled(n)
 	}
 	in.orphan = k == nil && (len(id) == 0 || protocol.KindOf(id) == jsonv.KindNull)
-	in.contents()
+	in.readContents()
 }
 
-// contents finds the result and the error of a response: a null next to the other is none.
-func (in *incoming) contents() {
+// readContents finds the result and the error of a response: a null next to the other is none.
+func (in *incoming) readContents() {
 	in.result, in.failure = in.envelope.Result, in.envelope.Err
 	if protocol.KindOf(in.failure) == jsonv.KindNull {
 		in.failure = nil
@@ -260,6 +260,6 @@ func (p *parser) adopt(f wire.Frame, k *call) incoming {
 		ends:     true,
 	}
 	in.belongsTo(k)
-	in.contents()
+	in.readContents()
 	return in
 }

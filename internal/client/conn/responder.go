@@ -21,13 +21,13 @@ type responder struct {
 	sending int                           // responses that are being written
 }
 
-// busy reports whether a request with the id is being answered, and whether the limit
+// isBusy reports whether a request with the id is being answered, and whether the limit
 // of concurrent responses is reached. The caller holds the lock of the state, here and
 // in start and cancel.
 //
 // A server that reads no response may not make this program hold any number of them. It may
 // have read one whose writer has not noticed it yet, so twice the limit may be in writing.
-func (a *responder) busy(id string) (same, full bool) {
+func (a *responder) isBusy(id string) (same, full bool) {
 	most := a.state.limits.Requests
 	return a.byID[id] != nil, len(a.byID) >= most || a.sending >= 2*most
 }

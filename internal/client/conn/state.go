@@ -66,14 +66,14 @@ func (s *state) agreedVersion() protocol.Version {
 	return protocol.Version{}
 }
 
-// over returns the cause for calls after the end of the connection, or nil before it.
-func (s *state) over() error {
+// overError returns the cause for calls after the end of the connection, or nil before it.
+func (s *state) overError() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.overLocked()
+	return s.overErrorLocked()
 }
 
-func (s *state) overLocked() error {
+func (s *state) overErrorLocked() error {
 	switch {
 	case s.closed != nil:
 		return s.closed
@@ -87,7 +87,7 @@ func (s *state) overLocked() error {
 func (s *state) begin(k *call) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.overLocked(); err != nil {
+	if err := s.overErrorLocked(); err != nil {
 		return err
 	}
 	k.x.Start = time.Now()
@@ -115,16 +115,16 @@ func (s *state) close() (unresponsive bool) {
 	return s.silent || s.closed != nil
 }
 
-// unresponsive reports whether a call timed out, no message has arrived since, and
+// isUnresponsive reports whether a call timed out, no message has arrived since, and
 // the connection is open.
-func (s *state) unresponsive() bool {
+func (s *state) isUnresponsive() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.silent && s.overLocked() == nil
+	return s.silent && s.overErrorLocked() == nil
 }
 
-// busy reports whether a caller waits for a call in flight.
-func (s *state) busy() bool {
+// isBusy reports whether a caller waits for a call in flight.
+func (s *state) isBusy() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.calls.raws) > 0 || s.calls.hasWaiter()
@@ -188,11 +188,11 @@ func (s *state) recordCrash(msg string, stderr []string) {
 	}, "", nil)
 }
 
-// crashedAtEnd records a server that crashed after its input was closed. The result
+// hasCrashedAtEnd records a server that crashed after its input was closed. The result
 // must not depend on the order of the two events, and closing the input does not
 // excuse a segmentation fault. An exit status is ignored, because some servers always
 // exit with a status other than 0.
-func (s *state) crashedAtEnd(exit proc.Exit) {
+func (s *state) hasCrashedAtEnd(exit proc.Exit) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed != nil && s.closed.Ours {

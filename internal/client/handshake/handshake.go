@@ -73,7 +73,7 @@ func flag(key string) member   { return member{key: key, kind: jsonv.KindBool} }
 func text(key string) member   { return member{key: key, kind: jsonv.KindString} }
 func asNeeded(m member) member { m.required = true; return m }
 
-func object(key string, members ...member) member {
+func newObject(key string, members ...member) member {
 	return member{key: key, kind: jsonv.KindObject, members: members}
 }
 
@@ -81,16 +81,16 @@ func object(key string, members ...member) member {
 // that it is no text, number or boolean.
 func settings(key string) member { return member{key: key, kind: jsonv.KindObject, looseTS: true} }
 
-// asUntyped limits a member, and what is in it, to the clients in TypeScript.
-func asUntyped(m member) member {
+// makeUntyped limits a member, and what is in it, to the clients in TypeScript.
+func makeUntyped(m member) member {
 	m.readers = typescript
 	for i := range m.members {
-		m.members[i] = asUntyped(m.members[i])
+		m.members[i] = makeUntyped(m.members[i])
 	}
 	return m
 }
 
-func values(key string, each member) member {
+func newValues(key string, each member) member {
 	return member{key: key, kind: jsonv.KindObject, each: &each}
 }
 
@@ -98,12 +98,12 @@ func list(key string, each member) member {
 	return member{key: key, kind: jsonv.KindArray, each: &each}
 }
 
-// implementation is serverInfo.
-func implementation(key string) member {
+// newImplementation is serverInfo.
+func newImplementation(key string) member {
 	theme := text("theme")
 	theme.values = []string{"light", "dark"}
-	icon := object("", asNeeded(text("src")), text("mimeType"), list("sizes", text("")), theme)
-	return object(key,
+	icon := newObject("", asNeeded(text("src")), text("mimeType"), list("sizes", text("")), theme)
+	return newObject(key,
 		asNeeded(text("name")),
 		asNeeded(text("version")),
 		text("title"),
@@ -113,22 +113,22 @@ func implementation(key string) member {
 	)
 }
 
-func capabilities() member {
-	call := object("tools", settings("call"))
-	return asNeeded(object("capabilities",
-		values("experimental", asUntyped(settings(""))),
+func newCapabilities() member {
+	call := newObject("tools", settings("call"))
+	return asNeeded(newObject("capabilities",
+		newValues("experimental", makeUntyped(settings(""))),
 		settings("logging"), settings("completions"),
-		object("prompts", flag("listChanged")),
-		object("resources", flag("subscribe"), flag("listChanged")),
-		object("tools", flag("listChanged")),
-		values("extensions", asUntyped(settings(""))),
-		asUntyped(object("tasks", settings("list"), settings("cancel"), object("requests", call))),
+		newObject("prompts", flag("listChanged")),
+		newObject("resources", flag("subscribe"), flag("listChanged")),
+		newObject("tools", flag("listChanged")),
+		newValues("extensions", makeUntyped(settings(""))),
+		makeUntyped(newObject("tasks", settings("list"), settings("cancel"), newObject("requests", call))),
 	))
 }
 
 // initializeResult is the result of initialize. Its protocolVersion is negotiated elsewhere.
 func initializeResult() member {
-	return object("", capabilities(), asNeeded(implementation("serverInfo")), text("instructions"), object("_meta"))
+	return newObject("", newCapabilities(), asNeeded(newImplementation("serverInfo")), text("instructions"), newObject("_meta"))
 }
 
 // discoverResult is the result of server/discover. Its supportedVersions are negotiated
@@ -139,27 +139,27 @@ func discoverResult() member {
 		return m
 	}
 	ttl := onlyGo(member{key: "ttlMs", kind: jsonv.KindNumber, whole: true})
-	info := implementation(serverInfo)
-	caps := capabilities()
+	info := newImplementation(serverInfo)
+	caps := newCapabilities()
 	caps.members = slices.DeleteFunc(caps.members, func(m member) bool { return m.key == "tasks" })
-	return object("",
+	return newObject("",
 		onlyGo(text("resultType")),
 		ttl,
 		onlyGo(text("cacheScope")),
 		caps,
 		text("instructions"),
-		object("_meta", unreadMember(info)),
+		newObject("_meta", makeUnread(info)),
 	)
 }
 
-// unreadMember is a member, with what is in it, that no client looks at.
-func unreadMember(m member) member {
+// makeUnread is a member, with what is in it, that no client looks at.
+func makeUnread(m member) member {
 	m.readers = unread
 	for i := range m.members {
-		m.members[i] = unreadMember(m.members[i])
+		m.members[i] = makeUnread(m.members[i])
 	}
 	if m.each != nil {
-		each := unreadMember(*m.each)
+		each := makeUnread(*m.each)
 		m.each = &each
 	}
 	return m
@@ -188,21 +188,21 @@ type reading struct {
 func (h *reading) read(at string, v jsonv.Value, m member) {
 	if v.IsAbsent() {
 		if m.required {
-			h.add(at, absentMember, m, without(h.readersOf(m), ReaderGo))
+			h.add(at, absentMember, m, removeReader(h.listReaders(m), ReaderGo))
 		}
 		return
 	}
 	if v.Kind() != m.kind {
-		h.add(at, v.Kind().WithArticle(), m, h.refusing(v, m))
+		h.add(at, v.Kind().WithArticle(), m, h.findRefusing(v, m))
 		return
 	}
 	if m.whole {
 		if _, integer := v.Int64(); !integer {
-			h.add(at, v.Short(40), m, h.readersOf(m))
+			h.add(at, v.Short(40), m, h.listReaders(m))
 		}
 	}
 	if len(m.values) > 0 && !slices.Contains(m.values, v.Text()) {
-		h.add(at, v.Short(40), m, without(h.readersOf(m), ReaderGo))
+		h.add(at, v.Short(40), m, removeReader(h.listReaders(m), ReaderGo))
 	}
 	for _, inner := range m.members {
 		h.read(jsonv.JoinKey(at, inner.key), v.Lookup(inner.key), inner)
@@ -218,21 +218,21 @@ func (h *reading) read(at string, v jsonv.Value, m member) {
 	}
 }
 
-// refusing are the readers that refuse a value of another kind. To Go, null is an absent
+// findRefusing are the readers that refuse a value of another kind. To Go, null is an absent
 // member.
-func (h *reading) refusing(v jsonv.Value, m member) []Reader {
-	readers := h.readersOf(m)
+func (h *reading) findRefusing(v jsonv.Value, m member) []Reader {
+	readers := h.listReaders(m)
 	if v.Kind() == jsonv.KindNull {
-		readers = without(readers, ReaderGo)
+		readers = removeReader(readers, ReaderGo)
 	}
 	if m.looseTS && v.Kind() == jsonv.KindArray {
-		readers = without(readers, ReaderTS1)
+		readers = removeReader(readers, ReaderTS1)
 	}
 	return readers
 }
 
-// readersOf are the readers that speak the revision and look at a member.
-func (h *reading) readersOf(m member) []Reader {
+// listReaders are the readers that speak the revision and look at a member.
+func (h *reading) listReaders(m member) []Reader {
 	if m.readers == nil {
 		return h.all
 	}
@@ -245,7 +245,7 @@ func (h *reading) readersOf(m member) []Reader {
 	return others
 }
 
-func without(readers []Reader, one Reader) []Reader {
+func removeReader(readers []Reader, one Reader) []Reader {
 	return slices.DeleteFunc(slices.Clone(readers), func(r Reader) bool { return r == one })
 }
 

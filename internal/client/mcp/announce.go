@@ -22,7 +22,7 @@ func (s *Session) SelfAnnouncing(ctx context.Context) (methods []string) {
 		method := list + "/list"
 		asks := func() { s.ask(ctx, method) }
 		pings := func() { s.ask(ctx, "ping") }
-		if !s.announcedBefore(ctx, list) {
+		if !s.hasAnnouncedBefore(ctx, list) {
 			continue
 		}
 		if !s.announces(ctx, list, asks) {
@@ -57,9 +57,9 @@ func (s *Session) announces(ctx context.Context, list string, request func()) bo
 	return announced
 }
 
-// announcedBefore reports whether a change of a list was announced. The last request may
+// hasAnnouncedBefore reports whether a change of a list was announced. The last request may
 // have been the one that causes it.
-func (s *Session) announcedBefore(ctx context.Context, list string) bool {
+func (s *Session) hasAnnouncedBefore(ctx context.Context, list string) bool {
 	patience := time.Duration(0)
 	if s.ServerInfo().Lookup("capabilities", list, "listChanged").Bool() {
 		patience = announceTime / 4

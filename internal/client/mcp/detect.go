@@ -56,7 +56,7 @@ func (n *negotiator) detect(ctx context.Context) (protocol.Version, string, erro
 	x, other := n.awaitProbe(ctx, probe, ask)
 	switch {
 	case other != nil:
-		return detectionFailed("initialize", &freshError{era: protocol.EraSession, silent: true, guest: other, why: &silentProbeError{time.Since(asked)}})
+		return failDetection("initialize", &freshError{era: protocol.EraSession, silent: true, guest: other, why: &silentProbeError{time.Since(asked)}})
 	case x != nil:
 		return n.useProbe(ctx, x)
 	}
@@ -66,15 +66,15 @@ func (n *negotiator) detect(ctx context.Context) (protocol.Version, string, erro
 // useProbe continues after a response to the probe.
 func (n *negotiator) useProbe(ctx context.Context, x *Exchange) (protocol.Version, string, error) {
 	if broken, ok := errors.AsType[*brokenByGuestError](x.Cause); ok {
-		return detectionFailed("initialize", &freshError{era: protocol.EraUnknown, alone: true, why: broken})
+		return failDetection("initialize", &freshError{era: protocol.EraUnknown, alone: true, why: broken})
 	}
 	n.acceptHello(x)
-	d, err := n.versionIn(x)
+	d, err := n.readVersion(x)
 	var refused *unsupportedError
 	if errors.As(err, &refused) && refused.pick.Known() {
 		x = n.discover(ctx, refused.pick)
 		n.acceptHello(x)
-		d, err = n.versionIn(x)
+		d, err = n.readVersion(x)
 	}
 	if err == nil {
 		n.adoptDiscover()
@@ -83,15 +83,15 @@ func (n *negotiator) useProbe(ctx context.Context, x *Exchange) (protocol.Versio
 	connect, ok := errors.AsType[*wire.ConnectError](x.Cause)
 	switch {
 	case ctx.Err() != nil:
-		return detectionFailed(protocol.MethodDiscover, n.explainUndetected(err, ""))
+		return failDetection(protocol.MethodDiscover, n.explainUndetected(err, ""))
 	case ok && connect.Info == nil:
-		return detectionFailed("connect", x.Cause)
+		return failDetection("connect", x.Cause)
 	case errors.As(err, &refused) && refused.final:
-		return detectionFailed("protocol", err)
+		return failDetection("protocol", err)
 	case errors.As(x.Cause, new(*wire.ClosedError)):
-		return detectionFailed("initialize", n.needsRedial(x.Cause))
+		return failDetection("initialize", n.needsRedial(x.Cause))
 	case x.Result != nil && errors.Is(err, errLegacyOnly) && n.isStdio():
-		return detectionFailed("initialize", n.needsRedial(err))
+		return failDetection("initialize", n.needsRedial(err))
 	}
 	n.dropProbeViolations()
 	probe := err
@@ -101,14 +101,14 @@ func (n *negotiator) useProbe(ctx context.Context, x *Exchange) (protocol.Versio
 		note = "; before that, the response to server/discover was: " + probe.Error()
 	}
 	if err != nil && ctx.Err() == nil && phase == "initialize" {
-		if listsRequests(rpcIn(err)) && n.o.Redial != nil {
-			return detectionFailed(phase, &freshError{era: protocol.EraStateless, why: err})
+		if listsRequests(findRPCError(err)) && n.o.Redial != nil {
+			return failDetection(phase, &freshError{era: protocol.EraStateless, why: err})
 		}
 		if errors.As(probe, new(*noCommonError)) {
-			return detectionFailed("protocol", fmt.Errorf("%w; and %w", probe, err))
+			return failDetection("protocol", fmt.Errorf("%w; and %w", probe, err))
 		}
 		if n.o.Redial != nil && n.isStdio() {
-			return detectionFailed(phase, &freshError{era: protocol.EraSession, why: err, note: note})
+			return failDetection(phase, &freshError{era: protocol.EraSession, why: err, note: note})
 		}
 	}
 	if note != "" {
@@ -131,7 +131,7 @@ func (n *negotiator) needsRedial(why error) error {
 // probe only if there is no other.
 func (n *negotiator) dropProbeViolations() {
 	probe := cmp.Or(n.hello, &Exchange{})
-	rpc := cmp.Or(probe.RPCError(), rpcIn(probe.Cause))
+	rpc := cmp.Or(probe.RPCError(), findRPCError(probe.Cause))
 	unread := probe.Response == nil
 	if rpc != nil {
 		unread = rpc.Code != protocol.CodeMethodNotFound && rpc.Code != protocol.CodeInvalidParams && rpc.Code != protocol.CodeInternal
@@ -149,7 +149,7 @@ func (n *negotiator) dropProbeViolations() {
 
 // adoptDiscover uses the response to server/discover as the handshake.
 func (n *negotiator) adoptDiscover() {
-	v, _ := n.handshakeResult()
+	v, _ := n.readHandshakeResult()
 	n.server = v
 	n.examineHandshake(true)
 	// In this era, serverInfo is in _meta. It is copied to its position in the result
@@ -185,18 +185,18 @@ func (e *unsupportedError) Error() string {
 	return "the server refused server/discover: " + e.rpc.Error()
 }
 
-// versionIn parses the response to server/discover.
-func (n *negotiator) versionIn(x *Exchange) (protocol.Version, error) {
+// readVersion parses the response to server/discover.
+func (n *negotiator) readVersion(x *Exchange) (protocol.Version, error) {
 	switch {
 	case x.Cause != nil:
-		if rpc := rpcIn(x.Cause); rpc != nil {
-			if e := refusal(rpc); errors.As(e, new(*unsupportedError)) {
+		if rpc := findRPCError(x.Cause); rpc != nil {
+			if e := newRefusal(rpc); errors.As(e, new(*unsupportedError)) {
 				return protocol.Version{}, e
 			}
 		}
 		return protocol.Version{}, x.Cause
 	case x.Error != nil:
-		return protocol.Version{}, refusal(x.RPCError())
+		return protocol.Version{}, newRefusal(x.RPCError())
 	}
 	v, err := jsonv.Parse(x.Result)
 	if err != nil {
@@ -215,9 +215,9 @@ func (n *negotiator) versionIn(x *Exchange) (protocol.Version, error) {
 	return protocol.Version{}, errLegacyOnly
 }
 
-// refusal converts an error response: an error of the era of requests is an
+// newRefusal converts an error response: an error of the era of requests is an
 // *unsupportedError.
-func refusal(rpc *protocol.RPCError) error {
+func newRefusal(rpc *protocol.RPCError) error {
 	v, err := jsonv.Parse(rpc.Data)
 	if rpc.Code != protocol.CodeUnsupportedVersion || err != nil || v.Lookup("supported").Kind() != jsonv.KindArray {
 		return rpc
@@ -231,23 +231,23 @@ func refusal(rpc *protocol.RPCError) error {
 // openPinned opens a server of the era of requests without detection.
 func (n *negotiator) openPinned(ctx context.Context, d protocol.Version) (protocol.Version, string, error) {
 	if n.conn.Facts().Kind == wire.HTTPSSE {
-		return detectionFailed("protocol", fmt.Errorf("protocol version %s is not supported over HTTP+SSE: leave out the version or the transport", d.Name))
+		return failDetection("protocol", fmt.Errorf("protocol version %s is not supported over HTTP+SSE: leave out the version or the transport", d.Name))
 	}
 	x := n.discover(ctx, d)
 	n.acceptHello(x)
-	got, err := n.versionIn(x)
+	got, err := n.readVersion(x)
 	if refused, ok := errors.AsType[*unsupportedError](err); ok && refused.pick == d { // some servers reject the first request to see whether it is repeated
 		x = n.discover(ctx, d)
 		n.acceptHello(x)
-		got, err = n.versionIn(x)
+		got, err = n.readVersion(x)
 	}
 	switch {
 	case x.Cause != nil && !deniesRequest(x.Cause):
-		return detectionFailed(protocol.MethodDiscover, x.Cause)
+		return failDetection(protocol.MethodDiscover, x.Cause)
 	case err != nil:
-		return detectionFailed("protocol", n.unsupportedVersion(ctx, d, x, err))
+		return failDetection("protocol", n.retryVersion(ctx, d, x, err))
 	case got != d:
-		return detectionFailed("protocol", n.unsupportedVersion(ctx, d, x, errors.New("it is not in the response to server/discover")))
+		return failDetection("protocol", n.retryVersion(ctx, d, x, errors.New("it is not in the response to server/discover")))
 	}
 	n.adoptDiscover()
 	return d, "", nil

@@ -67,16 +67,16 @@ func (n *negotiator) askBoth(ctx context.Context, probe <-chan *Exchange, asked 
 			if rpc := x.RPCError(); rpc != nil {
 				err = rpc
 			}
-			rpc := rpcIn(err)
+			rpc := findRPCError(err)
 			if listsRequests(rpc) {
-				return detectionFailed("initialize", &freshError{era: protocol.EraStateless, why: err})
+				return failDetection("initialize", &freshError{era: protocol.EraStateless, why: err})
 			}
 			if err == nil {
 				initialize = "initialize was sent, too, and got a response"
 			} else if ctx.Err() == nil {
 				initialize = "initialize was sent, too, and refused: " + err.Error()
 			}
-			if rpc == nil || rpc.Code != protocol.CodeUnsupportedVersion && rpc.Code != protocol.CodeHeaderMismatch || commonRevision(rpc.Data) != "" {
+			if rpc == nil || rpc.Code != protocol.CodeUnsupportedVersion && rpc.Code != protocol.CodeHeaderMismatch || findCommonRevision(rpc.Data) != "" {
 				responded = true
 			}
 		case now := <-ticks.C:
@@ -84,7 +84,7 @@ func (n *negotiator) askBoth(ctx context.Context, probe <-chan *Exchange, asked 
 			if watch.counted < grace {
 				continue
 			}
-			return detectionFailed("initialize", &freshError{era: protocol.EraSession, silent: true, why: &silentProbeError{time.Since(asked)}})
+			return failDetection("initialize", &freshError{era: protocol.EraSession, silent: true, why: &silentProbeError{time.Since(asked)}})
 		}
 	}
 }
@@ -92,22 +92,22 @@ func (n *negotiator) askBoth(ctx context.Context, probe <-chan *Exchange, asked 
 // probedLate handles a response to the probe that arrived after initialize was sent.
 func (n *negotiator) probedLate(ctx context.Context, x *Exchange, initialize string) (protocol.Version, string, error) {
 	n.acceptHello(x)
-	_, err := n.versionIn(x)
+	_, err := n.readVersion(x)
 	var refused *unsupportedError
 	connect, ok := errors.AsType[*wire.ConnectError](err)
 	switch {
 	case ctx.Err() != nil:
-		return detectionFailed(protocol.MethodDiscover, n.explainUndetected(err, initialize))
+		return failDetection(protocol.MethodDiscover, n.explainUndetected(err, initialize))
 	case err == nil:
-		return detectionFailed("initialize", &freshError{era: protocol.EraStateless, why: errors.New("the response to server/discover came after initialize had been sent")})
+		return failDetection("initialize", &freshError{era: protocol.EraStateless, why: errors.New("the response to server/discover came after initialize had been sent")})
 	case errors.As(err, &refused) && refused.final:
-		return detectionFailed("protocol", err)
+		return failDetection("protocol", err)
 	case errors.As(err, &refused) && refused.pick.Known():
-		return detectionFailed("initialize", &freshError{era: protocol.EraStateless, why: err})
+		return failDetection("initialize", &freshError{era: protocol.EraStateless, why: err})
 	case ok && connect.Info == nil:
-		return detectionFailed("connect", err)
+		return failDetection("connect", err)
 	}
-	return detectionFailed("initialize", &freshError{era: protocol.EraSession, why: err})
+	return failDetection("initialize", &freshError{era: protocol.EraSession, why: err})
 }
 
 // explainUndetected adds the requests that were sent to the error of a server that did not
@@ -119,14 +119,14 @@ func (n *negotiator) explainUndetected(err error, initialize string) error {
 	if initialize != "" {
 		err = fmt.Errorf("%w; %s", err, initialize)
 	}
-	if n.isStdio() && n.firstOutput().IsZero() {
+	if n.isStdio() && n.findFirstOutput().IsZero() {
 		err = fmt.Errorf("%w; the server wrote nothing at all", err)
 	}
 	return fmt.Errorf("%w; protocol: pins the version, so that only one of the two is sent, and mcptest doctor examines the server", err)
 }
 
-// rpcIn returns the JSON-RPC error in an error, or in the body of an HTTP error.
-func rpcIn(err error) *protocol.RPCError {
+// findRPCError returns the JSON-RPC error in an error, or in the body of an HTTP error.
+func findRPCError(err error) *protocol.RPCError {
 	var rpc *protocol.RPCError
 	var he *wire.HTTPError
 	switch {

@@ -73,7 +73,7 @@ func (n *negotiator) awaitProbe(ctx context.Context, probe <-chan *Exchange, ask
 	for {
 		select {
 		case x := <-probe:
-			if w.guest.endedWithGuest(x) {
+			if w.guest.hasEndedWithGuest(x) {
 				return &Exchange{Cause: &brokenByGuestError{x.Cause}}, nil
 			}
 			return x, nil
@@ -108,9 +108,9 @@ func (w *probeWait) wake(now time.Time) {
 		}
 		return
 	}
-	w.awaited = !w.n.starting()
+	w.awaited = !w.n.isStarting()
 	w.watch.wake(now, w.awaited)
-	if !w.spoke && !w.n.firstOutput().IsZero() {
+	if !w.spoke && !w.n.findFirstOutput().IsZero() {
 		w.spoke, w.since = true, w.watch.counted
 		if w.n.o.Hint != protocol.EraStateless {
 			w.most = min(w.most, probeOutput)
@@ -142,15 +142,15 @@ func (w *probeWait) isExhausted() bool {
 	return w.silent() >= w.most
 }
 
-// starting reports whether the process has not read its input yet, so that it can't
+// isStarting reports whether the process has not read its input yet, so that it can't
 // respond to it. This is known on Linux only.
-func (n *negotiator) starting() bool {
+func (n *negotiator) isStarting() bool {
 	p := n.conn.Facts().Process
 	return p != nil && p.InputWaiting() > 0
 }
 
-// firstOutput returns the time of the first output of a process, or zero.
-func (n *negotiator) firstOutput() time.Time {
+// findFirstOutput returns the time of the first output of a process, or zero.
+func (n *negotiator) findFirstOutput() time.Time {
 	first := n.conn.Output().First
 	if tail := n.conn.Facts().Stderr; tail != nil {
 		at := tail.First()

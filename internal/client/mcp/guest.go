@@ -68,7 +68,7 @@ func (g *guest) invite(ctx context.Context, n *negotiator, now time.Duration) {
 func (g *guest) receive(r guestResult, now time.Duration) {
 	g.opened = nil
 	if r.err != nil {
-		rpc := rpcIn(r.err)
+		rpc := findRPCError(r.err)
 		g.state = guestFailed
 		g.modern = rpc != nil && (rpc.Code == protocol.CodeUnsupportedVersion || rpc.Code == protocol.CodeHeaderMismatch)
 		return
@@ -114,8 +114,8 @@ func (g *guest) dismiss(n *negotiator) {
 	})
 }
 
-// endedWithGuest reports whether the first connection ended after the guest had been
+// hasEndedWithGuest reports whether the first connection ended after the guest had been
 // invited. The guest may be the reason, so that this is no evidence.
-func (g *guest) endedWithGuest(x *Exchange) bool {
+func (g *guest) hasEndedWithGuest(x *Exchange) bool {
 	return g.state != guestNone && x.Cause != nil && errors.As(x.Cause, new(*wire.ClosedError))
 }

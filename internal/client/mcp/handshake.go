@@ -36,8 +36,8 @@ func (n *negotiator) acceptHello(x *Exchange) {
 	n.hello = x
 }
 
-// detectionFailed returns the result of a detection that failed in a phase.
-func detectionFailed(phase string, err error) (protocol.Version, string, error) {
+// failDetection returns the result of a detection that failed in a phase.
+func failDetection(phase string, err error) (protocol.Version, string, error) {
 	return protocol.Version{}, phase, err
 }
 
@@ -60,50 +60,50 @@ func (n *negotiator) handshake(ctx context.Context) (protocol.Version, string, e
 	for again := false; ; again = true {
 		n.acceptHello(n.send.sendOnce(ctx, Call{Method: "initialize", Params: n.send.who.initializeParams(want)}, conn.Delivery{}))
 		if n.hello.Cause != nil {
-			return n.refusedInitialize(ctx, n.hello.Cause)
+			return n.explainRefusedInitialize(ctx, n.hello.Cause)
 		}
 		if n.hello.Error == nil {
 			break
 		}
 		rpc := n.hello.RPCError()
-		other := commonRevision(rpc.Data)
+		other := findCommonRevision(rpc.Data)
 		if !n.o.pins() && !again && other != "" && other != want {
 			want = other
 			continue
 		}
-		return n.refusedInitialize(ctx, fmt.Errorf("the server refused initialize: %w", rpc))
+		return n.explainRefusedInitialize(ctx, fmt.Errorf("the server refused initialize: %w", rpc))
 	}
-	v, err := n.handshakeResult()
+	v, err := n.readHandshakeResult()
 	if err != nil {
-		return detectionFailed("initialize", fmt.Errorf("read the response to initialize: %w", err))
+		return failDetection("initialize", fmt.Errorf("read the response to initialize: %w", err))
 	}
 	n.server = v
 	got := v.Lookup("protocolVersion")
 	if got.Kind() != jsonv.KindString {
-		return detectionFailed("initialize", errors.New("the response to initialize has no protocolVersion"))
+		return failDetection("initialize", errors.New("the response to initialize has no protocolVersion"))
 	}
 	d := protocol.VersionOf(got.Text())
 	if n.o.pins() && got.Text() != want {
-		return detectionFailed("protocol", fmt.Errorf("asked for protocol version %s, the server responded with %q", want, got.Text()))
+		return failDetection("protocol", fmt.Errorf("asked for protocol version %s, the server responded with %q", want, got.Text()))
 	}
 	if d.Era() != protocol.EraSession {
-		return detectionFailed("protocol", fmt.Errorf("the server responded with protocol version %q, which is not supported (known: %s)",
+		return failDetection("protocol", fmt.Errorf("the server responded with protocol version %q, which is not supported (known: %s)",
 			got.Text(), strings.Join(protocol.SessionVersions(), ", ")))
 	}
 	n.examineHandshake(false)
 	return d, "", nil
 }
 
-// refusedInitialize returns the result of Open if the server rejected initialize. A
+// explainRefusedInitialize returns the result of Open if the server rejected initialize. A
 // server that rejects a pinned revision may be of the other era.
-func (n *negotiator) refusedInitialize(ctx context.Context, refused error) (protocol.Version, string, error) {
+func (n *negotiator) explainRefusedInitialize(ctx context.Context, refused error) (protocol.Version, string, error) {
 	d := protocol.VersionOf(n.o.Protocol)
 	if d.Known() && (n.hello.Error != nil || deniesRequest(refused)) {
-		if e := n.unsupportedVersion(ctx, d, n.hello, refused); len(e.Has) > 0 {
-			return detectionFailed("protocol", e)
+		if e := n.retryVersion(ctx, d, n.hello, refused); len(e.Has) > 0 {
+			return failDetection("protocol", e)
 		}
 	}
-	return detectionFailed("initialize", refused)
+	return failDetection("initialize", refused)
 }
 
 // examineHandshake adds a violation for each member of the result that keeps a widely used
@@ -121,9 +121,9 @@ func (n *negotiator) examineHandshake(stateless bool) {
 	}
 }
 
-// commonRevision returns the newest common revision in the data of an "unsupported
+// findCommonRevision returns the newest common revision in the data of an "unsupported
 // protocol version" error.
-func commonRevision(data []byte) string {
+func findCommonRevision(data []byte) string {
 	v, err := jsonv.Parse(data)
 	if err != nil {
 		return ""
@@ -132,9 +132,9 @@ func commonRevision(data []byte) string {
 	return lists.First(protocol.SessionVersions(), func(r string) bool { return slices.Contains(theirs, r) })
 }
 
-// handshakeResult parses the result of the handshake. It adds violations below the top
+// readHandshakeResult parses the result of the handshake. It adds violations below the top
 // level to the exchange.
-func (n *negotiator) handshakeResult() (jsonv.Value, error) {
+func (n *negotiator) readHandshakeResult() (jsonv.Value, error) {
 	v, found, err := n.hello.Parse(jsonv.Options{})
 	for _, d := range found {
 		n.o.violate(n.hello, d)

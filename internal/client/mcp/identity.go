@@ -29,22 +29,22 @@ func (i *identity) initializeParams(revision string) []byte {
 	return jsonv.ObjectOf("protocolVersion", revision, "capabilities", i.capabilities, "clientInfo", i.client.JSON()).Append(nil)
 }
 
-// metaOf returns the members that a stateless revision requires in the _meta of each
+// buildMeta returns the members that a stateless revision requires in the _meta of each
 // request.
-func (i *identity) metaOf(d protocol.Version) jsonv.Value {
+func (i *identity) buildMeta(d protocol.Version) jsonv.Value {
 	return jsonv.ObjectOf(protocol.MetaVersion, d.Name, protocol.MetaClient, i.client.JSON(), protocol.MetaCapabilities, i.capabilities)
 }
 
-// withMeta adds _meta to the params of a request. It keeps members that the author
+// addMeta adds _meta to the params of a request. It keeps members that the author
 // wrote.
-func (i *identity) withMeta(d protocol.Version, params []byte, logLevel string) []byte {
+func (i *identity) addMeta(d protocol.Version, params []byte, logLevel string) []byte {
 	if params != nil && protocol.KindOf(protocol.TrimSpace(params)) != jsonv.KindObject {
 		return params // sent unchanged
 	}
 	if logLevel == "" && !bytes.Contains(params, []byte(`"_meta"`)) {
-		return protocol.PrependMember(params, `"_meta":`, i.metaText(d))
+		return protocol.PrependMember(params, `"_meta":`, i.formatMeta(d))
 	}
-	meta := i.metaOf(d)
+	meta := i.buildMeta(d)
 	if logLevel != "" {
 		meta = meta.With(protocol.MetaLogLevel, jsonv.String(logLevel))
 	}
@@ -65,8 +65,8 @@ func (i *identity) withMeta(d protocol.Version, params []byte, logLevel string) 
 	return v.With("_meta", meta).Append(nil)
 }
 
-// metaText returns metaOf as text, computed once.
-func (i *identity) metaText(d protocol.Version) []byte {
-	i.metaOnce.Do(func() { i.metaRaw = i.metaOf(d).Append(nil) })
+// formatMeta returns buildMeta as text, computed once.
+func (i *identity) formatMeta(d protocol.Version) []byte {
+	i.metaOnce.Do(func() { i.metaRaw = i.buildMeta(d).Append(nil) })
 	return i.metaRaw
 }

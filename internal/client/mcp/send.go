@@ -61,7 +61,7 @@ func (s *sender) addVersionParams(c *Call, d *conn.Delivery) {
 		d.Version = s.conn.Version()
 	}
 	if d.Version.Stateless {
-		c.Params = s.who.withMeta(d.Version, c.Params, c.LogLevel)
+		c.Params = s.who.addMeta(d.Version, c.Params, c.LogLevel)
 	}
 	d.Idempotent = s.idempotent
 }

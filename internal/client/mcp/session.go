@@ -37,7 +37,7 @@ type Session struct {
 }
 
 func newSession(t wire.Transport, o Options) *Session {
-	o.Limits = o.Limits.WithDefaults()
+	o.Limits = o.Limits.FillDefaults()
 	s := &Session{o: o}
 	s.http, _ = t.(*wire.HTTP)
 	who := newIdentity(&s.o)
@@ -47,7 +47,7 @@ func newSession(t wire.Transport, o Options) *Session {
 	s.o.found = s.conn.Report
 	s.send = &sender{conn: s.conn, who: who}
 	s.tools = &toolTable{send: s.send, do: s.Do, stdio: s.http == nil, pages: o.Limits.Pages}
-	s.send.idempotent = s.tools.repeatable
+	s.send.idempotent = s.tools.isRepeatable
 	return s
 }
 
@@ -106,7 +106,7 @@ func (s *Session) TakeViolations() []protocol.Violation { return s.conn.TakeViol
 
 // UnusableTools returns the tools that a client must not use because of an invalid
 // x-mcp-header, and why (MCP 2026-07-28, HTTP only).
-func (s *Session) UnusableTools() map[string]string { return s.tools.invalidTools() }
+func (s *Session) UnusableTools() map[string]string { return s.tools.listInvalid() }
 
 // Notify sends a notification. Params may be nil.
 func (s *Session) Notify(ctx context.Context, method string, params []byte) error {
@@ -136,10 +136,10 @@ func (s *Session) SideEvents() []wire.SideEvent { return s.conn.SideEvents() }
 
 // Also says what else happened in the session that may be why a call or a wait failed: the
 // end of a message, or "". How a process ended says so itself.
-func (s *Session) Also(err error) string { return s.AlsoOf(&Exchange{Cause: err}) }
+func (s *Session) Also(err error) string { return s.FindOtherCall(&Exchange{Cause: err}) }
 
-// AlsoOf is Also for a call that failed. The cancellation that followed it is not why.
-func (s *Session) AlsoOf(x *Exchange) string {
+// FindOtherCall is Also for a call that failed. The cancellation that followed it is not why.
+func (s *Session) FindOtherCall(x *Exchange) string {
 	if errors.As(x.Cause, new(*wire.ClosedError)) {
 		return ""
 	}
@@ -152,7 +152,7 @@ func (s *Session) AlsoOf(x *Exchange) string {
 		}
 		return answered && (e.Kind == wire.SideStream || e.Kind == wire.SideRival)
 	})
-	return own + wire.SideText(others)
+	return own + wire.FormatSideEvents(others)
 }
 
 // Do sends a request and waits for its response, the end of ctx or the end of the
@@ -160,7 +160,7 @@ func (s *Session) AlsoOf(x *Exchange) string {
 func (s *Session) Do(ctx context.Context, c Call) *Exchange {
 	d := s.conn.Version()
 	if d.Stateless {
-		return s.stateless(ctx, c, d)
+		return s.callStateless(ctx, c, d)
 	}
 	x := s.send.sendOnce(ctx, c, conn.Delivery{Version: d})
 	var lost *wire.SessionLostError
@@ -176,14 +176,14 @@ func (s *Session) Do(ctx context.Context, c Call) *Exchange {
 	return x
 }
 
-// stateless sends a request of a stateless revision.
-func (s *Session) stateless(ctx context.Context, c Call, d protocol.Version) *Exchange {
+// callStateless sends a request of a stateless revision.
+func (s *Session) callStateless(ctx context.Context, c Call, d protocol.Version) *Exchange {
 	if c.Method == protocol.MethodListen && c.CancelAfter == 0 {
 		d := conn.Delivery{Version: d}
 		s.send.addVersionParams(&c, &d)
 		return s.conn.Listen(ctx, c, d)
 	}
-	x := s.rounds(ctx, c)
+	x := s.callInRounds(ctx, c)
 	if c.Method == "tools/list" && x.Result != nil && s.http != nil {
 		s.tools.update(x, d)
 	}

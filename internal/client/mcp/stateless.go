@@ -12,10 +12,10 @@ import (
 	"mcptest/internal/client/wire"
 )
 
-// rounds sends a request and repeats it with the input that the server requests,
+// callInRounds sends a request and repeats it with the input that the server requests,
 // until there is a result (MCP 2026-07-28, multi round-trip requests). The earlier
 // exchanges are the Hops of the last.
-func (s *Session) rounds(ctx context.Context, c Call) *Exchange {
+func (s *Session) callInRounds(ctx context.Context, c Call) *Exchange {
 	x := s.tools.call(ctx, c)
 	if x.Cause != nil || !bytes.Contains(x.Result, inputRequired) {
 		return x
@@ -26,7 +26,7 @@ func (s *Session) rounds(ctx context.Context, c Call) *Exchange {
 	}
 	var hops []*Exchange
 	for round := 0; ; round++ {
-		in, fault := inputOf(x)
+		in, fault := readInput(x)
 		if in == nil && fault == "" {
 			return joinRounds(hops, x)
 		}
@@ -42,7 +42,7 @@ func (s *Session) rounds(ctx context.Context, c Call) *Exchange {
 			x.Cause = &InputError{Method: c.Method, Msg: fmt.Sprintf("the server still asks for input after %d rounds", round)}
 			return joinRounds(hops, x)
 		}
-		responses, err := s.inputs(ctx, in, x, answer, c.Method)
+		responses, err := s.answerInputs(ctx, in, x, answer, c.Method)
 		if err != nil {
 			x.Cause = err
 			return joinRounds(hops, x)
@@ -63,9 +63,9 @@ type input struct {
 	state    []byte // requestState as JSON text, or nil
 }
 
-// inputOf parses a result. If it returns nil and "", the result does not request
+// readInput parses a result. If it returns nil and "", the result does not request
 // input.
-func inputOf(x *Exchange) (*input, string) {
+func readInput(x *Exchange) (*input, string) {
 	if x.Cause != nil || x.Result == nil || string(protocol.MemberOf(x.Result, "resultType")) != string(inputRequired) {
 		return nil, ""
 	}
@@ -97,9 +97,9 @@ func inputOf(x *Exchange) (*input, string) {
 	return in, fault
 }
 
-// inputs answers the requests of the server in order, and records them and the
+// answerInputs answers the requests of the server in order, and records them and the
 // responses in the exchange.
-func (s *Session) inputs(ctx context.Context, in *input, x *Exchange, answer Answerer, call string) ([]byte, error) {
+func (s *Session) answerInputs(ctx context.Context, in *input, x *Exchange, answer Answerer, call string) ([]byte, error) {
 	if len(in.keys) == 0 {
 		return nil, nil
 	}

@@ -27,8 +27,8 @@ type toolTable struct {
 	idempotent map[string]bool
 }
 
-// invalidTools returns the tools with an invalid x-mcp-header, with the reasons.
-func (t *toolTable) invalidTools() map[string]string {
+// listInvalid returns the tools with an invalid x-mcp-header, with the reasons.
+func (t *toolTable) listInvalid() map[string]string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return maps.Clone(t.dropped)
@@ -108,7 +108,7 @@ func (t *toolTable) list(ctx context.Context, name string) bool {
 			return false
 		}
 		cursor := protocol.MemberOf(x.Result, "nextCursor")
-		if _, known := t.idempotence(name); known || protocol.KindOf(cursor) != jsonv.KindString {
+		if _, known := t.findIdempotence(name); known || protocol.KindOf(cursor) != jsonv.KindString {
 			return true
 		}
 		if seen[string(cursor)] {
@@ -123,23 +123,23 @@ func (t *toolTable) list(ctx context.Context, name string) bool {
 // listTime limits the wait for a tools/list that decides whether a call is repeated.
 const listTime = time.Second
 
-// repeatable reports whether a tools/call may be sent twice. If the list of tools is
+// isRepeatable reports whether a tools/call may be sent twice. If the list of tools is
 // not known, it is requested, so that the result does not depend on earlier requests.
-func (t *toolTable) repeatable(ctx context.Context, params []byte) bool {
+func (t *toolTable) isRepeatable(ctx context.Context, params []byte) bool {
 	name := protocol.TextOf(protocol.MemberOf(params, "name"))
-	if yes, known := t.idempotence(name); known {
+	if yes, known := t.findIdempotence(name); known {
 		return yes
 	}
 	ctx, cancel := context.WithTimeout(ctx, listTime)
 	defer cancel()
 	t.list(ctx, name)
-	yes, _ := t.idempotence(name)
+	yes, _ := t.findIdempotence(name)
 	return yes
 }
 
-// idempotence returns whether tools/list declares a tool as idempotent; known is
+// findIdempotence returns whether tools/list declares a tool as idempotent; known is
 // false if the list may be requested.
-func (t *toolTable) idempotence(name string) (yes, known bool) {
+func (t *toolTable) findIdempotence(name string) (yes, known bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	yes, listed := t.idempotent[name]

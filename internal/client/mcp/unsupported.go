@@ -41,17 +41,17 @@ func deniesRequest(err error) bool {
 	return wire.HasStatus(err, http.StatusBadRequest, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotAcceptable, http.StatusUnprocessableEntity)
 }
 
-// unsupportedVersion describes the rejection of the pinned revision d, and requests
+// retryVersion describes the rejection of the pinned revision d, and requests
 // the revisions of the other era.
-func (n *negotiator) unsupportedVersion(ctx context.Context, d protocol.Version, x *Exchange, refused error) *UnsupportedVersionError {
+func (n *negotiator) retryVersion(ctx context.Context, d protocol.Version, x *Exchange, refused error) *UnsupportedVersionError {
 	e := &UnsupportedVersionError{Want: d.Name, Err: refused}
 	if v, err := jsonv.Parse(x.Result); err == nil && d.Stateless {
-		e.Has = revisionsIn(v.Lookup("supportedVersions"))
+		e.Has = readRevisions(v.Lookup("supportedVersions"))
 		return e
 	}
 	if rpc := x.RPCError(); rpc != nil {
 		if data, err := jsonv.Parse(rpc.Data); err == nil {
-			e.Has = revisionsIn(data.Lookup("supported"))
+			e.Has = readRevisions(data.Lookup("supported"))
 		}
 		if len(e.Has) > 0 {
 			return e
@@ -66,18 +66,18 @@ func (n *negotiator) unsupportedVersion(ctx context.Context, d protocol.Version,
 		params := n.send.who.initializeParams(protocol.Newest(protocol.EraSession).Name)
 		v, err := jsonv.Parse(n.send.sendOnce(ctx, Call{Method: "initialize", Params: params}, conn.Delivery{}).Result)
 		if err == nil {
-			e.Has = revisionsIn(jsonv.Array(v.Lookup("protocolVersion")))
+			e.Has = readRevisions(jsonv.Array(v.Lookup("protocolVersion")))
 		}
 		return e
 	}
 	if v, err := jsonv.Parse(n.discover(ctx, protocol.Newest(protocol.EraStateless)).Result); err == nil {
-		e.Has = revisionsIn(v.Lookup("supportedVersions"))
+		e.Has = readRevisions(v.Lookup("supportedVersions"))
 	}
 	return e
 }
 
-// revisionsIn returns the texts of a list, escaped for display.
-func revisionsIn(list jsonv.Value) []string {
+// readRevisions returns the texts of a list, escaped for display.
+func readRevisions(list jsonv.Value) []string {
 	const most = 8
 	var out []string
 	for _, e := range list.Elems() {

@@ -12,7 +12,7 @@ import (
 // end the frame; in JSON they can only be white space.
 func AppendRequest(id, method string, params []byte, progress bool) (raw, token []byte) {
 	if progress || bytes.Contains(params, progressKey) {
-		params, token = withToken(params, id, progress)
+		params, token = addToken(params, id, progress)
 	}
 	raw = make([]byte, 0, 48+len(id)+len(method)+len(params))
 	raw = append(raw, `{"jsonrpc":"2.0","id":`...)
@@ -41,9 +41,9 @@ func appendLine(dst, b []byte) []byte {
 
 var progressKey = []byte(`"progressToken"`)
 
-// withToken returns params with a progress token, and the token. It keeps an existing
+// addToken returns params with a progress token, and the token. It keeps an existing
 // one.
-func withToken(params []byte, id string, add bool) (out, token []byte) {
+func addToken(params []byte, id string, add bool) (out, token []byte) {
 	meta := MemberOf(params, "_meta")
 	if token = MemberOf(meta, "progressToken"); token != nil || !add {
 		return params, bytes.Clone(token)

@@ -80,7 +80,7 @@ func (p *EventParser) Feed(b []byte, emit func(Event)) {
 		p.size += int64(len(seg))
 		if end < 0 {
 			p.hold(seg)
-			p.own()
+			p.copyFields()
 			return
 		}
 		b = b[end+1:]
@@ -91,11 +91,11 @@ func (p *EventParser) Feed(b []byte, emit func(Event)) {
 		p.hold(seg)
 		line, dropped := p.line, p.dropped
 		p.line, p.dropped = p.line[:0], 0
-		p.own()
+		p.copyFields()
 		p.field(line, dropped, emit)
-		p.own()
+		p.copyFields()
 	}
-	p.own()
+	p.copyFields()
 }
 
 // Unfinished returns the size of the current event if that exceeds the limit,
@@ -123,8 +123,8 @@ func (p *EventParser) hold(seg []byte) {
 	p.dropped += int64(len(seg) - keep)
 }
 
-// own copies a data line before its memory changes.
-func (p *EventParser) own() {
+// copyFields copies a data line before its memory changes.
+func (p *EventParser) copyFields() {
 	if p.single != nil {
 		p.data = append(p.data[:0], p.single...)
 		p.single = nil
@@ -149,7 +149,7 @@ func (p *EventParser) field(line []byte, dropped int64, emit func(Event)) {
 	case "event":
 		p.event.Type = string(value[:min(len(value), maxEventType, p.Limit)])
 	case "id":
-		if dropped == 0 && len(value) <= min(maxEventID, p.Limit) && headerSafe(value) {
+		if dropped == 0 && len(value) <= min(maxEventID, p.Limit) && isHeaderSafe(value) {
 			p.event.ID, p.hasID = string(value), true
 		}
 	case "retry":
@@ -164,9 +164,9 @@ func (p *EventParser) field(line []byte, dropped int64, emit func(Event)) {
 	p.fields = true
 }
 
-// headerSafe reports whether an id can be sent in a header. The specification ignores
+// isHeaderSafe reports whether an id can be sent in a header. The specification ignores
 // ids with NUL; other control characters may be an attack.
-func headerSafe(b []byte) bool {
+func isHeaderSafe(b []byte) bool {
 	for _, c := range b {
 		if c < 0x20 && c != '\t' || c == 0x7f {
 			return false
@@ -182,7 +182,7 @@ func (p *EventParser) addData(value []byte, dropped int64) {
 		size++
 	}
 	if p.over > 0 || size > int64(p.Limit) {
-		p.own()
+		p.copyFields()
 		if p.over == 0 {
 			p.over = int64(len(p.data))
 			head := min(p.Limit, keptHead)
@@ -198,7 +198,7 @@ func (p *EventParser) addData(value []byte, dropped int64) {
 		p.data = p.data[:0]
 		return
 	}
-	p.own()
+	p.copyFields()
 	p.data = append(append(p.data, '\n'), value...)
 }
 

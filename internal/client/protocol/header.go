@@ -14,13 +14,13 @@ import (
 // HeaderValue encodes text as a header value: unchanged if it is plain ASCII that a
 // header preserves, otherwise in base64 between =?base64? and ?=.
 func HeaderValue(s string) string {
-	if plainHeader(s) {
+	if isPlainHeader(s) {
 		return s
 	}
 	return "=?base64?" + base64.StdEncoding.EncodeToString([]byte(s)) + "?="
 }
 
-func plainHeader(s string) bool {
+func isPlainHeader(s string) bool {
 	if s == "" {
 		return true
 	}
@@ -47,9 +47,9 @@ type ParamHeader struct {
 // mistake in them.
 func ParamHeaders(schema jsonv.Value) ([]ParamHeader, string) {
 	w := headerWalk{seen: map[string]bool{}}
-	w.properties(schema, nil)
+	w.walkProperties(schema, nil)
 	if w.fault == "" {
-		w.elsewhere(schema, true, 0)
+		w.checkElsewhere(schema, true, 0)
 	}
 	return w.out, w.fault
 }
@@ -65,7 +65,7 @@ type headerWalk struct {
 // maxSchemaDepth limits the depth of the search in a schema.
 const maxSchemaDepth = 100
 
-func (w *headerWalk) properties(schema jsonv.Value, path []string) {
+func (w *headerWalk) walkProperties(schema jsonv.Value, path []string) {
 	if len(path) > maxSchemaDepth {
 		return
 	}
@@ -76,13 +76,13 @@ func (w *headerWalk) properties(schema jsonv.Value, path []string) {
 		at := append(path[:len(path):len(path)], name)
 		if h, ok := p.Get("x-mcp-header"); ok {
 			w.found++
-			w.annotation(h, p.Lookup("type"), at)
+			w.checkAnnotation(h, p.Lookup("type"), at)
 		}
-		w.properties(p, at)
+		w.walkProperties(p, at)
 	}
 }
 
-func (w *headerWalk) annotation(h, typ jsonv.Value, path []string) {
+func (w *headerWalk) checkAnnotation(h, typ jsonv.Value, path []string) {
 	fail := func(format string, args ...any) {
 		if w.fault == "" {
 			w.fault = fmt.Sprintf("the x-mcp-header of %s ", strings.Join(path, ".")) + fmt.Sprintf(format, args...)
@@ -106,9 +106,9 @@ func (w *headerWalk) annotation(h, typ jsonv.Value, path []string) {
 	}
 }
 
-// elsewhere finds annotations that do not belong to an argument: below items, a
+// checkElsewhere finds annotations that do not belong to an argument: below items, a
 // composition or a condition.
-func (w *headerWalk) elsewhere(v jsonv.Value, schema bool, depth int) {
+func (w *headerWalk) checkElsewhere(v jsonv.Value, schema bool, depth int) {
 	if depth > maxSchemaDepth || w.fault != "" {
 		return
 	}
@@ -116,7 +116,7 @@ func (w *headerWalk) elsewhere(v jsonv.Value, schema bool, depth int) {
 	for k, m := range v.Children() {
 		switch {
 		case !schema:
-			w.elsewhere(m, true, depth+1)
+			w.checkElsewhere(m, true, depth+1)
 		case k == "x-mcp-header":
 			w.all++
 			if w.all > w.found {
@@ -124,7 +124,7 @@ func (w *headerWalk) elsewhere(v jsonv.Value, schema bool, depth int) {
 			}
 		case k != "const" && k != "enum" && k != "default" && k != "examples":
 			named := k == "properties" || k == "patternProperties" || k == "$defs" || k == "definitions" || k == "dependentSchemas"
-			w.elsewhere(m, !named, depth+1)
+			w.checkElsewhere(m, !named, depth+1)
 		}
 	}
 }

@@ -70,13 +70,13 @@ func (v Version) Era() Era {
 }
 
 // Versions returns the names of the supported versions, newest first.
-func Versions() []string { return append(namesOf(EraStateless), namesOf(EraSession)...) }
+func Versions() []string { return append(listNames(EraStateless), listNames(EraSession)...) }
 
 // SessionVersions returns the names of the versions whose sessions begin with
 // initialize, newest first.
-func SessionVersions() []string { return namesOf(EraSession) }
+func SessionVersions() []string { return listNames(EraSession) }
 
-func namesOf(e Era) (out []string) {
+func listNames(e Era) (out []string) {
 	for _, v := range versions {
 		if v.Era() == e {
 			out = append(out, v.Name)
@@ -86,11 +86,11 @@ func namesOf(e Era) (out []string) {
 }
 
 // Newest returns the newest version of an era.
-func Newest(e Era) Version { return VersionOf(namesOf(e)[0]) }
+func Newest(e Era) Version { return VersionOf(listNames(e)[0]) }
 
 // NewestCommon returns the newest version of an era that is in a list, or a zero row.
 func NewestCommon(list jsonv.Value, e Era) Version {
-	for _, name := range namesOf(e) {
+	for _, name := range listNames(e) {
 		for _, v := range list.Elems() {
 			if v.Text() == name {
 				return VersionOf(name)

@@ -22,21 +22,21 @@ type Handout struct {
 // As returns what a client of [Clients] hands to a model. definition is the tool in the list
 // of its server, absent if that is not known.
 func As(client, tool string, definition, result jsonv.Value) Handout {
-	p := partsOf(result)
+	p := splitParts(result)
 	var h Handout
 	if client == "codex" {
-		h = asCodex(&p, result)
+		h = convertForCodex(&p, result)
 	} else {
-		h = asClaudeCode(&p, tool, raisedLimit(definition))
+		h = convertForClaudeCode(&p, tool, findRaisedLimit(definition))
 	}
 	h.Tokens += textTokens(h.Text)
 	return h
 }
 
-// asClaudeCode prefers structuredContent of a success and the text of an error, keeps images,
+// convertForClaudeCode prefers structuredContent of a success and the text of an error, keeps images,
 // and replaces a long text by a file.
-func asClaudeCode(p *parts, tool string, raised int) (h Handout) {
-	h.Text = p.passed()
+func convertForClaudeCode(p *parts, tool string, raised int) (h Handout) {
+	h.Text = p.joinPassed()
 	switch {
 	case p.structured.IsAbsent():
 	case p.isError:
@@ -46,7 +46,7 @@ func asClaudeCode(p *parts, tool string, raised int) (h Handout) {
 	}
 	for _, image := range p.images {
 		h.Images = append(h.Images, describeImage(image))
-		h.Tokens += imageTokens(image)
+		h.Tokens += estimateTokens(image)
 	}
 	if others := p.blocks - len(p.texts) - len(p.images); others > 0 {
 		h.Notes = append(h.Notes, fmt.Sprintf("blocks that are neither text nor image: %d; how they are handed over is not known", others))
@@ -63,9 +63,9 @@ func asClaudeCode(p *parts, tool string, raised int) (h Handout) {
 	return h
 }
 
-// asCodex hands over structuredContent alone if there is one, otherwise texts as they are,
+// convertForCodex hands over structuredContent alone if there is one, otherwise texts as they are,
 // images, and every other block as its JSON.
-func asCodex(p *parts, result jsonv.Value) (h Handout) {
+func convertForCodex(p *parts, result jsonv.Value) (h Handout) {
 	if !p.structured.IsAbsent() {
 		h.Text = p.structured.String()
 		if p.losesText() {
@@ -83,7 +83,7 @@ func asCodex(p *parts, result jsonv.Value) (h Handout) {
 			texts = append(texts, block.Lookup("text").Text())
 		case "image":
 			h.Images = append(h.Images, describeImage(block))
-			h.Tokens += imageTokens(block)
+			h.Tokens += estimateTokens(block)
 		default:
 			texts = append(texts, block.String())
 		}

@@ -25,10 +25,10 @@ type Note struct {
 	Size    int // orders notes of one rule: the largest is the one to show
 }
 
-// Suspicious reports whether the bytes of a response can contain a result that [Examine] has
+// IsSuspicious reports whether the bytes of a response can contain a result that [Examine] has
 // a note about. It is cheap, and most results are not suspicious: a run asks before it
 // parses a result.
-func Suspicious(response []byte) bool {
+func IsSuspicious(response []byte) bool {
 	if len(response) > mostErrorText {
 		return true
 	}
@@ -46,18 +46,18 @@ func IsLarge(response []byte) bool { return len(response) > warnedTokens*charact
 // Examine returns the notes about the result of a tool. definition is the tool in the list of
 // its server, absent if that is not known.
 func Examine(tool string, definition, result jsonv.Value) []Note {
-	p := partsOf(result)
+	p := splitParts(result)
 	e := examination{tool: tool, parts: p}
 	if p.isError {
-		e.failure()
+		e.checkFailure()
 	} else {
-		e.size(raisedLimit(definition))
-		e.success()
+		e.checkSize(findRaisedLimit(definition))
+		e.checkSuccess()
 	}
 	for _, image := range p.images {
-		e.image(image)
+		e.checkImage(image)
 	}
-	e.blobs()
+	e.checkBlobs()
 	return e.notes
 }
 
@@ -69,8 +69,8 @@ func ExamineUnlisted(tool string, result jsonv.Value) (notes []Note, isUnsure bo
 	return notes, len(Examine(tool, jsonv.Value{}, result)) > len(notes)
 }
 
-// raisedLimit returns the most characters that a tool's definition allows, 0 without one.
-func raisedLimit(definition jsonv.Value) int {
+// findRaisedLimit returns the most characters that a tool's definition allows, 0 without one.
+func findRaisedLimit(definition jsonv.Value) int {
 	raised := definition.Lookup("_meta", raisesSize)
 	if raised.Kind() != jsonv.KindNumber {
 		return 0
@@ -88,7 +88,7 @@ type parts struct {
 	blocks     int
 }
 
-func partsOf(result jsonv.Value) parts {
+func splitParts(result jsonv.Value) parts {
 	p := parts{isError: result.Lookup("isError").Bool()}
 	if v := result.Lookup("structuredContent"); v.Kind() != jsonv.KindNull {
 		p.structured = v
@@ -111,8 +111,8 @@ func partsOf(result jsonv.Value) parts {
 
 func (p *parts) text() string { return strings.Join(p.texts, "\n") }
 
-// passed returns the text that Claude Code hands to the model.
-func (p *parts) passed() string {
+// joinPassed returns the text that Claude Code hands to the model.
+func (p *parts) joinPassed() string {
 	if !p.isError && !p.structured.IsAbsent() {
 		return p.structured.String()
 	}
@@ -130,14 +130,14 @@ func (e *examination) warn(rule string, size int, format string, args ...any) {
 	e.notes = append(e.notes, Note{Rule: rule, Level: Warning, Size: size, Message: fmt.Sprintf(format, args...)})
 }
 
-// size compares a result with the limits of Claude Code.
-func (e *examination) size(raised int) {
-	passed := e.parts.passed()
+// checkSize compares a result with the limits of Claude Code.
+func (e *examination) checkSize(raised int) {
+	passed := e.parts.joinPassed()
 	characters := utf8.RuneCountInString(passed)
 	tokens := textTokens(passed)
 	withImages := tokens
 	for _, image := range e.parts.images {
-		withImages += imageTokens(image)
+		withImages += estimateTokens(image)
 	}
 	const how = `; return less, offer pages, or set _meta["anthropic/maxResultSizeChars"] on the tool`
 	switch {
@@ -160,8 +160,8 @@ func (e *examination) size(raised int) {
 	}
 }
 
-// success examines what is lost of a success with structuredContent.
-func (e *examination) success() {
+// checkSuccess examines what is lost of a success with structuredContent.
+func (e *examination) checkSuccess() {
 	p := &e.parts
 	if p.structured.IsAbsent() {
 		return
@@ -170,7 +170,7 @@ func (e *examination) success() {
 		e.warn("result-no-text", 0,
 			"%s gave structuredContent and no content: some clients show nothing; return its JSON as text, too", e.tool)
 	}
-	if words, lost := lostWords(p.text(), p.structured); lost*2 > words && words >= fewWords {
+	if words, lost := countLostWords(p.text(), p.structured); lost*2 > words && words >= fewWords {
 		e.warn("result-text-dropped", lost,
 			"%s gave a text of which %d of %d words are not in structuredContent: Claude Code and Codex do not show this text to the model", e.tool, lost, words)
 	}
@@ -179,13 +179,13 @@ func (e *examination) success() {
 	}
 }
 
-// failure examines what is lost of an error.
-func (e *examination) failure() {
+// checkFailure examines what is lost of an error.
+func (e *examination) checkFailure() {
 	text := e.parts.text()
 	if n := utf8.RuneCountInString(text); n > mostErrorText {
 		e.warn("result-error-size", n, "%s gave an error of %d characters: Claude Code shortens it", e.tool, n)
 	}
-	if lost := longestMissing(e.parts.structured, text); utf8.RuneCountInString(lost) >= shortReason {
+	if lost := findLongestMissing(e.parts.structured, text); utf8.RuneCountInString(lost) >= shortReason {
 		e.warn("result-error-structured", 0,
 			"%s gave an error that says %q in structuredContent only: Claude Code hands the model only the text", e.tool, cut(lost, 60))
 	}
@@ -194,8 +194,8 @@ func (e *examination) failure() {
 // imageTypes are the types of images that the Claude API takes.
 var imageTypes = []string{"image/jpeg", "image/png", "image/gif", "image/webp"}
 
-// image examines one block of content with an image.
-func (e *examination) image(block jsonv.Value) {
+// checkImage examines one block of content with an image.
+func (e *examination) checkImage(block jsonv.Value) {
 	const refused = "the Claude API refuses it, and every later request of the conversation"
 	declared, text := block.Lookup("mimeType").Text(), block.Lookup("data").Text()
 	if !slices.Contains(imageTypes, declared) {
@@ -208,7 +208,7 @@ func (e *examination) image(block jsonv.Value) {
 		e.warn("result-image-data", 0, "%s gave an image whose data is empty or not base64: %s", e.tool, refused)
 		return
 	}
-	if found := typeOf(data); found != "" && found != declared {
+	if found := detectType(data); found != "" && found != declared {
 		e.warn("result-image-mismatch", 0,
 			"%s gave an image that says %s and is %s: %s", e.tool, declared, found, refused)
 	}
@@ -223,9 +223,9 @@ func (e *examination) image(block jsonv.Value) {
 	}
 }
 
-// blobs examines the embedded resources. Codex hands over structuredContent alone if there is
+// checkBlobs examines the embedded resources. Codex hands over structuredContent alone if there is
 // one, so a resource that is not in it, too, is no burden.
-func (e *examination) blobs() {
+func (e *examination) checkBlobs() {
 	for _, resource := range e.parts.blobs {
 		data := resource.Lookup("blob").Text()
 		kind := resource.Lookup("mimeType").Text()
@@ -246,18 +246,18 @@ const (
 	shortReason = 8
 )
 
-// lostWords counts the words of a text, and those that a value does not contain. A text that
+// countLostWords counts the words of a text, and those that a value does not contain. A text that
 // is JSON equal to the value loses none.
-func lostWords(text string, value jsonv.Value) (words, lost int) {
+func countLostWords(text string, value jsonv.Value) (words, lost int) {
 	if text == "" {
 		return 0, 0
 	}
 	known := map[string]bool{}
-	for _, w := range wordsOf(value.String()) {
+	for _, w := range splitWords(value.String()) {
 		known[w] = true
 	}
 	seen := map[string]bool{}
-	for _, w := range wordsOf(text) {
+	for _, w := range splitWords(text) {
 		if seen[w] || utf8.RuneCountInString(w) <= shortWord {
 			continue
 		}
@@ -270,15 +270,15 @@ func lostWords(text string, value jsonv.Value) (words, lost int) {
 	return words, lost
 }
 
-// wordsOf splits a text into words in lower case: letters and digits.
-func wordsOf(text string) []string {
+// splitWords splits a text into words in lower case: letters and digits.
+func splitWords(text string) []string {
 	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
 	})
 }
 
-// longestMissing returns the longest text in a value that another text does not contain.
-func longestMissing(v jsonv.Value, text string) (longest string) {
+// findLongestMissing returns the longest text in a value that another text does not contain.
+func findLongestMissing(v jsonv.Value, text string) (longest string) {
 	if v.Kind() == jsonv.KindString {
 		if !strings.Contains(text, v.Text()) {
 			longest = v.Text()
@@ -286,7 +286,7 @@ func longestMissing(v jsonv.Value, text string) (longest string) {
 		return longest
 	}
 	for _, child := range v.Children() {
-		if found := longestMissing(child, text); len(found) > len(longest) {
+		if found := findLongestMissing(child, text); len(found) > len(longest) {
 			longest = found
 		}
 	}

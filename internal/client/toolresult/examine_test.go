@@ -108,7 +108,7 @@ func TestExamine(t *testing.T) {
 		if !slices.Equal(got, tt.want) {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
-		if len(got) > 0 && !toolresult.Suspicious([]byte(tt.result)) {
+		if len(got) > 0 && !toolresult.IsSuspicious([]byte(tt.result)) {
 			t.Errorf("%s: a run would not examine it", tt.name)
 		}
 		for _, client := range toolresult.Clients {

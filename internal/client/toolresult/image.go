@@ -22,8 +22,8 @@ func decodeBase64(text string) ([]byte, bool) {
 	return data, err == nil
 }
 
-// typeOf returns the type that the first bytes of an image show, "" for an unknown one.
-func typeOf(data []byte) string {
+// detectType returns the type that the first bytes of an image show, "" for an unknown one.
+func detectType(data []byte) string {
 	switch {
 	case bytes.HasPrefix(data, []byte("\x89PNG\r\n\x1a\n")):
 		return "image/png"
@@ -46,7 +46,7 @@ func measure(data []byte) (width, height int) {
 	var config image.Config
 	var err error
 	r := bytes.NewReader(data)
-	switch typeOf(data) {
+	switch detectType(data) {
 	case "image/png":
 		config, err = png.DecodeConfig(r)
 	case "image/jpeg":
@@ -83,8 +83,8 @@ func measureWebP(data []byte) (width, height int) {
 // int24 reads a number of three bytes, the lowest first.
 func int24(b []byte) int { return int(b[0]) | int(b[1])<<8 | int(b[2])<<16 }
 
-// imageTokens estimates the tokens of an image from its size in pixels.
-func imageTokens(block jsonv.Value) int {
+// estimateTokens estimates the tokens of an image from its size in pixels.
+func estimateTokens(block jsonv.Value) int {
 	data, ok := decodeBase64(block.Lookup("data").Text())
 	if !ok || !strings.HasPrefix(block.Lookup("mimeType").Text(), "image/") {
 		return 0

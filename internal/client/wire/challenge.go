@@ -18,15 +18,15 @@ func (i *HTTPInfo) Challenge() string {
 	if i == nil {
 		return ""
 	}
-	text := challenge(i)
+	text := describeChallenge(i)
 	if text == "" {
 		return ""
 	}
 	return fmt.Sprintf("HTTP %d%s", i.Status, text)
 }
 
-// challenge is Challenge without the status: it begins with ": ", or is "".
-func challenge(info *HTTPInfo) string {
+// describeChallenge is Challenge without the status: it begins with ": ", or is "".
+func describeChallenge(info *HTTPInfo) string {
 	if info.Status < http.StatusBadRequest {
 		return ""
 	}

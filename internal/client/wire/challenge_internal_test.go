@@ -24,7 +24,7 @@ func TestChallenge(t *testing.T) {
 		{403, []string{`Bearer error="", scope=""`}, ""},
 	} {
 		info := &HTTPInfo{Status: c.status, Header: http.Header{"Www-Authenticate": c.values}}
-		if got := challenge(info); got != c.want {
+		if got := describeChallenge(info); got != c.want {
 			t.Errorf("%d %q: got %q, want %q", c.status, c.values, got, c.want)
 		}
 	}

@@ -68,25 +68,25 @@ func (e *ClosedError) Error() string {
 	}
 	b.WriteString(e.Also)
 	if len(e.InFlight) == 0 || e.Log == nil || !e.Exited || e.Ours {
-		return b.String() + stderrCause(e, e.Stderr)
+		return b.String() + findStderrCause(e, e.Stderr)
 	}
 	start := e.InFlight[0].Start // what the process wrote before is not why it exited
-	if cause := stderrCause(e, tail.Ends(e.Log.Since(e.Log.After(start)), StderrLines)); cause != "" {
+	if cause := findStderrCause(e, tail.Ends(e.Log.Since(e.Log.After(start)), StderrLines)); cause != "" {
 		return b.String() + cause
 	}
-	return b.String() + strings.Replace(lastLine(e.Log, start, " before the request"), ", ", "; ", 1)
+	return b.String() + strings.Replace(findLastLine(e.Log, start, " before the request"), ", ", "; ", 1)
 }
 
-// stderrCause returns the error in lines that the process wrote to standard error.
-func stderrCause(e *ClosedError, lines []string) string {
+// findStderrCause returns the error in lines that the process wrote to standard error.
+func findStderrCause(e *ClosedError, lines []string) string {
 	cause := tail.Cause(lines)
 	if !e.Exited || e.Ours || cause == "" {
 		return ""
 	}
-	return ": " + shown(cause)
+	return ": " + quoteLine(cause)
 }
 
-func shown(line string) string {
+func quoteLine(line string) string {
 	line = display.Escape(display.StripColors(line))
 	if len(line) > protocol.MaxExcerpt {
 		line = protocol.Excerpt([]byte(line))
@@ -94,9 +94,9 @@ func shown(line string) string {
 	return line
 }
 
-// lastLine quotes the last line of standard error, with how long before a time it was
+// findLastLine quotes the last line of standard error, with how long before a time it was
 // written.
-func lastLine(log *tail.Tail, at time.Time, than string) string {
+func findLastLine(log *tail.Tail, at time.Time, than string) string {
 	line, written := log.Last()
 	if line == "" {
 		return ", it wrote nothing to stderr"
@@ -105,7 +105,7 @@ func lastLine(log *tail.Tail, at time.Time, than string) string {
 	if d := at.Sub(written); d > 0 {
 		age = ", " + Duration(d) + than
 	}
-	return ", its last line on stderr" + age + ": " + strconv.Quote(shown(line))
+	return ", its last line on stderr" + age + ": " + strconv.Quote(quoteLine(line))
 }
 
 // Meanwhile describes the process of a server whose response is missing at a time; it
@@ -120,7 +120,7 @@ func (f Facts) Meanwhile(at time.Time) string {
 		text = "; the process of the server is gone (" + f.Process.Exit().String() + ")"
 	default:
 	}
-	return text + lastLine(f.Stderr, at, " old")
+	return text + findLastLine(f.Stderr, at, " old")
 }
 
 // Unwrap returns the transport's error.
@@ -128,7 +128,7 @@ func (e *ClosedError) Unwrap() error { return e.Err }
 
 // Detail returns lines that help to find the reason: the end of standard error and
 // the last line of standard output.
-func (e *ClosedError) Detail() string { return detail(e.Stderr, e.LastLine) }
+func (e *ClosedError) Detail() string { return describeDetail(e.Stderr, e.LastLine) }
 
 // OpenError reports why a session could not be opened.
 type OpenError struct {
@@ -145,7 +145,7 @@ type OpenError struct {
 // Error returns the cause with its phase in one line; see also Detail.
 func (e *OpenError) Error() string {
 	if closed, ok := errors.AsType[*ClosedError](e.Cause); ok && closed.Exited && len(closed.InFlight) > 0 {
-		return fmt.Sprintf("the server %s before responding to %s", describeEnd(closed.Exit), closed.InFlight[0].Method) + stderrCause(closed, closed.Stderr)
+		return fmt.Sprintf("the server %s before responding to %s", describeEnd(closed.Exit), closed.InFlight[0].Method) + findStderrCause(closed, closed.Stderr)
 	}
 	s := e.Cause.Error()
 	if !strings.HasPrefix(s, e.Phase) { // many causes contain their request
@@ -179,10 +179,10 @@ func (e *OpenError) Detail() string {
 		}
 		b.WriteString(v.String() + "\n")
 	}
-	return b.String() + detail(e.StderrTail, e.LastLine)
+	return b.String() + describeDetail(e.StderrTail, e.LastLine)
 }
 
-func detail(stderr []string, last string) string {
+func describeDetail(stderr []string, last string) string {
 	var b strings.Builder
 	if last != "" {
 		b.WriteString("last line on stdout: " + last + "\n")

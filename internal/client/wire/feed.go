@@ -63,15 +63,15 @@ func (f *Feed) Close() error {
 	return nil
 }
 
-// Opened reports whether the stream has a reader.
-func (f *Feed) Opened() bool {
+// WasOpened reports whether the stream has a reader.
+func (f *Feed) WasOpened() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.reader != nil
 }
 
-// Taken reports whether the stream has already been read and has ended.
-func (f *Feed) Taken() bool {
+// WasTaken reports whether the stream has already been read and has ended.
+func (f *Feed) WasTaken() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.reader != nil && f.err != nil
@@ -84,9 +84,9 @@ func (f *Feed) Open(ctx context.Context) io.ReadCloser {
 	return r
 }
 
-// Delivered waits until the reader has processed what was written: it waits for more
+// NoteDelivered waits until the reader has processed what was written: it waits for more
 // or, at the end, has closed the stream.
-func (f *Feed) Delivered() {
+func (f *Feed) NoteDelivered() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	r := f.reader

@@ -118,7 +118,7 @@ func NewHTTP(address string, o HTTPOptions) (Transport, error) {
 	}
 	o.Kind = cmp.Or(o.Kind, HTTPAuto)
 	o.UserAgent = cmp.Or(o.UserAgent, "mcptest")
-	t := &HTTP{o: o, url: u, lim: o.Limits.WithDefaults()}
+	t := &HTTP{o: o, url: u, lim: o.Limits.FillDefaults()}
 	t.base = http.Header{}
 	if u.User != nil {
 		password, _ := u.User.Password()
@@ -134,7 +134,7 @@ func NewHTTP(address string, o HTTPOptions) (Transport, error) {
 	t.address = t.url.String()
 	t.proto = &http.Request{Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1}
 	t.pool = &http.Transport{
-		Proxy:                  proxyOf(t.url),
+		Proxy:                  findProxy(t.url),
 		DialContext:            (&net.Dialer{Timeout: dialTime, KeepAlive: 30 * time.Second}).DialContext,
 		TLSClientConfig:        o.TLS,
 		TLSHandshakeTimeout:    dialTime,
@@ -152,9 +152,9 @@ func NewHTTP(address string, o HTTPOptions) (Transport, error) {
 	return t, nil
 }
 
-// proxyOf reads the proxy from the environment once, because every request goes to
+// findProxy reads the proxy from the environment once, because every request goes to
 // the same origin.
-func proxyOf(u *url.URL) func(*http.Request) (*url.URL, error) {
+func findProxy(u *url.URL) func(*http.Request) (*url.URL, error) {
 	proxy, err := http.ProxyFromEnvironment(&http.Request{URL: u})
 	if proxy == nil && err == nil {
 		return nil
@@ -197,10 +197,10 @@ func (t *HTTP) Send(ctx context.Context, out Outgoing) error {
 	if protocol.VersionOf(out.Protocol).Stateless && out.Method == "notifications/cancelled" {
 		return nil // the end of the response stream has reported it
 	}
-	old, err := t.oldStream(ctx)
+	old, err := t.openOldStream(ctx)
 	if err == nil && old == nil {
 		err = t.post(ctx, out)
-		if out.Method == "initialize" && t.o.Kind == HTTPAuto && notStreamable(err) {
+		if out.Method == "initialize" && t.o.Kind == HTTPAuto && isNotStreamable(err) {
 			old, err = t.fallBack(ctx, err)
 		}
 	}
@@ -211,13 +211,13 @@ func (t *HTTP) Send(ctx context.Context, out Outgoing) error {
 		return err
 	}
 	if !errors.Is(err, errGivenUp) && (ctx.Err() == nil || t.ctx.Err() != nil) {
-		t.sink.OnFailure(out.Stream, err, infoOf(err))
+		t.sink.OnFailure(out.Stream, err, findInfo(err))
 	}
 	return nil
 }
 
-// oldStream returns the HTTP+SSE connection if there is, or must be, one.
-func (t *HTTP) oldStream(ctx context.Context) (*endpointStream, error) {
+// openOldStream returns the HTTP+SSE connection if there is, or must be, one.
+func (t *HTTP) openOldStream(ctx context.Context) (*endpointStream, error) {
 	t.mu.Lock()
 	old := t.old
 	t.mu.Unlock()
@@ -247,9 +247,9 @@ type usualHeaders struct {
 	header            http.Header
 }
 
-// headers returns the headers of one message. They may be shared and must be copied
+// makeHeaders returns the headers of one message. They may be shared and must be copied
 // before a modification.
-func (t *HTTP) headers(out *Outgoing) http.Header {
+func (t *HTTP) makeHeaders(out *Outgoing) http.Header {
 	v := protocol.VersionOf(out.Protocol)
 	if out.Header != nil || out.Mirror != nil || out.Method == "initialize" || v.Stateless {
 		return t.build(out)
@@ -278,7 +278,7 @@ func (t *HTTP) build(out *Outgoing) http.Header {
 	}
 	switch {
 	case v.Stateless:
-		statelessHeaders(h, out)
+		addStatelessHeaders(h, out)
 	case out.Method != "initialize":
 		t.mu.Lock()
 		if t.session != "" {
@@ -366,7 +366,7 @@ func (t *HTTP) sendWithoutBody(ctx context.Context, verb string, u *url.URL, h h
 		h["Mcp-Protocol-Version"] = []string{t.protocol}
 	}
 	t.mu.Unlock()
-	return t.roundTrip(ctx, &httpRequest{verb: verb, url: u, header: h})
+	return t.sendRequest(ctx, &httpRequest{verb: verb, url: u, header: h})
 }
 
 // applyResponse stores what a message changes for later ones.
@@ -381,7 +381,7 @@ func (t *HTTP) applyResponse(ctx context.Context, out *Outgoing, resp *http.Resp
 		}
 		t.session = id
 		t.mu.Unlock()
-		if !visibleASCII(id) {
+		if !isVisibleASCII(id) {
 			t.sink.OnViolation(out.Stream, protocol.Violation{Kind: protocol.SessionID, Msg: "Mcp-Session-Id has characters that are not visible ASCII", Excerpt: protocol.Excerpt([]byte(id))})
 		}
 	case "notifications/initialized":
@@ -392,13 +392,13 @@ func (t *HTTP) applyResponse(ctx context.Context, out *Outgoing, resp *http.Resp
 	}
 }
 
-func visibleASCII(s string) bool {
+func isVisibleASCII(s string) bool {
 	return strings.IndexFunc(s, func(r rune) bool { return r < 0x21 || r > 0x7e }) < 0
 }
 
-// statelessHeaders sets the headers that repeat parts of a message (MCP
+// addStatelessHeaders sets the headers that repeat parts of a message (MCP
 // 2026-07-28 transports).
-func statelessHeaders(h http.Header, out *Outgoing) {
+func addStatelessHeaders(h http.Header, out *Outgoing) {
 	if out.Method == "" {
 		return
 	}

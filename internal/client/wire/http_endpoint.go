@@ -46,8 +46,8 @@ type deadline struct {
 	over  atomic.Bool
 }
 
-// lateness cancels shortly before the deadline of ctx.
-func lateness(ctx context.Context, cancel context.CancelFunc) *deadline {
+// newLateDeadline cancels shortly before the deadline of ctx.
+func newLateDeadline(ctx context.Context, cancel context.CancelFunc) *deadline {
 	d := &deadline{began: time.Now()}
 	if until, ok := ctx.Deadline(); ok {
 		left := time.Until(until)
@@ -69,7 +69,7 @@ func (d *deadline) stop() {
 func (d *deadline) explain(others int, err error) error {
 	came := "no endpoint event was received"
 	if others > 0 {
-		came += " (" + events(others) + " of another type did)"
+		came += " (" + countEvents(others) + " of another type did)"
 	}
 	switch {
 	case d.over.Load():

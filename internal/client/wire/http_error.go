@@ -35,7 +35,7 @@ func (e *HTTPError) Error() string {
 	if e.Note != "" {
 		b.WriteString(": " + e.Note)
 	}
-	b.WriteString(challenge(e.Info))
+	b.WriteString(describeChallenge(e.Info))
 	switch {
 	case e.RPC != nil:
 		b.WriteString(": " + protocol.Excerpt([]byte(e.RPC.Error())))
@@ -118,7 +118,7 @@ func (e *StreamError) Error() string {
 	if e.Err != nil {
 		how = "broke"
 	}
-	s := fmt.Sprintf("%s: no response on the stream: it %s after %s", e.Method, how, events(e.Events))
+	s := fmt.Sprintf("%s: no response on the stream: it %s after %s", e.Method, how, countEvents(e.Events))
 	if e.Resumed > 0 {
 		s += fmt.Sprintf(", resumed %d times", e.Resumed)
 	}
@@ -131,7 +131,7 @@ func (e *StreamError) Error() string {
 // Unwrap returns the network's error.
 func (e *StreamError) Unwrap() error { return e.Err }
 
-func events(n int) string {
+func countEvents(n int) string {
 	if n == 1 {
 		return "1 event"
 	}
@@ -185,17 +185,17 @@ func (e *StreamError) info() *HTTPInfo      { return e.Info }
 func (e *SessionLostError) info() *HTTPInfo { return e.Info }
 func (e *EndpointError) info() *HTTPInfo    { return e.Info }
 
-// infoOf returns the HTTP data of an error.
-func infoOf(err error) *HTTPInfo {
+// findInfo returns the HTTP data of an error.
+func findInfo(err error) *HTTPInfo {
 	if e, ok := errors.AsType[exchangeError](err); ok {
 		return e.info()
 	}
 	return nil
 }
 
-// notStreamable reports whether the response to initialize may be that of a server
+// isNotStreamable reports whether the response to initialize may be that of a server
 // which only supports HTTP+SSE (MCP 2025-11-25 transports, backwards compatibility).
-func notStreamable(err error) bool {
+func isNotStreamable(err error) bool {
 	return HasStatus(err, http.StatusBadRequest, http.StatusNotFound, http.StatusMethodNotAllowed)
 }
 
@@ -213,7 +213,7 @@ func losesSession(status int, body []byte) bool {
 	if status != http.StatusNotFound && status != http.StatusBadRequest {
 		return false
 	}
-	rpc := rpcErrorOf(body)
+	rpc := parseRPCError(body)
 	switch {
 	case status == http.StatusNotFound:
 		return rpc == nil || rpc.Code != protocol.CodeMethodNotFound

@@ -49,15 +49,15 @@ func (x *httpExchange) run() error {
 	r := &httpRequest{
 		verb:   http.MethodPost,
 		url:    t.url,
-		header: t.headers(x.out),
+		header: t.makeHeaders(x.out),
 		body:   x.out.Raw,
 		until:  x.until,
 	}
 	t.mayRepeat(r, x.out)
 	session := r.header.Get("Mcp-Session-Id")
-	resp, err := t.roundTrip(x.ctx, r)
+	resp, err := t.sendRequest(x.ctx, r)
 	if err != nil {
-		return x.noResponse(err)
+		return x.explainNoResponse(err)
 	}
 	x.info = &HTTPInfo{
 		Status: resp.StatusCode, Header: resp.Header, ContentType: resp.Header.Get("Content-Type"),
@@ -70,7 +70,7 @@ func (x *httpExchange) run() error {
 	if ok(resp.StatusCode) {
 		t.applyResponse(x.ctx, x.out, resp)
 	}
-	media := mediaType(x.info.ContentType)
+	media := parseMediaType(x.info.ContentType)
 	coding := resp.Header.Get("Content-Encoding")
 	switch {
 	case coding != "" && !strings.EqualFold(coding, "identity"):
@@ -101,8 +101,8 @@ func (t *HTTP) mayRepeat(r *httpRequest, out *Outgoing) {
 	}
 }
 
-// noResponse returns the error of a request without a response.
-func (x *httpExchange) noResponse(err error) error {
+// explainNoResponse returns the error of a request without a response.
+func (x *httpExchange) explainNoResponse(err error) error {
 	if x.ctx.Err() != nil && x.t.ctx.Err() == nil {
 		return errGivenUp // canceled: the error is ignored
 	}
@@ -112,7 +112,7 @@ func (x *httpExchange) noResponse(err error) error {
 // acceptResponse handles the HTTP response to a notification or to a response of the client.
 func (x *httpExchange) acceptResponse(resp *http.Response) error {
 	if ok(resp.StatusCode) {
-		if mediaType(x.info.ContentType) == "text/event-stream" {
+		if parseMediaType(x.info.ContentType) == "text/event-stream" {
 			_ = resp.Body.Close() // it cannot contain a response
 		} else {
 			x.reportUnexpected(resp.Body)
@@ -120,8 +120,8 @@ func (x *httpExchange) acceptResponse(resp *http.Response) error {
 		x.t.applyResponse(x.ctx, x.out, resp)
 		return nil
 	}
-	x.info.Body = head(resp.Body)
-	return x.refuse("", rpcErrorOf(x.info.Body))
+	x.info.Body = readHead(resp.Body)
+	return x.refuse("", parseRPCError(x.info.Body))
 }
 
 // reportUnexpected reports a JSON-RPC error in a body that accepts a message without a
@@ -129,7 +129,7 @@ func (x *httpExchange) acceptResponse(resp *http.Response) error {
 func (x *httpExchange) reportUnexpected(body io.ReadCloser) {
 	raw, _ := io.ReadAll(io.LimitReader(body, bodyExcerpt))
 	drain(body)
-	if rpcErrorOf(raw) == nil || protocol.MemberOf(raw, "jsonrpc") == nil {
+	if parseRPCError(raw) == nil || protocol.MemberOf(raw, "jsonrpc") == nil {
 		return
 	}
 	kind := protocol.UnknownID
@@ -173,18 +173,18 @@ func (x *httpExchange) readResponse(resp *http.Response, json bool, session stri
 		}
 		return &ConnectError{
 			Method: x.out.Method, URL: x.t.address, Info: x.info,
-			Err: fmt.Errorf("the connection broke in the body of the response, after %s: %w", ByteSize(n), err),
+			Err: fmt.Errorf("the connection broke in the body of the response, after %s: %w", FormatByteSize(n), err),
 		}
 	}
 	if n > limit && ok(resp.StatusCode) {
-		x.t.tooLong(x.out.Stream, x.out.Method, "a message over the limit of "+ByteSize(limit), b.Bytes(), x.info)
+		x.t.reportTooLong(x.out.Stream, x.out.Method, "a message over the limit of "+FormatByteSize(limit), b.Bytes(), x.info)
 		return nil
 	}
-	return x.body(b, json, session)
+	return x.readBody(b, json, session)
 }
 
-// body delivers a body that contains the response, or returns an error.
-func (x *httpExchange) body(b *bytes.Buffer, json bool, session string) error {
+// readBody delivers a body that contains the response, or returns an error.
+func (x *httpExchange) readBody(b *bytes.Buffer, json bool, session string) error {
 	raw := protocol.TrimSpace(b.Bytes())
 	good, call := ok(x.info.Status), x.out.ID != ""
 	answers := func() bool {
@@ -208,7 +208,7 @@ func (x *httpExchange) body(b *bytes.Buffer, json bool, session string) error {
 		if good {
 			note = "this is not a response"
 		}
-		return x.refuse(note, rpcErrorOf(raw))
+		return x.refuse(note, parseRPCError(raw))
 	}
 	if len(raw) == 0 {
 		return x.refuse("the body is empty", nil)
@@ -249,15 +249,15 @@ func quoteType(s string) string {
 // bodies are buffers for complete bodies.
 var bodies = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
-// head reads the beginning of a body.
-func head(b io.ReadCloser) []byte {
+// readHead reads the beginning of a body.
+func readHead(b io.ReadCloser) []byte {
 	defer b.Close()
 	out, _ := io.ReadAll(io.LimitReader(b, bodyExcerpt))
 	return protocol.TrimSpace(out)
 }
 
-// rpcErrorOf returns the JSON-RPC error in a body, or nil.
-func rpcErrorOf(body []byte) *protocol.RPCError {
+// parseRPCError returns the JSON-RPC error in a body, or nil.
+func parseRPCError(body []byte) *protocol.RPCError {
 	e := protocol.MemberOf(body, "error")
 	if protocol.KindOf(e).String() != "object" {
 		return nil
@@ -265,7 +265,7 @@ func rpcErrorOf(body []byte) *protocol.RPCError {
 	return protocol.ParseRPCError(e)
 }
 
-func mediaType(contentType string) string {
+func parseMediaType(contentType string) string {
 	m, _, _ := strings.Cut(contentType, ";")
 	return strings.ToLower(strings.TrimSpace(m))
 }

@@ -44,19 +44,19 @@ const (
 	retryLongest = 30 * time.Second // a longer Retry-After prevents a retry
 )
 
-// roundTrip sends a request, follows redirects within the origin, handles a challenge
+// sendRequest sends a request, follows redirects within the origin, handles a challenge
 // once, and retries after 429 and 503 according to the policy.
-func (t *HTTP) roundTrip(ctx context.Context, r *httpRequest) (*http.Response, error) {
+func (t *HTTP) sendRequest(ctx context.Context, r *httpRequest) (*http.Response, error) {
 	challenged := false
 	for u, hops := r.url, 0; ; {
-		resp, err := t.once(ctx, r, u)
+		resp, err := t.sendOnce(ctx, r, u)
 		if err != nil {
 			return nil, err
 		}
 		s := resp.StatusCode
 		switch {
 		case s == 301 || s == 302 || s == 303 || s == 307 || s == 308:
-			next, err := redirectTarget(r, u, resp, hops, t.lim.Redirects)
+			next, err := findRedirect(r, u, resp, hops, t.lim.Redirects)
 			if err != nil || next == nil {
 				return resp, err
 			}
@@ -89,8 +89,8 @@ func (t *HTTP) roundTrip(ctx context.Context, r *httpRequest) (*http.Response, e
 	}
 }
 
-// once sends the request once.
-func (t *HTTP) once(ctx context.Context, r *httpRequest, u *url.URL) (*http.Response, error) {
+// sendOnce sends the request once.
+func (t *HTTP) sendOnce(ctx context.Context, r *httpRequest, u *url.URL) (*http.Response, error) {
 	req := t.proto.WithContext(ctx)
 	req.Method, req.URL, req.Host, req.Header = r.verb, u, u.Host, r.header
 	if host := r.header.Get("Host"); host != "" {
@@ -144,9 +144,9 @@ func (r *httpRequest) open() (io.ReadCloser, error) {
 	return io.NopCloser(bytes.NewReader(r.body)), nil
 }
 
-// redirectTarget returns the address of a redirect, or nil to use the response.
+// findRedirect returns the address of a redirect, or nil to use the response.
 // Credentials never leave the origin, so no request does.
-func redirectTarget(r *httpRequest, from *url.URL, resp *http.Response, hops, limit int) (*url.URL, error) {
+func findRedirect(r *httpRequest, from *url.URL, resp *http.Response, hops, limit int) (*url.URL, error) {
 	where := resp.Header.Get("Location")
 	if where == "" {
 		return nil, nil
@@ -183,7 +183,7 @@ func (r *httpRequest) retry(ctx context.Context, resp *http.Response) bool {
 	if !said {
 		wait = retryPause
 	}
-	if r.notAgain = r.noRetryReason(ctx, wait, said); r.notAgain != "" {
+	if r.notAgain = r.explainNoRetry(ctx, wait, said); r.notAgain != "" {
 		return false
 	}
 	r.asks = nil
@@ -196,8 +196,8 @@ func (r *httpRequest) retry(ctx context.Context, resp *http.Response) bool {
 	return true // if the context has ended, the next attempt reports it
 }
 
-// noRetryReason returns why a request is not retried, or "".
-func (r *httpRequest) noRetryReason(ctx context.Context, wait time.Duration, said bool) string {
+// explainNoRetry returns why a request is not retried, or "".
+func (r *httpRequest) explainNoRetry(ctx context.Context, wait time.Duration, said bool) string {
 	until := r.until
 	if until.IsZero() {
 		until, _ = ctx.Deadline()

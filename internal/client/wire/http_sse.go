@@ -24,9 +24,9 @@ type endpointStream struct {
 func (t *HTTP) connectOld(ctx context.Context) (*endpointStream, error) {
 	sctx, cancel := context.WithCancel(t.ctx)
 	detach := context.AfterFunc(ctx, cancel)
-	late := lateness(ctx, cancel)
+	late := newLateDeadline(ctx, cancel)
 	defer late.stop()
-	resp, err := t.events(sctx, t.url, "")
+	resp, err := t.requestEvents(sctx, t.url, "")
 	if err != nil {
 		detach()
 		cancel()
@@ -71,9 +71,9 @@ func (s *endpointStream) await(t *HTTP, body io.Reader, p *protocol.EventParser,
 		p.Feed(buf[:n], func(ev protocol.Event) {
 			switch {
 			case s.post != nil:
-				t.event(ev, nil, at, nil)
+				t.handleEvent(ev, nil, at, nil)
 			case wrong == nil && ev.Type == "endpoint":
-				s.post, wrong = endpoint(t.url, string(ev.Data))
+				s.post, wrong = parseEndpoint(t.url, string(ev.Data))
 			case ev.Type != "endpoint":
 				others++
 			}
@@ -85,9 +85,9 @@ func (s *endpointStream) await(t *HTTP, body io.Reader, p *protocol.EventParser,
 	return wrong
 }
 
-// endpoint resolves the address to post to. It must have the same origin: the server
+// parseEndpoint resolves the address to post to. It must have the same origin: the server
 // must not choose where credentials are sent.
-func endpoint(base *url.URL, text string) (*url.URL, error) {
+func parseEndpoint(base *url.URL, text string) (*url.URL, error) {
 	u, err := base.Parse(strings.TrimSpace(text))
 	if err != nil {
 		return nil, fmt.Errorf("the endpoint event contains %q, which is not an address", protocol.Excerpt([]byte(text)))
@@ -109,9 +109,9 @@ func (t *HTTP) postOld(ctx context.Context, s *endpointStream, out Outgoing) err
 	rctx, detach, cancel := t.requestContext(ctx, 0)
 	defer cancel()
 	defer detach()
-	r := &httpRequest{verb: http.MethodPost, url: s.post, header: t.headers(&out), body: out.Raw}
+	r := &httpRequest{verb: http.MethodPost, url: s.post, header: t.makeHeaders(&out), body: out.Raw}
 	t.mayRepeat(r, &out)
-	resp, err := t.roundTrip(rctx, r)
+	resp, err := t.sendRequest(rctx, r)
 	if err != nil {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -132,6 +132,6 @@ func (t *HTTP) postOld(ctx context.Context, s *endpointStream, out Outgoing) err
 		drain(resp.Body)
 		return nil
 	}
-	info.Body = head(resp.Body)
-	return &HTTPError{Method: out.Method, Info: info, RPC: rpcErrorOf(info.Body)}
+	info.Body = readHead(resp.Body)
+	return &HTTPError{Method: out.Method, Info: info, RPC: parseRPCError(info.Body)}
 }

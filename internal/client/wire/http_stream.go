@@ -60,7 +60,7 @@ func (x *httpExchange) resume(p *protocol.EventParser) (io.ReadCloser, error) {
 		return nil, errGivenUp
 	}
 	x.resumed++
-	resp, err := x.t.events(x.ctx, x.t.url, p.LastID)
+	resp, err := x.t.requestEvents(x.ctx, x.t.url, p.LastID)
 	if err != nil {
 		if x.ctx.Err() != nil && x.t.ctx.Err() == nil {
 			return nil, errGivenUp
@@ -106,7 +106,7 @@ func (x *httpExchange) read(body io.ReadCloser, p *protocol.EventParser) error {
 		if x.ctx.Err() == nil && (over > x.t.lim.Drain || err != nil && over > 0) {
 			// The event is too long, even if it never ends.
 			x.events++
-			x.t.event(protocol.Event{Over: over}, x.out, time.Now(), x.info)
+			x.t.handleEvent(protocol.Event{Over: over}, x.out, time.Now(), x.info)
 			x.t.sink.OnDrained()
 			err = errComplete
 		}
@@ -124,7 +124,7 @@ func (t *HTTP) feed(p *protocol.EventParser, b []byte, out *Outgoing, info *HTTP
 	at := time.Now()
 	p.Feed(b, func(ev protocol.Event) {
 		n++
-		t.event(ev, out, at, info)
+		t.handleEvent(ev, out, at, info)
 	})
 	t.sink.OnDrained()
 	return n
@@ -157,8 +157,8 @@ func (t *HTTP) spawn(f func()) bool {
 	return true
 }
 
-// event delivers one event.
-func (t *HTTP) event(ev protocol.Event, out *Outgoing, at time.Time, info *HTTPInfo) {
+// handleEvent delivers one event.
+func (t *HTTP) handleEvent(ev protocol.Event, out *Outgoing, at time.Time, info *HTTPInfo) {
 	if ev.Type != "" && ev.Type != "message" {
 		return // other types belong to other protocols
 	}
@@ -171,20 +171,20 @@ func (t *HTTP) event(ev protocol.Event, out *Outgoing, at time.Time, info *HTTPI
 		t.sink.OnFrame(f)
 		return
 	}
-	msg := "a message of " + ByteSize(ev.Over) + ", over the limit of " + ByteSize(int64(t.lim.Message))
-	t.tooLong(f.Stream, method, msg, nil, info)
+	msg := "a message of " + FormatByteSize(ev.Over) + ", over the limit of " + FormatByteSize(int64(t.lim.Message))
+	t.reportTooLong(f.Stream, method, msg, nil, info)
 }
 
-// tooLong reports a message over the limit, which ends its call.
-func (t *HTTP) tooLong(stream, method, msg string, head []byte, info *HTTPInfo) {
+// reportTooLong reports a message over the limit, which ends its call.
+func (t *HTTP) reportTooLong(stream, method, msg string, head []byte, info *HTTPInfo) {
 	t.sink.OnViolation(stream, protocol.Violation{Kind: protocol.Oversize, Msg: msg, Excerpt: protocol.Excerpt(head)})
 	if stream != "" {
 		t.sink.OnFailure(stream, &ProtocolError{Method: method, Msg: "the response is " + msg}, info)
 	}
 }
 
-// events opens an event stream with GET.
-func (t *HTTP) events(ctx context.Context, u *url.URL, lastID string) (*http.Response, error) {
+// requestEvents opens an event stream with GET.
+func (t *HTTP) requestEvents(ctx context.Context, u *url.URL, lastID string) (*http.Response, error) {
 	h := http.Header{"Accept": acceptSSE}
 	t.mu.Lock()
 	session := t.session
@@ -200,9 +200,9 @@ func (t *HTTP) events(ctx context.Context, u *url.URL, lastID string) (*http.Res
 		return nil, &ConnectError{Method: "GET", URL: u.String(), Err: err}
 	}
 	info := &HTTPInfo{Status: resp.StatusCode, Header: resp.Header, ContentType: resp.Header.Get("Content-Type")}
-	if resp.StatusCode != http.StatusOK || mediaType(info.ContentType) != "text/event-stream" {
-		info.Body = head(resp.Body)
-		return nil, &HTTPError{Method: "GET", Info: info, RPC: rpcErrorOf(info.Body)}
+	if resp.StatusCode != http.StatusOK || parseMediaType(info.ContentType) != "text/event-stream" {
+		info.Body = readHead(resp.Body)
+		return nil, &HTTPError{Method: "GET", Info: info, RPC: parseRPCError(info.Body)}
 	}
 	return resp, nil
 }
@@ -226,7 +226,7 @@ func (t *HTTP) listen(caller context.Context) {
 		defer settled()
 		p := &protocol.EventParser{Limit: t.lim.Message}
 		for idle := 0; idle < resumeTries; idle++ {
-			resp, err := t.events(ctx, t.url, p.LastID)
+			resp, err := t.requestEvents(ctx, t.url, p.LastID)
 			t.noteStream(ctx, err)
 			settled()
 			if err == nil {
@@ -274,14 +274,14 @@ func (t *HTTP) noteEnd(ctx context.Context, events int, after time.Duration) {
 	if after >= time.Second {
 		how = "after " + Duration(after.Round(time.Second))
 	}
-	t.side.Add(SideStream, "the server closed this session's GET stream "+how+", with "+eventsSeen(events)+" on it")
+	t.side.Add(SideStream, "the server closed this session's GET stream "+how+", with "+describeEvents(events)+" on it")
 }
 
-func eventsSeen(n int) string {
+func describeEvents(n int) string {
 	if n == 0 {
 		return "nothing"
 	}
-	return events(n)
+	return countEvents(n)
 }
 
 // readAll delivers the events of a stream until it ends and returns their number.

@@ -94,7 +94,7 @@ func (l *LineReader) cut(to LineReceiver, at time.Time) error {
 		i := bytes.IndexByte(l.buf[l.scanned:l.w], '\n')
 		if i < 0 {
 			l.scanned = l.w
-			return l.tooLong(to, at)
+			return l.skipTooLong(to, at)
 		}
 		end := l.scanned + i
 		line := l.buf[l.r:end:end]
@@ -129,8 +129,8 @@ func (l *LineReader) abandon() {
 	l.r = 0
 }
 
-// tooLong handles a rest without a newline.
-func (l *LineReader) tooLong(to LineReceiver, at time.Time) error {
+// skipTooLong handles a rest without a newline.
+func (l *LineReader) skipTooLong(to LineReceiver, at time.Time) error {
 	rest := l.buf[l.r:l.w]
 	if l.oversize.Size == 0 {
 		if len(rest) <= l.limit+1 { // +1: it may end in \r

@@ -69,8 +69,8 @@ func (s *SideEvents) List() []SideEvent {
 	return slices.Clone(s.list)
 }
 
-// SideText joins events into the end of a message: "; in this session also: …", or "".
-func SideText(list []SideEvent) string {
+// FormatSideEvents joins events into the end of a message: "; in this session also: …", or "".
+func FormatSideEvents(list []SideEvent) string {
 	if len(list) == 0 {
 		return ""
 	}

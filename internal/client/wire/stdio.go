@@ -74,12 +74,12 @@ func NewStdio(ctx context.Context, spec proc.Spec, o StdioOptions) (Transport, e
 	}
 	t.wc = t.input
 	t.facts = Facts{Kind: "stdio", Pid: p.Pid(), Stderr: p.Stderr(), Process: p}
-	t.why = t.cause
+	t.why = t.findCause
 	return t, nil
 }
 
-// cause explains the end of the stream; it waits briefly for the exit status.
-func (t *Stdio) cause(err error) *ClosedError {
+// findCause explains the end of the stream; it waits briefly for the exit status.
+func (t *Stdio) findCause(err error) *ClosedError {
 	c := &ClosedError{Reason: "the server closed its standard output", Log: t.p.Stderr()}
 	if err != io.EOF && !t.isClosing() {
 		c.Err = err

@@ -59,7 +59,7 @@ type stream struct {
 }
 
 func newStream(r io.Reader, w io.WriteCloser, l Limits) *stream {
-	l = l.WithDefaults()
+	l = l.FillDefaults()
 	s := &stream{
 		lines: NewLineReader(r, l.Message, l.Drain),
 		out:   NewLineWriter(w),
@@ -92,7 +92,7 @@ func NewStream(r io.ReadCloser, w io.WriteCloser, l Limits) Transport {
 func (s *stream) Start(sink Receiver) error {
 	s.sink = sink
 	if s.deadline == nil {
-		go s.background()
+		go s.readInBackground()
 		return nil
 	}
 	s.idle = time.AfterFunc(idleDelay, s.takeOver)
@@ -111,7 +111,7 @@ func (s *stream) takeOver() {
 	select {
 	case <-s.role:
 		s.watched.Store(false)
-		s.background()
+		s.readInBackground()
 		return
 	default:
 	}
@@ -119,7 +119,7 @@ func (s *stream) takeOver() {
 	// The goroutine that has just released the role may have relied on the timer.
 	select {
 	case <-s.role:
-		s.background()
+		s.readInBackground()
 	default:
 	}
 }
@@ -156,11 +156,11 @@ func (s *stream) Await(done <-chan struct{}, until time.Time) bool {
 	switch {
 	case calls > 1:
 		s.crowd = crowdReads
-		go s.background()
+		go s.readInBackground()
 		return false
 	case answered > 0 || len(done) > 0: // it arrived before the role was taken: there is no more to read
 		s.vacate()
-		s.notAlone()
+		s.reportNotAlone()
 		return false
 	}
 	now := time.Now()
@@ -181,19 +181,19 @@ func (s *stream) Await(done <-chan struct{}, until time.Time) bool {
 		select {
 		case <-done:
 			s.vacate()
-			s.notAlone()
+			s.reportNotAlone()
 			return true
 		default:
 		}
 		if s.until.IsZero() || !time.Now().Before(s.until) {
-			go s.background()
+			go s.readInBackground()
 			return false
 		}
 	}
 }
 
-// background reads until a caller may read, or the stream ends.
-func (s *stream) background() {
+// readInBackground reads until a caller may read, or the stream ends.
+func (s *stream) readInBackground() {
 	if s.armed {
 		s.setRead(time.Time{})
 	}
@@ -209,7 +209,7 @@ func (s *stream) background() {
 			// Release the role first: the woken caller may call again immediately.
 			s.vacate()
 			s.sink.OnDrained()
-			s.notAlone()
+			s.reportNotAlone()
 			return
 		}
 		s.sink.OnDrained()
@@ -228,15 +228,15 @@ func (s *stream) vacate() {
 	}
 }
 
-// notAlone starts the background for a caller that found the role taken just before
+// reportNotAlone starts the background for a caller that found the role taken just before
 // it was released.
-func (s *stream) notAlone() {
+func (s *stream) reportNotAlone() {
 	if calls, _ := s.sink.InFlight(); calls == 0 {
 		return
 	}
 	select {
 	case <-s.role:
-		go s.background()
+		go s.readInBackground()
 	default:
 	}
 }

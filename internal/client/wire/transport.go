@@ -136,8 +136,8 @@ type Limits struct {
 	Stderr      int   // bytes of a process's standard error that are kept, a quarter of them from its beginning, default 64 KiB
 }
 
-// WithDefaults replaces zero fields with the defaults.
-func (l Limits) WithDefaults() Limits {
+// FillDefaults replaces zero fields with the defaults.
+func (l Limits) FillDefaults() Limits {
 	def := func(v *int, d int) {
 		*v = cmp.Or(max(*v, 0), d)
 	}

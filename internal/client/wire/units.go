@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// ByteSize formats a size for people.
-func ByteSize(n int64) string {
+// FormatByteSize formats a size for people.
+func FormatByteSize(n int64) string {
 	switch {
 	case n >= 1<<20 && n%(1<<20) == 0:
 		return fmt.Sprintf("%d MiB", n>>20)

@@ -28,7 +28,7 @@ type partlyError struct{ error }
 
 func (e *partlyError) Unwrap() error { return e.error }
 
-func partly(n int, err error) error {
+func addWritten(n int, err error) error {
 	if n > 0 && err != nil {
 		return &partlyError{err}
 	}
@@ -93,13 +93,13 @@ func (l *LineWriter) WriteBytes(ctx context.Context, raw []byte, newline bool) e
 		if !errors.Is(err, os.ErrDeadlineExceeded) {
 			l.broken = err
 			l.release()
-			return partly(n, err)
+			return addWritten(n, err)
 		}
 		rest = rest[n:]
 		l.until = time.Time{}
 		_ = l.deadline.SetWriteDeadline(l.until)
 	}
-	return l.handOver(ctx, len(l.buf)-len(rest), bytes.Clone(rest))
+	return l.handOverRest(ctx, len(l.buf)-len(rest), bytes.Clone(rest))
 }
 
 // limitSlice limits a write to about one slice. The deadline is only changed when it is
@@ -112,14 +112,14 @@ func (l *LineWriter) limitSlice(b []byte) []byte {
 	return b
 }
 
-// handOver lets a goroutine write rest; it then owns the semaphore.
-func (l *LineWriter) handOver(ctx context.Context, written int, rest []byte) error {
+// handOverRest lets a goroutine write rest; it then owns the semaphore.
+func (l *LineWriter) handOverRest(ctx context.Context, written int, rest []byte) error {
 	done := make(chan error, 1)
 	go func() {
 		n, err := l.w.Write(rest)
 		l.broken = err
 		l.release()
-		done <- partly(written+n, err)
+		done <- addWritten(written+n, err)
 	}()
 	select {
 	case err := <-done:

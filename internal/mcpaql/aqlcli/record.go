@@ -225,7 +225,7 @@ func (c *call) wasRecorded(w *cassette.Writer) int {
 	if err := w.Close(); err != nil {
 		return c.addProblem("--record: cannot write %s: %s", findRecording(c.flags["record"]), cmdutil.Reason(err))
 	}
-	if why := w.Unsaved(); why != "" {
+	if why := w.ExplainUnsaved(); why != "" {
 		c.addProblem("--record: %s", why)
 	}
 	return 0

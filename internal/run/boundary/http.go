@@ -50,7 +50,7 @@ func (q request) observe(ctx context.Context, def *plan.Server, x *mcp.Exchange)
 	defer resp.Body.Close()
 	x.HTTP = &wire.HTTPInfo{Status: resp.StatusCode, Header: resp.Header, ContentType: resp.Header.Get("Content-Type"), Attempts: 1}
 	o.HTTPStatus, o.HTTPHeaders, o.Challenge = resp.StatusCode, HeaderValue(resp.Header), x.HTTP.Challenge()
-	limit := q.Connect.Limits.WithDefaults().Message
+	limit := q.Connect.Limits.FillDefaults().Message
 	var events []jsonv.Value
 	if protocol.IsEventStream(x.HTTP.ContentType) {
 		x.Response, events, err = q.events(resp.Body, limit)

@@ -98,7 +98,7 @@ func authorizer(s *plan.Server, o Options, config *tls.Config) (*auth.Authorizer
 	if s.TLS != nil {
 		trust = fmt.Sprintf("%t %q", s.TLS.Insecure, s.TLS.CAFile)
 	}
-	return o.Logins.Of(c, trust)
+	return o.Logins.Get(c, trust)
 }
 
 // Authorize adds the server's headers and credentials to a request, as its transport

@@ -26,7 +26,7 @@ func (c *Conn) List(ctx context.Context, method, key string) ([]jsonv.Value, err
 
 // Pages is like List, and also returns the results that contained the list.
 func (c *Conn) Pages(ctx context.Context, method, key string) (items, pages []jsonv.Value, err error) {
-	limits := c.o.Connect.Limits.WithDefaults()
+	limits := c.o.Connect.Limits.FillDefaults()
 	items, err = surface.Pages(ctx, method, key, surface.Limits{
 		Items: limits.Items,
 		Pages: limits.Pages,
@@ -262,7 +262,7 @@ func (c *Conn) SelfAnnouncements(ctx context.Context) (warnings []string) {
 
 // Survey reads every list that the server offers, as far as possible.
 func (c *Conn) Survey(ctx context.Context) (*surface.Offer, error) {
-	limits := c.o.Connect.Limits.WithDefaults()
+	limits := c.o.Connect.Limits.FillDefaults()
 	bounds := surface.Limits{Items: limits.Items, Pages: limits.Pages}
 	return surface.Fetch(ctx, c.session.ServerInfo(), bounds, c.Result)
 }

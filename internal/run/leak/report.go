@@ -145,9 +145,9 @@ func (m *Measure) value(v float64) string {
 	case m.Unit == "":
 		return fmt.Sprintf("%.2f", v)
 	case v < 0:
-		return "-" + wire.ByteSize(int64(-v))
+		return "-" + wire.FormatByteSize(int64(-v))
 	}
-	return wire.ByteSize(int64(v))
+	return wire.FormatByteSize(int64(v))
 }
 
 // bare formats an amount without its unit, if that is the one of another amount.

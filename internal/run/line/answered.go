@@ -71,7 +71,7 @@ func (a *attempt) setUnanswered(x *mcp.Exchange, sess *mcp.Session) {
 		}
 	}
 	if sess != nil {
-		msg += sess.AlsoOf(x)
+		msg += sess.FindOtherCall(x)
 	}
 	a.out.fail(result.Error, msg)
 	if closed, ok := errors.AsType[*wire.ClosedError](x.Cause); ok {

@@ -28,7 +28,7 @@ func (r *Results) Findings() (out []result.Finding) {
 
 // examine examines what clients do with the result of a call of a test.
 func (r *Results) examine(ctx context.Context, s *pool.Server, c *plan.Case, op *plan.Op, x *mcp.Exchange) {
-	if x.Method != "tools/call" || s.Def.IsMock() || !toolresult.Suspicious(x.Result) {
+	if x.Method != "tools/call" || s.Def.IsMock() || !toolresult.IsSuspicious(x.Result) {
 		return
 	}
 	res, err := jsonv.Parse(x.Result)

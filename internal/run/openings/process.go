@@ -62,7 +62,7 @@ func (l *process) start(ctx context.Context) error {
 // readOutput reads until the output ends.
 func (l *process) readOutput(p *proc.Process, in *inbox, done chan struct{}) {
 	defer close(done)
-	limits := l.r.o.Connect.Limits.WithDefaults()
+	limits := l.r.o.Connect.Limits.FillDefaults()
 	lines := wire.NewLineReader(p.Stdout(), limits.Message, limits.Drain)
 	for {
 		if err := lines.ReadLines(receiver{in}); err != nil {

@@ -49,7 +49,7 @@ func (s *Server) Offer(ctx context.Context, sess *mcp.Session) (*surface.Offer, 
 }
 
 func (s *Server) limits() surface.Limits {
-	most := s.pool.deps.Opener.Options.Limits.WithDefaults()
+	most := s.pool.deps.Opener.Options.Limits.FillDefaults()
 	return surface.Limits{Items: most.Items, Pages: most.Pages}
 }
 
@@ -66,7 +66,7 @@ func pages(sess *mcp.Session, header http.Header, report func([]protocol.Violati
 		report(append(x.Violations, deep...))
 		switch {
 		case x.Cause != nil:
-			return v, fmt.Errorf("%w%s", x.Cause, sess.AlsoOf(x))
+			return v, fmt.Errorf("%w%s", x.Cause, sess.FindOtherCall(x))
 		case x.RPCError() != nil:
 			return v, x.RPCError()
 		case err != nil:

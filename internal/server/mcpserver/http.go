@@ -163,10 +163,10 @@ func (s *HTTPServer) control(w http.ResponseWriter, r *http.Request, sess *webSe
 
 // post handles one message.
 func (s *HTTPServer) post(w http.ResponseWriter, r *http.Request) {
-	limit := wire.Limits{}.WithDefaults().Message
+	limit := wire.Limits{}.FillDefaults().Message
 	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, int64(limit)))
 	if err != nil {
-		refuseHTTP(w, http.StatusRequestEntityTooLarge, protocol.CodeInvalidRequest, "message over "+wire.ByteSize(int64(limit)))
+		refuseHTTP(w, http.StatusRequestEntityTooLarge, protocol.CodeInvalidRequest, "message over "+wire.FormatByteSize(int64(limit)))
 		return
 	}
 	sc := protocol.NewScanner()

@@ -52,7 +52,7 @@ func ServeStdio(ctx context.Context, r io.Reader, w io.Writer, h Handler) error 
 		c.free = newStateless(ctx, func() Handler { return h }, sp.Versions())
 	}
 	announce(h, func(raw []byte) error { return c.send(ctx, raw) })
-	lines := wire.NewLineReader(r, wire.Limits{}.WithDefaults().Message, 1<<40)
+	lines := wire.NewLineReader(r, wire.Limits{}.FillDefaults().Message, 1<<40)
 	var err error
 	for err == nil && ctx.Err() == nil {
 		err = lines.ReadLines(c)
@@ -91,7 +91,7 @@ func (c *conn) OnFrame(f wire.Frame) (kept bool) {
 // OnOversize refuses a message that is too long.
 func (c *conn) OnOversize(l wire.OversizeMessage) {
 	if l.Done {
-		c.refuse(protocol.CodeInvalidRequest, "message over "+wire.ByteSize(int64(l.Limit)))
+		c.refuse(protocol.CodeInvalidRequest, "message over "+wire.FormatByteSize(int64(l.Limit)))
 	}
 }
 

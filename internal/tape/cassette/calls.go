@@ -73,9 +73,9 @@ func (c *Cassette) Calls() ([]*Call, error) {
 		data := c.Data(f)
 		before := len(s.calls)
 		if f.Dir == ToServer {
-			s.fromClient(f, data)
+			s.takeFromClient(f, data)
 		} else {
-			s.fromServer(f, data)
+			s.takeFromServer(f, data)
 		}
 		out = append(out, s.calls[before:]...)
 	}
@@ -121,9 +121,9 @@ func (c *Cassette) Exchange(call *Call) (request, response jsonv.Value) {
 // Canceled reports whether the recorded client canceled the call.
 func (call *Call) Canceled() bool { return call.cancelled }
 
-// Crashed reports whether the server broke off instead of responding: its process
+// FindCrash reports whether the server broke off instead of responding: its process
 // ended by itself, with the returned status, or its connection did.
-func (call *Call) Crashed() (exit *Exit, broken bool) {
+func (call *Call) FindCrash() (exit *Exit, broken bool) {
 	if call.Response != nil || call.ID == "" {
 		return nil, false
 	}
@@ -131,7 +131,7 @@ func (call *Call) Crashed() (exit *Exit, broken bool) {
 		e := f.End
 		switch {
 		case e == nil || e.Client:
-		case e.Exit != nil && e.Exit.abnormal():
+		case e.Exit != nil && e.Exit.isAbnormal():
 			return e.Exit, true
 		case e.Exit == nil && f.Stream > 0 && e.Reason != "":
 			return nil, true
@@ -148,7 +148,7 @@ func (s *session) begin(call *Call) {
 	}
 }
 
-func (s *session) fromClient(f *Frame, data []byte) {
+func (s *session) takeFromClient(f *Frame, data []byte) {
 	call := &Call{Session: f.Session, Stream: f.Stream, Request: f}
 	if f.HTTP != nil && !f.Has() {
 		call.Verb = f.HTTP.Method
@@ -187,18 +187,18 @@ func (s *session) fromClient(f *Frame, data []byte) {
 	s.begin(call)
 }
 
-func (s *session) fromServer(f *Frame, data []byte) {
+func (s *session) takeFromServer(f *Frame, data []byte) {
 	e := &protocol.Envelope{}
 	if len(data) > 0 && data[0] == '{' && s.scan.Scan(data) == nil {
 		e = &s.scan.Envelope
 	}
-	call := s.owner(f, e)
+	call := s.findOwner(f, e)
 	if call == nil {
 		call = &Call{Session: f.Session}
 		s.begin(call)
 	}
 	if f.HTTP == nil {
-		call = s.text(f, e, data, call)
+		call = s.takeText(f, e, data, call)
 	}
 	if f.HTTP != nil || e.Has > 0 || len(data) == 0 {
 		s.texts, s.texted = nil, nil
@@ -219,8 +219,8 @@ func (s *session) fromServer(f *Frame, data []byte) {
 	}
 	call.Frames = append(call.Frames, f)
 	switch {
-	case call.open && (e.IsResponse() && call.hasID(e) || answers(data, call.ID)),
-		call.open && f.Omitted > 0 && !f.Unterminated && call.namedIn(f, data):
+	case call.open && (e.IsResponse() && call.hasID(e) || answersID(data, call.ID)),
+		call.open && f.Omitted > 0 && !f.Unterminated && call.isNamedIn(f, data):
 		call.Response = f
 		s.close(call)
 	case call.open && f.HTTP != nil && f.HTTP.Status >= 300:
@@ -234,15 +234,15 @@ func (s *session) close(call *Call) {
 	s.open = slices.DeleteFunc(s.open, func(open *Call) bool { return open == call })
 }
 
-// text assigns lines that are not messages, such as those of a message on several
+// takeText assigns lines that are not messages, such as those of a message on several
 // lines: together, and to the call whose id they contain.
-func (s *session) text(f *Frame, e *protocol.Envelope, data []byte, other *Call) *Call {
+func (s *session) takeText(f *Frame, e *protocol.Envelope, data []byte, other *Call) *Call {
 	if e.Has > 0 || len(data) == 0 {
 		return other
 	}
 	call := s.texted
 	for _, open := range slices.Backward(s.open) {
-		if open.namedIn(f, data) {
+		if open.isNamedIn(f, data) {
 			call = open
 			break
 		}
@@ -274,14 +274,14 @@ func (call *Call) hasID(e *protocol.Envelope) bool {
 	return string(e.ID) == call.ID || strings.TrimSuffix(strings.Trim(string(e.ID), `"[] `), ".0") == call.ID
 }
 
-// namedIn reports whether a message that is not JSON, or incomplete, contains the id
+// isNamedIn reports whether a message that is not JSON, or incomplete, contains the id
 // of a call.
-func (call *Call) namedIn(f *Frame, data []byte) bool {
-	return idIn(data, call.ID) != nil || idIn([]byte(f.Tail), call.ID) != nil
+func (call *Call) isNamedIn(f *Frame, data []byte) bool {
+	return findID(data, call.ID) != nil || findID([]byte(f.Tail), call.ID) != nil
 }
 
-// answers reports whether a batch contains the response with an id.
-func answers(data []byte, id string) bool {
+// answersID reports whether a batch contains the response with an id.
+func answersID(data []byte, id string) bool {
 	if len(data) == 0 || data[0] != '[' || id == "" {
 		return false
 	}
@@ -311,9 +311,9 @@ func (s *session) callNamed(e *protocol.Envelope) *Call {
 	return lists.First(s.open, func(call *Call) bool { return call.Token != "" && token == call.Token })
 }
 
-// owner returns the call that a frame of the server belongs to, or nil if the client
+// findOwner returns the call that a frame of the server belongs to, or nil if the client
 // has sent nothing yet.
-func (s *session) owner(f *Frame, e *protocol.Envelope) *Call {
+func (s *session) findOwner(f *Frame, e *protocol.Envelope) *Call {
 	on := s.streams[f.Stream]
 	if call := s.callNamed(e); call != nil {
 		return call

@@ -29,8 +29,8 @@ type Asked struct {
 	Result, Error  jsonv.Value // one of them
 }
 
-// Clients returns the clients of all sessions, by the number of the session.
-func (c *Cassette) Clients(calls []*Call) map[int]*RecordedClient {
+// ListClients returns the clients of all sessions, by the number of the session.
+func (c *Cassette) ListClients(calls []*Call) map[int]*RecordedClient {
 	clients := map[int]*RecordedClient{}
 	input := map[int]map[string]Asked{} // the inputs that a result required, by key
 	for _, call := range calls {
@@ -44,7 +44,7 @@ func (c *Cassette) Clients(calls []*Call) map[int]*RecordedClient {
 			continue
 		}
 		if last := call.Frames; len(last) > 0 && (call.ID == "" || call.Response != nil) {
-			client.Exit = last[len(last)-1].End.normal()
+			client.Exit = last[len(last)-1].End.findNormalExit()
 		}
 		request, response := c.Exchange(call)
 		if n := len(client.Asked); n > 0 && client.Asked[n-1].Next == 0 {
@@ -87,7 +87,7 @@ func (client *RecordedClient) learn(method string, params, response jsonv.Value)
 // Versions returns the protocol versions of the sessions, as their messages say, in the order of
 // the sessions.
 func (c *Cassette) Versions(calls []*Call) (out []string) {
-	clients := c.Clients(calls)
+	clients := c.ListClients(calls)
 	for _, n := range slices.Sorted(maps.Keys(clients)) {
 		if v := clients[n].Protocol; v != "" && !slices.Contains(out, v) {
 			out = append(out, v)

@@ -128,8 +128,8 @@ type End struct {
 	Stderr []string `json:"stderr,omitempty"` // the end of it
 }
 
-// normal returns how a process exited at the end of its session, unless a signal ended it.
-func (e *End) normal() *Exit {
+// findNormalExit returns how a process exited at the end of its session, unless a signal ended it.
+func (e *End) findNormalExit() *Exit {
 	if e == nil || e.Exit == nil || e.Exit.Signal != "" || e.Exit.Code >= 128 {
 		return nil
 	}
@@ -142,8 +142,8 @@ type Exit struct {
 	Signal string `json:"signal,omitempty"`
 }
 
-// abnormal reports whether a process ended in a way that is not due to its client.
-func (e *Exit) abnormal() bool {
+// isAbnormal reports whether a process ended in a way that is not due to its client.
+func (e *Exit) isAbnormal() bool {
 	switch e.Signal {
 	case "":
 		return e.Code != 0

@@ -22,7 +22,7 @@ func (c *Cassette) Handshake(calls []*Call) jsonv.Value {
 		if result.IsAbsent() {
 			continue
 		}
-		if said := serverIn(result); !said.IsAbsent() {
+		if said := findServer(result); !said.IsAbsent() {
 			info = said
 		}
 		if call.Method == protocol.MethodDiscover || call.Method == "initialize" {
@@ -38,8 +38,8 @@ func (c *Cassette) Handshake(calls []*Call) jsonv.Value {
 	return jsonv.ObjectOf("serverInfo", info, "capabilities", derived)
 }
 
-// serverIn returns the name and version of a server in one of its results.
-func serverIn(result jsonv.Value) jsonv.Value {
+// findServer returns the name and version of a server in one of its results.
+func findServer(result jsonv.Value) jsonv.Value {
 	if info := result.Lookup("_meta", protocol.MetaServer); !info.IsAbsent() {
 		return info
 	}
@@ -76,7 +76,7 @@ func (w *Writer) noteAgreed(f *Frame) bool {
 		return false
 	}
 	w.header.Protocol = version
-	if info := serverIn(result); !info.IsAbsent() {
+	if info := findServer(result); !info.IsAbsent() {
 		w.header.Server.Info = w.mask(info.Append(nil))
 	}
 	return true
@@ -110,7 +110,7 @@ func (w *Writer) adopt() {
 		if is(call) {
 			for _, f := range []*Frame{call.Request, call.Response} {
 				f.At = 0
-				lines = appendLine(lines, w.line(f), old.Data(f), true)
+				lines = appendLine(lines, w.makeLine(f), old.Data(f), true)
 			}
 		}
 	}

@@ -9,27 +9,27 @@ import (
 	"mcptest/internal/client/protocol"
 )
 
-// key returns a hash that is equal for messages that match. The same call has other
+// computeKey returns a hash that is equal for messages that match. The same call has other
 // responses in another protocol version.
-func (p *Player) key(method string, data []byte) uint64 {
+func (p *Player) computeKey(method string, data []byte) uint64 {
 	if method == "" {
 		return p.hash.Hash(jsonv.String(string(data)))
 	}
 	version := protocol.VersionIn(protocol.MemberOf(data, "params"))
-	return p.hash.Hash(jsonv.ObjectOf("method", method, "version", version, "params", p.params(data)))
+	return p.hash.Hash(jsonv.ObjectOf("method", method, "version", version, "params", p.reduceParams(data)))
 }
 
-// params returns the part of a message that is compared.
-func (p *Player) params(data []byte) jsonv.Value {
+// reduceParams returns the part of a message that is compared.
+func (p *Player) reduceParams(data []byte) jsonv.Value {
 	v, err := jsonv.Parse(data)
 	if err != nil {
 		return jsonv.String(string(data))
 	}
-	return p.c.Compared(v.Lookup("params"))
+	return p.c.ReduceParams(v.Lookup("params"))
 }
 
-// Compared returns the parameters of a request as they are compared.
-func (c *Cassette) Compared(params jsonv.Value) jsonv.Value {
+// ReduceParams returns the parameters of a request as they are compared.
+func (c *Cassette) ReduceParams(params jsonv.Value) jsonv.Value {
 	if params = c.Stable(params); params.Kind() == jsonv.KindObject && params.Len() == 0 {
 		return jsonv.Value{} // the same as none
 	}
@@ -37,11 +37,13 @@ func (c *Cassette) Compared(params jsonv.Value) jsonv.Value {
 }
 
 // recordedParams returns the part of the request of a call that is compared.
-func (p *Player) recordedParams(call *Call) jsonv.Value { return p.params(p.c.Data(call.Request)) }
+func (p *Player) recordedParams(call *Call) jsonv.Value {
+	return p.reduceParams(p.c.Data(call.Request))
+}
 
 // Ignore adds volatile paths to those of the header.
 func (c *Cassette) Ignore(volatile []string) error {
-	more, err := paths(volatile)
+	more, err := parsePaths(volatile)
 	c.Volatile, c.volatile = append(c.Volatile, volatile...), append(c.volatile, more...)
 	return err
 }
@@ -54,19 +56,19 @@ func (c *Cassette) Stable(v jsonv.Value) jsonv.Value {
 	}
 	v = v.Without("_meta")
 	for _, path := range c.volatile {
-		v = without(v, path)
+		v = removePath(v, path)
 	}
 	return v
 }
 
 // CheckVolatile returns an error if a text is not a volatile path.
 func CheckVolatile(texts []string) error {
-	_, err := paths(texts)
+	_, err := parsePaths(texts)
 	return err
 }
 
-// paths parses volatile paths.
-func paths(texts []string) (out [][]jsonpath.Step, err error) {
+// parsePaths parses volatile paths.
+func parsePaths(texts []string) (out [][]jsonpath.Step, err error) {
 	for _, text := range texts {
 		steps, _, wrong := jsonpath.Parse(text)
 		switch {
@@ -80,8 +82,8 @@ func paths(texts []string) (out [][]jsonpath.Step, err error) {
 	return out, nil
 }
 
-// without removes the value at a path.
-func without(v jsonv.Value, path []jsonpath.Step) jsonv.Value {
+// removePath removes the value at a path.
+func removePath(v jsonv.Value, path []jsonpath.Step) jsonv.Value {
 	if len(path) == 0 {
 		return v
 	}
@@ -94,7 +96,7 @@ func without(v jsonv.Value, path []jsonpath.Step) jsonv.Value {
 		case len(path) == 1:
 			return v.Without(s.Name)
 		}
-		return v.With(s.Name, without(e, path[1:]))
+		return v.With(s.Name, removePath(e, path[1:]))
 	}
 	if v.Kind() != jsonv.KindArray {
 		return v
@@ -105,14 +107,14 @@ func without(v jsonv.Value, path []jsonpath.Step) jsonv.Value {
 		case !s.SelectsAt(i, v.Len()):
 			out = append(out, e)
 		case len(path) > 1:
-			out = append(out, without(e, path[1:]))
+			out = append(out, removePath(e, path[1:]))
 		}
 	}
 	return jsonv.Array(out...)
 }
 
-// maskedEqual reports whether live equals rec, in which a mask matches any text.
-func maskedEqual(rec, live jsonv.Value) bool {
+// isMaskedEqual reports whether live equals rec, in which a mask matches any text.
+func isMaskedEqual(rec, live jsonv.Value) bool {
 	switch {
 	case rec.Kind() != live.Kind():
 		return false
@@ -120,14 +122,14 @@ func maskedEqual(rec, live jsonv.Value) bool {
 		return secret.Matches(rec.Text(), live.Text())
 	case rec.Kind() == jsonv.KindArray:
 		for i, e := range rec.Elems() {
-			if !maskedEqual(e, live.At(i)) {
+			if !isMaskedEqual(e, live.At(i)) {
 				return false
 			}
 		}
 		return rec.Len() == live.Len()
 	case rec.Kind() == jsonv.KindObject:
 		for k, e := range rec.Members() {
-			if !maskedEqual(e, live.Lookup(k)) {
+			if !isMaskedEqual(e, live.Lookup(k)) {
 				return false
 			}
 		}

@@ -36,11 +36,11 @@ func (m *Miss) Error() string {
 	return fmt.Sprintf("%s; the nearest is in line %d: %s", text, m.Line, m.Differs)
 }
 
-// miss describes a request that has no recording.
-func (p *Player) miss(method string, data []byte) *Miss {
-	live := p.params(data)
+// explainMiss describes a request that has no recording.
+func (p *Player) explainMiss(method string, data []byte) *Miss {
+	live := p.reduceParams(data)
 	name := protocol.NameOf(method, protocol.MemberOf(data, "params"))
-	m := &Miss{File: p.c.File, Request: ShownRequest(method, live)}
+	m := &Miss{File: p.c.File, Request: ShowRequest(method, live)}
 	least := 0
 	for _, call := range p.calls {
 		if call.Method != method || call.Request == nil || call.Verb != "" {
@@ -55,7 +55,7 @@ func (p *Player) miss(method string, data []byte) *Miss {
 			distance--
 		}
 		if m.Nearest == nil || distance < least || distance == least && len(changes) == 0 { // the last one of identical ones
-			m.Nearest, m.Line, m.Differs, least = call, call.Request.Line, Differences(changes), distance
+			m.Nearest, m.Line, m.Differs, least = call, call.Request.Line, DescribeChanges(changes), distance
 		}
 	}
 	return m
@@ -83,11 +83,11 @@ func (p *Player) Unanswered(call *Call) error {
 			return nil
 		}
 	}
-	return p.c.NoResponse(call)
+	return p.c.ExplainNoResponse(call)
 }
 
-// NoResponse returns the error for a request whose response is not recorded.
-func (c *Cassette) NoResponse(call *Call) error {
+// ExplainNoResponse returns the error for a request whose response is not recorded.
+func (c *Cassette) ExplainNoResponse(call *Call) error {
 	return fmt.Errorf("%s has no response to the request in line %d", c.File, call.Request.Line)
 }
 
@@ -99,14 +99,14 @@ func (p *Player) CheckAnswer(call *Call, recorded *Frame, live []byte) error {
 		return err
 	}
 	want, got := p.answer(data), p.answer(p.redact.Bytes(live))
-	if maskedEqual(want, got) {
+	if isMaskedEqual(want, got) {
 		return nil
 	}
 	changes := slices.DeleteFunc(jsonv.Diff(want, got), func(ch jsonv.Change) bool {
-		return ch.Kind == jsonv.Changed && maskedEqual(ch.Want, ch.Got)
+		return ch.Kind == jsonv.Changed && isMaskedEqual(ch.Want, ch.Got)
 	})
 	return fmt.Errorf("the client responded to %s differently from the recording in %s:%d: %s",
-		p.methodAsked(call, protocol.MemberOf(data, "id")), p.c.File, recorded.Line, Differences(changes))
+		p.findAskedMethod(call, protocol.MemberOf(data, "id")), p.c.File, recorded.Line, DescribeChanges(changes))
 }
 
 // answer returns the part of an answer that is compared.
@@ -121,8 +121,8 @@ func (p *Player) answer(data []byte) jsonv.Value {
 	return jsonv.ObjectOf("result", p.c.Stable(v.Lookup("result")))
 }
 
-// methodAsked returns the method of the server's request with an id.
-func (p *Player) methodAsked(call *Call, id []byte) string {
+// findAskedMethod returns the method of the server's request with an id.
+func (p *Player) findAskedMethod(call *Call, id []byte) string {
 	for _, f := range call.Frames {
 		data := p.c.Data(f)
 		if f.Dir == FromServer && bytes.Equal(protocol.MemberOf(data, "id"), id) {
@@ -134,8 +134,8 @@ func (p *Player) methodAsked(call *Call, id []byte) string {
 	return "a request of the server"
 }
 
-// ShownRequest formats a request for people.
-func ShownRequest(method string, params jsonv.Value) string {
+// ShowRequest formats a request for people.
+func ShowRequest(method string, params jsonv.Value) string {
 	if method == "" {
 		return "a message that is not a request: " + params.Short(200)
 	}
@@ -145,8 +145,8 @@ func ShownRequest(method string, params jsonv.Value) string {
 	return method + " " + params.Short(200)
 }
 
-// Differences formats the first changes for people.
-func Differences(changes []jsonv.Change) string {
+// DescribeChanges formats the first changes for people.
+func DescribeChanges(changes []jsonv.Change) string {
 	var parts []string
 	for i, ch := range changes {
 		if i == 3 {

@@ -28,7 +28,7 @@ var ErrWaits = errors.New("the client has not sent its message yet")
 
 // Play plays a call to the client that sent the message raw.
 func (p *Player) Play(call *Call, raw []byte) *Playback {
-	b := &Playback{Call: call, Live: LiveOf(raw), player: p}
+	b := &Playback{Call: call, Live: ReadLive(raw), player: p}
 	b.hear()
 	return b
 }
@@ -53,7 +53,7 @@ func (b *Playback) Next(reach func(key string, recorded *Frame) error) (*Frame, 
 		f := b.Frames[b.next]
 		data, err := b.player.c.Read(f)
 		if err == nil && f.Dir == ToServer {
-			b.Awaits = awaitedKey(data, b.Live.ID)
+			b.Awaits = makeAwaitedKey(data, b.Live.ID)
 			err = reach(b.Awaits, f)
 		}
 		if err != nil {
@@ -62,7 +62,7 @@ func (b *Playback) Next(reach func(key string, recorded *Frame) error) (*Frame, 
 		b.next++
 		if f.Dir != ToServer {
 			if b.player.Damage && f == b.Response && !IsOverhead(b.Method) {
-				data = damage(f.Line).response(data)
+				data = damage(f.Line).damageResponse(data)
 			}
 			return f, b.Rewrite(data, b.Live), nil
 		}
@@ -86,10 +86,10 @@ func (b *Playback) Pause(f *Frame) time.Duration {
 // Awaited returns a key that is equal for a message of the client and the recorded one
 // that it is compared with: an answer to the same request of the server, or the
 // cancellation of the same call. It returns "" for other messages.
-func Awaited(raw []byte) string { return awaitedKey(raw, "") }
+func Awaited(raw []byte) string { return makeAwaitedKey(raw, "") }
 
-// awaitedKey returns the key. For a recorded cancellation, id is the live id.
-func awaitedKey(raw []byte, id string) string {
+// makeAwaitedKey returns the key. For a recorded cancellation, id is the live id.
+func makeAwaitedKey(raw []byte, id string) string {
 	switch {
 	case IsAnswer(raw):
 		return "answer " + string(protocol.MemberOf(raw, "id"))

@@ -40,7 +40,7 @@ func NewPlayer(c *Cassette, redact *secret.Redactor) (*Player, error) {
 		if call.Request == nil || call.Verb != "" {
 			continue
 		}
-		call.key = p.key(call.Method, c.Data(call.Request))
+		call.key = p.computeKey(call.Method, c.Data(call.Request))
 		p.byKey[call.key] = append(p.byKey[call.key], call)
 	}
 	return p, c.Err()
@@ -62,13 +62,13 @@ func (p *Player) OmitRefusals() {
 	p.streams = slices.DeleteFunc(p.streams, p.c.Refused)
 }
 
-// More reports whether there is an unused recording of a message.
-func (c *Client) More(raw []byte) bool {
+// HasMore reports whether there is an unused recording of a message.
+func (c *Client) HasMore(raw []byte) bool {
 	p := c.p
 	data := p.redact.Bytes(raw)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	key := p.key(protocol.TextOf(protocol.MemberOf(data, "method")), data)
+	key := p.computeKey(protocol.TextOf(protocol.MemberOf(data, "method")), data)
 	return slices.ContainsFunc(p.byKey[key], func(call *Call) bool { return !call.used })
 }
 
@@ -107,7 +107,7 @@ func IsOverhead(method string) bool {
 // Take returns the recorded call for a message of the client and marks it as used.
 // Identical messages get their recordings in order; one before which another request
 // was sent is left for later if a following one fits better. A nil call means that a notification
-// is not recorded, or that [Default] answers; the miss describes a request that is
+// is not recorded, or that [MakeDefault] answers; the miss describes a request that is
 // not recorded.
 func (c *Client) Take(raw []byte) (*Call, *Miss) {
 	p := c.p
@@ -118,16 +118,16 @@ func (c *Client) Take(raw []byte) (*Call, *Miss) {
 	if len(data) > 0 && data[0] == '{' {
 		method, id = protocol.TextOf(protocol.MemberOf(data, "method")), string(protocol.MemberOf(data, "id"))
 	}
-	key := p.key(method, data)
+	key := p.computeKey(method, data)
 	call := c.choose(p.byKey[key], method)
 	if call == nil && (id != "" || method == "") {
-		call = c.lenient(method, data)
+		call = c.findLenient(method, data)
 	}
 	switch {
-	case call == nil && (id == "" && method != "" || Default(raw) != nil):
+	case call == nil && (id == "" && method != "" || MakeDefault(raw) != nil):
 		return nil, nil
 	case call == nil:
-		m := p.miss(method, data)
+		m := p.explainMiss(method, data)
 		if at := slices.IndexFunc(p.refused, func(call *Call) bool { return call.key == key }); at >= 0 {
 			m.Refused = p.refused[at]
 		}
@@ -144,10 +144,10 @@ func (c *Client) Take(raw []byte) (*Call, *Miss) {
 	return call, nil
 }
 
-// Default returns the response to a request that needs no recording, because it only
+// MakeDefault returns the response to a request that needs no recording, because it only
 // checks whether the server is available and which era it supports; nil for any other
 // message.
-func Default(raw []byte) []byte {
+func MakeDefault(raw []byte) []byte {
 	id := protocol.MemberOf(raw, "id")
 	if id == nil {
 		return nil
@@ -179,8 +179,8 @@ func (c *Client) choose(list []*Call, method string) *Call {
 		if call.used {
 			continue
 		}
-		is := c.context(call)
-		if best == nil || is.better(most) {
+		is := c.measureContext(call)
+		if best == nil || is.isBetter(most) {
 			best, most = call, is
 		}
 		seen++
@@ -205,15 +205,15 @@ type context struct {
 	here    bool // the call is of the session that answered last
 }
 
-// better reports whether a recording is used before an earlier one of the same
+// isBetter reports whether a recording is used before an earlier one of the same
 // request, which is the case only if the earlier one does not fit.
-func (x context) better(earlier context) bool {
+func (x context) isBetter(earlier context) bool {
 	return earlier.differs && x.same > earlier.same || x.here && !earlier.here && x.same >= earlier.same
 }
 
-// context compares the requests before a recorded call. Requests identical to the call
+// measureContext compares the requests before a recorded call. Requests identical to the call
 // do not count: how many of them precede it says only how far the client is.
-func (c *Client) context(call *Call) context {
+func (c *Client) measureContext(call *Call) context {
 	x := context{here: c.last != nil && c.last.Session == call.Session || c.last == nil && call.Session == c.n}
 	before, steps := call.prev, 0
 	for _, key := range slices.Backward(c.history) {
@@ -234,10 +234,10 @@ func (c *Client) context(call *Call) context {
 	return x
 }
 
-// lenient compares more slowly: a mask in a recording matches any text, and the
+// findLenient compares more slowly: a mask in a recording matches any text, and the
 // handshake of another client matches that of the recorded one.
-func (c *Client) lenient(method string, data []byte) *Call {
-	live := c.p.params(data)
+func (c *Client) findLenient(method string, data []byte) *Call {
+	live := c.p.reduceParams(data)
 	var same *Call
 	for _, call := range c.p.calls {
 		if call.Method != method || call.Request == nil || call.Verb != "" {
@@ -253,16 +253,16 @@ func (c *Client) lenient(method string, data []byte) *Call {
 		if call.used {
 			continue
 		}
-		if method != "" && maskedEqual(c.p.recordedParams(call), live) {
+		if method != "" && isMaskedEqual(c.p.recordedParams(call), live) {
 			return call
 		}
 	}
 	return same
 }
 
-// Unused returns the recorded requests that no client has sent, except those made
+// ListUnused returns the recorded requests that no client has sent, except those made
 // outside of tests, such as for lists.
-func (p *Player) Unused() []*Call {
+func (p *Player) ListUnused() []*Call {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(p.calls), func(call *Call) bool {
@@ -271,11 +271,11 @@ func (p *Player) Unused() []*Call {
 }
 
 // Shown returns the method and parameters of a recorded request for people.
-func (p *Player) Shown(call *Call) string { return ShownRequest(call.Method, p.recordedParams(call)) }
+func (p *Player) Shown(call *Call) string { return ShowRequest(call.Method, p.recordedParams(call)) }
 
-// Recorded returns the number of the recorded session that answered last or, before
+// CountRecorded returns the number of the recorded session that answered last or, before
 // the first answer, that of the connection.
-func (c *Client) Recorded() int {
+func (c *Client) CountRecorded() int {
 	c.p.mu.Lock()
 	defer c.p.mu.Unlock()
 	if c.last == nil {

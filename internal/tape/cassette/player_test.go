@@ -59,7 +59,7 @@ func response(t *testing.T, p *cassette.Player, c *cassette.Client, raw string) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	return string(got.Rewrite(data, cassette.LiveOf([]byte(raw))))
+	return string(got.Rewrite(data, cassette.ReadLive([]byte(raw))))
 }
 
 // Requests without parameters match by their method and protocol version only.
@@ -124,7 +124,7 @@ func TestPlayerMatches(t *testing.T) {
 		}
 	}
 	var unused []string
-	for _, call := range p.Unused() {
+	for _, call := range p.ListUnused() {
 		unused = append(unused, call.ID)
 	}
 	testkit.Equal(t, "the unused calls", unused, []string{"6"})

@@ -92,13 +92,13 @@ func Read(name string, src io.ReaderAt, size int64) (*Cassette, error) {
 		case err == io.EOF && n > 1:
 			return c, nil
 		case err == io.EOF:
-			return nil, c.wrong(0, "the file is empty: it is not a cassette, or its recording was killed before the handshake")
+			return nil, c.newError(0, "the file is empty: it is not a cassette, or its recording was killed before the handshake")
 		case errors.Is(err, errLong):
-			return nil, c.wrong(n, "the line is longer than %d MiB", maxLine>>20)
+			return nil, c.newError(n, "the line is longer than %d MiB", maxLine>>20)
 		case err != nil:
 			return nil, err
 		case n > maxFrames:
-			return nil, c.wrong(n, "the cassette has more than %d lines", maxFrames)
+			return nil, c.newError(n, "the cassette has more than %d lines", maxFrames)
 		}
 		if n == 1 {
 			err = c.readHeader(text)
@@ -156,7 +156,7 @@ func ReadHeader(path string) (Header, error) {
 	return c.Header, err
 }
 
-func (c *Cassette) wrong(line int, format string, args ...any) *Error {
+func (c *Cassette) newError(line int, format string, args ...any) *Error {
 	return &Error{c.File, line, fmt.Sprintf(format, args...)}
 }
 
@@ -174,37 +174,37 @@ func isCassette(path string) bool {
 
 func (c *Cassette) readHeader(text []byte) error {
 	if bytes.HasPrefix(text, []byte("\xEF\xBB\xBF")) {
-		return c.wrong(1, "the file begins with a byte order mark (BOM): remove it")
+		return c.newError(1, "the file begins with a byte order mark (BOM): remove it")
 	}
 	if name := jsonv.DetectEncoding(text); name != "" {
-		return c.wrong(1, "the file is encoded in %s, not UTF-8; %s", name, jsonv.SaveAsUTF8)
+		return c.newError(1, "the file is encoded in %s, not UTF-8; %s", name, jsonv.SaveAsUTF8)
 	}
 	var is struct {
 		Version *int `json:"mcptest_cassette"`
 	}
 	if err := json.Unmarshal(text, &is); err != nil || is.Version == nil {
-		return c.wrong(1, `not a cassette: expected {"mcptest_cassette": %d, …} in the first line`, Version)
+		return c.newError(1, `not a cassette: expected {"mcptest_cassette": %d, …} in the first line`, Version)
 	}
 	if *is.Version != Version {
-		return c.wrong(1, "the cassette has version %d; this program reads version %d: record it again", *is.Version, Version)
+		return c.newError(1, "the cassette has version %d; this program reads version %d: record it again", *is.Version, Version)
 	}
 	if err := json.Unmarshal(text, &c.Header); err != nil {
-		return c.wrong(1, "the header cannot be read: %s", reason(err))
+		return c.newError(1, "the header cannot be read: %s", reason(err))
 	}
 	for _, m := range c.Masks {
 		if !masks[m] {
-			return c.wrong(1, "the cassette has the mask %q, which this program does not know: requests could not be compared with it; record it again", m)
+			return c.newError(1, "the cassette has the mask %q, which this program does not know: requests could not be compared with it; record it again", m)
 		}
 	}
 	var err error
-	if c.volatile, err = paths(c.Volatile); err != nil {
-		return c.wrong(1, "%v", err)
+	if c.volatile, err = parsePaths(c.Volatile); err != nil {
+		return c.newError(1, "%v", err)
 	}
 	switch c.Transport {
 	case Stdio, StreamableHTTP, HTTPSSE:
 		return nil
 	}
-	return c.wrong(1, "unknown transport %q: expected %s, %s or %s", c.Transport, Stdio, StreamableHTTP, HTTPSSE)
+	return c.newError(1, "unknown transport %q: expected %s, %s or %s", c.Transport, Stdio, StreamableHTTP, HTTPSSE)
 }
 
 // readFrame reads line n, which begins at offset.
@@ -214,7 +214,7 @@ func (c *Cassette) readFrame(text []byte, n int, offset int64) error {
 	}
 	f, err := parseFrame(text)
 	if err != nil {
-		return c.wrong(n, "the line cannot be read: %s", reason(err))
+		return c.newError(n, "the line cannot be read: %s", reason(err))
 	}
 	f.Line = n
 	if len(text) > inMemory && f.Data != nil {
@@ -334,7 +334,7 @@ func (c *Cassette) Read(f *Frame) ([]byte, error) {
 	}
 	whole, err := parseFrame(text)
 	if err != nil {
-		return nil, c.wrong(f.Line, "the cassette was changed while it was used: %s", reason(err))
+		return nil, c.newError(f.Line, "the cassette was changed while it was used: %s", reason(err))
 	}
 	return whole.Data, nil
 }

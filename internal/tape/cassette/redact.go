@@ -15,7 +15,7 @@ import (
 // is recognized once is masked in all messages. It returns the number of changed
 // messages.
 func Redact(path string, c *Cassette, redact *secret.Redactor) (changed int, err error) {
-	if err := Replaceable(path); err != nil {
+	if err := CheckReplaceable(path); err != nil {
 		return 0, err
 	}
 	file, err := osfile.Create(path, 0o600)
@@ -29,7 +29,7 @@ func Redact(path string, c *Cassette, redact *secret.Redactor) (changed int, err
 	}()
 	w := &Writer{redact: redact, start: time.Now(), f: file.File, header: c.Header, ids: map[string]string{}}
 	for i := range c.Frames {
-		w.credentials(c.Frames[i].HTTP)
+		w.learnCredentials(c.Frames[i].HTTP)
 		w.mask(c.Data(&c.Frames[i]))
 	}
 	for _, m := range []string{MaskSecrets, MaskSessions} {

@@ -13,8 +13,8 @@ import (
 // JSON text.
 type Live struct{ ID, Token string }
 
-// LiveOf returns the ids of a message of a client.
-func LiveOf(raw []byte) Live {
+// ReadLive returns the ids of a message of a client.
+func ReadLive(raw []byte) Live {
 	return Live{
 		ID:    string(protocol.MemberOf(raw, "id")),
 		Token: string(protocol.MemberOf(protocol.MemberOf(protocol.MemberOf(raw, "params"), "_meta"), "progressToken")),
@@ -64,9 +64,9 @@ func replaceIn(data, part []byte, with string) []byte {
 	return data
 }
 
-// idIn returns the position of an id in a piece of a message that is not valid JSON
+// findID returns the position of an id in a piece of a message that is not valid JSON
 // on its own, or nil.
-func idIn(data []byte, id string) []int {
+func findID(data []byte, id string) []int {
 	const member = `"id"`
 	for from := 0; ; {
 		at := bytes.Index(data[from:], []byte(member))
@@ -97,7 +97,7 @@ func TailOf(data []byte) string { return string(tail().Find(data[max(0, len(data
 // rewriteText replaces the id in a piece of a message that is not valid JSON on its
 // own.
 func rewriteText(data []byte, id, with string) []byte {
-	at := idIn(data, id)
+	at := findID(data, id)
 	if at == nil {
 		return data
 	}

@@ -21,7 +21,7 @@ var ErrBusy = errors.New("another process is recording to this file: use another
 func openPartial(path string) (*os.File, error) {
 	partial := path + PartialSuffix
 	for {
-		if err := Replaceable(partial); err != nil {
+		if err := CheckReplaceable(partial); err != nil {
 			return nil, err
 		}
 		f, err := os.OpenFile(partial, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
@@ -32,7 +32,7 @@ func openPartial(path string) (*os.File, error) {
 		switch {
 		case err == nil && !held: // file systems without locks return an error
 			return nil, errors.Join(fmt.Errorf("%s: %w", path, ErrBusy), f.Close())
-		case !samePlace(f): // its recorder has renamed it in the meantime
+		case !isSamePlace(f): // its recorder has renamed it in the meantime
 			_ = f.Close()
 			continue
 		}
@@ -43,8 +43,8 @@ func openPartial(path string) (*os.File, error) {
 	}
 }
 
-// samePlace reports whether the name of an open file still belongs to it.
-func samePlace(f *os.File) bool {
+// isSamePlace reports whether the name of an open file still belongs to it.
+func isSamePlace(f *os.File) bool {
 	a, err := f.Stat()
 	if err != nil {
 		return false
@@ -61,8 +61,8 @@ func (w *Writer) Interrupt() {
 	w.interrupted = true
 }
 
-// Unsaved returns after Close why the cassette was not written; "" if it was.
-func (w *Writer) Unsaved() string {
+// ExplainUnsaved returns after Close why the cassette was not written; "" if it was.
+func (w *Writer) ExplainUnsaved() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.unsaved
@@ -72,10 +72,10 @@ func (w *Writer) Unsaved() string {
 // replaced by a recording without responses or of an interrupted run.
 func (w *Writer) finish() error {
 	partial := w.f.Name()
-	if !samePlace(w.f) {
+	if !isSamePlace(w.f) {
 		return errors.Join(fmt.Errorf("%s was removed or replaced during the recording", partial), w.f.Close())
 	}
-	if err := Replaceable(w.path); err != nil {
+	if err := CheckReplaceable(w.path); err != nil {
 		return errors.Join(fmt.Errorf("%w; the recording is in %s", err, partial), w.f.Close())
 	}
 	info, err := os.Lstat(w.path)

@@ -62,7 +62,7 @@ type Writer struct {
 // existing cassette is replaced by Close, any other file is not. The header's version
 // and masks are filled in. The error is [ErrBusy] while another process records to path.
 func Create(path string, h Header, redact *secret.Redactor) (*Writer, error) {
-	if err := Replaceable(path); err != nil {
+	if err := CheckReplaceable(path); err != nil {
 		return nil, err
 	}
 	f, err := openPartial(path)
@@ -79,9 +79,9 @@ func Create(path string, h Header, redact *secret.Redactor) (*Writer, error) {
 	return &Writer{redact: redact, start: start, path: path, f: f, header: h, ids: map[string]string{}}, nil
 }
 
-// Replaceable returns the reason why the file at path must not be replaced by a
+// CheckReplaceable returns the reason why the file at path must not be replaced by a
 // cassette.
-func Replaceable(path string) error {
+func CheckReplaceable(path string) error {
 	info, err := os.Lstat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -131,7 +131,7 @@ func (w *Writer) append(f *Frame) error {
 	if f.Omitted > 0 {
 		data = data[:min(len(data), OmittedHead)]
 	}
-	w.credentials(f.HTTP)
+	w.learnCredentials(f.HTTP)
 	if !f.Masked {
 		data, f.Note = w.mask(data), w.mask(f.Note)
 		if (f.Omitted > 0 || f.Unterminated) && len(data) > 0 {
@@ -141,16 +141,16 @@ func (w *Writer) append(f *Frame) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if f.Event != nil && f.Event.Type == "endpoint" {
-		data = w.endpoint(data)
+		data = w.maskEndpoint(data)
 	}
 	if w.failed != nil {
 		return w.failed
 	}
 	w.count(f)
-	w.buf = appendLine(w.buf[:0], w.line(f), data, f.Data != nil)
+	w.buf = appendLine(w.buf[:0], w.makeLine(f), data, f.Data != nil)
 	if len(w.buf) > maxLine { // because of escapes in a text
 		f.Omitted = int64(len(f.Data))
-		w.buf = appendLine(w.buf[:0], w.line(f), data[:min(len(data), OmittedHead)], true)
+		w.buf = appendLine(w.buf[:0], w.makeLine(f), data[:min(len(data), OmittedHead)], true)
 	}
 	if cap(w.buf) > 4<<20 {
 		defer func() { w.buf = nil }()
@@ -178,8 +178,8 @@ func (w *Writer) count(f *Frame) {
 	}
 }
 
-// credentials masks the credentials in headers everywhere from then on.
-func (w *Writer) credentials(h *HTTP) {
+// learnCredentials masks the credentials in headers everywhere from then on.
+func (w *Writer) learnCredentials(h *HTTP) {
 	if h == nil {
 		return
 	}
@@ -209,8 +209,8 @@ func (w *Writer) mask(data []byte) []byte {
 	return []byte(masked)
 }
 
-// line returns the written form of a frame, without its data.
-func (w *Writer) line(f *Frame) *line {
+// makeLine returns the written form of a frame, without its data.
+func (w *Writer) makeLine(f *Frame) *line {
 	ms := float64(f.At.Microseconds()) / 1000
 	l := &line{
 		Session: f.Session,
@@ -226,7 +226,7 @@ func (w *Writer) line(f *Frame) *line {
 	}
 	if f.HTTP != nil {
 		h := *f.HTTP
-		h.Header = w.headers(h.Header)
+		h.Header = w.maskHeaders(h.Header)
 		l.HTTP = &h
 	}
 	if f.Event != nil && f.Event.ID != "" {
@@ -245,8 +245,8 @@ func (w *Writer) line(f *Frame) *line {
 	return l
 }
 
-// headers masks the values of credentials and the ids of sessions.
-func (w *Writer) headers(h map[string][]string) map[string][]string {
+// maskHeaders masks the values of credentials and the ids of sessions.
+func (w *Writer) maskHeaders(h map[string][]string) map[string][]string {
 	out := make(map[string][]string, len(h))
 	for k, values := range h {
 		if k == "Date" { // changes with each recording and is never examined
@@ -255,7 +255,7 @@ func (w *Writer) headers(h map[string][]string) map[string][]string {
 		for _, v := range values {
 			switch {
 			case k == "Mcp-Session-Id":
-				v = w.sessionID(v)
+				v = w.maskSessionID(v)
 			case secret.Name(k):
 				v = secret.Mask
 			default:
@@ -267,8 +267,8 @@ func (w *Writer) headers(h map[string][]string) map[string][]string {
 	return out
 }
 
-// sessionID returns the replacement for the id of an HTTP session.
-func (w *Writer) sessionID(id string) string {
+// maskSessionID returns the replacement for the id of an HTTP session.
+func (w *Writer) maskSessionID(id string) string {
 	if id == "" {
 		return id
 	}
@@ -278,8 +278,8 @@ func (w *Writer) sessionID(id string) string {
 	return w.ids[id]
 }
 
-// endpoint masks the id of a session in the address that an HTTP+SSE server sends.
-func (w *Writer) endpoint(data []byte) []byte {
+// maskEndpoint masks the id of a session in the address that an HTTP+SSE server sends.
+func (w *Writer) maskEndpoint(data []byte) []byte {
 	u, err := url.Parse(string(data))
 	if err != nil || u.RawQuery == "" {
 		return data
@@ -288,7 +288,7 @@ func (w *Writer) endpoint(data []byte) []byte {
 	for _, values := range q {
 		for i, v := range values {
 			if v != secret.Mask {
-				values[i] = w.sessionID(v)
+				values[i] = w.maskSessionID(v)
 			}
 		}
 	}
@@ -315,7 +315,7 @@ func (w *Writer) put(b []byte) {
 	}
 }
 
-// Close writes the remaining data and gives the file its name; see [Writer.Unsaved]. If
+// Close writes the remaining data and gives the file its name; see [Writer.ExplainUnsaved]. If
 // writing failed, the file keeps its partial name.
 func (w *Writer) Close() error {
 	w.mu.Lock()
@@ -337,7 +337,7 @@ func (w *Writer) Close() error {
 // Copy writes what was recorded so far to a new file: a cassette that ends there. The recording
 // goes on meanwhile.
 func (w *Writer) Copy(path string) error {
-	begin, size, err := w.soFar()
+	begin, size, err := w.readSoFar()
 	if err != nil {
 		return err
 	}
@@ -357,9 +357,9 @@ func (w *Writer) Copy(path string) error {
 	return errors.Join(err, to.Close())
 }
 
-// soFar returns the text that waits for the protocol version, with its header, and how many bytes of
+// readSoFar returns the text that waits for the protocol version, with its header, and how many bytes of
 // the file are whole lines.
-func (w *Writer) soFar() (begin []byte, size int64, err error) {
+func (w *Writer) readSoFar() (begin []byte, size int64, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.failed != nil {
@@ -387,7 +387,7 @@ func appendLine(dst []byte, l *line, data []byte, has bool) []byte {
 	if has {
 		dst = append(dst[:len(dst)-1], ',')
 		switch {
-		case oneLineJSON(data):
+		case isOneLineJSON(data):
 			dst = append(append(dst, `"message":`...), data...)
 		case utf8.Valid(data):
 			dst = append(dst, `"text":`...)
@@ -401,8 +401,8 @@ func appendLine(dst []byte, l *line, data []byte, has bool) []byte {
 	return append(dst, '\n')
 }
 
-// oneLineJSON reports whether data can be embedded unchanged as a member of a line.
-func oneLineJSON(data []byte) bool {
+// isOneLineJSON reports whether data can be embedded unchanged as a member of a line.
+func isOneLineJSON(data []byte) bool {
 	if len(data) == 0 || data[0] != '{' && data[0] != '[' {
 		return false
 	}

@@ -64,17 +64,17 @@ func Judge(c *cassette.Cassette) ([]Breach, error) {
 	for _, n := range order {
 		v := visits[n]
 		if v.working != nil && !v.ready {
-			out = append(out, breach(v.working, "no notifications/initialized after the handshake", sentenceReady))
+			out = append(out, newBreach(v.working, "no notifications/initialized after the handshake", sentenceReady))
 		}
 	}
-	return firstOfEach(out), c.Err()
+	return keepFirst(out), c.Err()
 }
 
-func breach(f *cassette.Frame, message, sentence string) Breach {
+func newBreach(f *cassette.Frame, message, sentence string) Breach {
 	return Breach{Session: f.Session, Line: f.Line, Message: message, Sentence: sentence}
 }
 
-func firstOfEach(all []Breach) (out []Breach) {
+func keepFirst(all []Breach) (out []Breach) {
 	type key struct {
 		session  int
 		sentence string
@@ -116,16 +116,16 @@ func (v *visit) judge(c *cassette.Cassette, f *cassette.Frame) (out []Breach) {
 	m, err := jsonv.Parse(data)
 	switch {
 	case err != nil && f.HTTP == nil && c.Transport == cassette.Stdio:
-		return append(out, breach(f, "a line that is not JSON", sentenceMessage))
+		return append(out, newBreach(f, "a line that is not JSON", sentenceMessage))
 	case err != nil:
 		return out
 	case m.Kind() == jsonv.KindArray:
 		if protocol.VersionOf(v.revision).VersionHeader && c.Transport == cassette.StreamableHTTP {
-			out = append(out, breach(f, "several messages in one request", sentenceSingle))
+			out = append(out, newBreach(f, "several messages in one request", sentenceSingle))
 		}
 		return out
 	case m.Kind() != jsonv.KindObject:
-		return append(out, breach(f, "a message that is not an object", sentenceMessage))
+		return append(out, newBreach(f, "a message that is not an object", sentenceMessage))
 	}
 	return append(out, v.judgeMessage(f, m)...)
 }
@@ -139,10 +139,10 @@ func (v *visit) judgeHeader(f *cassette.Frame) (out []Breach) {
 	accept := strings.ToLower(strings.Join(header.Values("Accept"), ","))
 	both := strings.Contains(accept, "application/json") && strings.Contains(accept, "text/event-stream")
 	if f.HTTP.Method == http.MethodPost && !both && !strings.Contains(accept, "*/*") {
-		out = append(out, breach(f, "Accept: "+accept, sentenceAccept))
+		out = append(out, newBreach(f, "Accept: "+accept, sentenceAccept))
 	}
 	if protocol.VersionOf(v.revision).VersionHeader && header.Get("MCP-Protocol-Version") == "" {
-		out = append(out, breach(f, "a request without MCP-Protocol-Version", sentenceRevision))
+		out = append(out, newBreach(f, "a request without MCP-Protocol-Version", sentenceRevision))
 	}
 	return out
 }
@@ -158,9 +158,9 @@ func (v *visit) judgeMessage(f *cassette.Frame, m jsonv.Value) (out []Breach) {
 	case method == "" || !hasID:
 		return nil
 	case id.Kind() == jsonv.KindNull:
-		return []Breach{breach(f, method+" with the id null", sentenceNull)}
+		return []Breach{newBreach(f, method+" with the id null", sentenceNull)}
 	case id.Kind() != jsonv.KindString && !id.IsInteger():
-		return []Breach{breach(f, method+" with the id "+id.Short(40), sentenceID)}
+		return []Breach{newBreach(f, method+" with the id "+id.Short(40), sentenceID)}
 	}
 	key := id.String()
 	isModern := !m.Lookup("params", "_meta", protocol.MetaVersion).IsAbsent()
@@ -169,7 +169,7 @@ func (v *visit) judgeMessage(f *cassette.Frame, m jsonv.Value) (out []Breach) {
 	isRepeated := f.HTTP != nil && earlier == method
 	if used && !isModern && !isRepeated && method != "initialize" {
 		what := method + " with the id " + id.Short(40) + ", which an earlier request had"
-		out = append(out, breach(f, what, sentenceReuse))
+		out = append(out, newBreach(f, what, sentenceReuse))
 	}
 	if !isModern {
 		v.ids[key] = method

@@ -75,7 +75,7 @@ func add(found []Opening, next Opening) []Opening {
 	case next.Probe == nil && len(last.Modern) == 0 && len(last.Legacy) == 0:
 		last.Probe.WaitMS = 0
 		last.Legacy = next.Legacy
-	case next.Probe == nil || flow(next.Probe.timeless()) != flow(last.Probe.timeless()):
+	case next.Probe == nil || formatFlow(next.Probe.timeless()) != formatFlow(last.Probe.timeless()):
 		return append(found, next)
 	case len(last.Modern) == 0 && len(next.Legacy) == 0:
 		last.Modern = next.Modern
@@ -182,7 +182,7 @@ func (r *reader) step(call *cassette.Call) bool {
 		r.seen = map[string]bool{}
 	}
 	r.seen[call.Method] = true
-	r.condition(&st)
+	r.addCondition(&st)
 	if params.Lookup("_meta", protocol.MetaVersion).IsAbsent() {
 		if len(r.out.Legacy) == 0 {
 			return false
@@ -190,7 +190,7 @@ func (r *reader) step(call *cassette.Call) bool {
 		r.out.Legacy = append(r.out.Legacy, st)
 		return true
 	}
-	st.Params = withoutSelf(params)
+	st.Params = dropSelf(params)
 	r.out.Modern = append(r.out.Modern, st)
 	return true
 }
@@ -205,7 +205,7 @@ func (r *reader) probe(call *cassette.Call, st Step, response jsonv.Value) {
 	if r.out.Probe != nil { // the client asks again
 		return
 	}
-	st.Params = withoutSelf(st.Params)
+	st.Params = dropSelf(st.Params)
 	r.out.Probe, r.waiting = &st, call
 }
 
@@ -247,9 +247,9 @@ func (r *reader) endWait(next *cassette.Call) {
 	}
 }
 
-// condition says on what a step depends. Only the list of tools decides: of the others it is
+// addCondition says on what a step depends. Only the list of tools decides: of the others it is
 // not known whether the client minds their answer.
-func (r *reader) condition(st *Step) {
+func (r *reader) addCondition(st *Step) {
 	needs := map[string]string{
 		"tools/list": "tools", "resources/list": "resources", "resources/templates/list": "resources",
 		"prompts/list": "prompts", "logging/setLevel": "logging",
@@ -265,8 +265,8 @@ func (r *reader) condition(st *Step) {
 	}
 }
 
-// withoutSelf removes what every request of a client without sessions says of the client.
-func withoutSelf(params jsonv.Value) jsonv.Value {
+// dropSelf removes what every request of a client without sessions says of the client.
+func dropSelf(params jsonv.Value) jsonv.Value {
 	meta := params.Lookup("_meta")
 	if meta.IsAbsent() {
 		return params

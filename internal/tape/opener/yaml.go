@@ -28,7 +28,7 @@ func (o *Opening) Name() string { return o.Info.Lookup("name").Text() }
 // Resolve fills in what the recording says: which client it is, and how it reads answers if it
 // is a known one.
 func (o *Opening) Resolve(s Script) Script {
-	s.Client = cmp.Or(s.Client, knownAs(o.Name()), slug(o.Name()))
+	s.Client = cmp.Or(s.Client, nameClient(o.Name()), makeSlug(o.Name()))
 	if s.Reads != "" {
 		return s
 	}
@@ -45,8 +45,8 @@ func (o *Opening) Resolve(s Script) Script {
 	return s
 }
 
-// knownAs returns the known client that calls itself by a name.
-func knownAs(name string) string {
+// nameClient returns the known client that calls itself by a name.
+func nameClient(name string) string {
 	for _, known := range identity.Names() {
 		if p, _ := identity.Named(known); p.ClientName == name && name != "" {
 			return known
@@ -58,22 +58,22 @@ func knownAs(name string) string {
 // noWord are the characters that the id of a client can't have.
 var noWord = lazy.Regexp(`[^a-z0-9]+`)
 
-// slug makes an id of a name.
-func slug(name string) string {
+// makeSlug makes an id of a name.
+func makeSlug(name string) string {
 	text := strings.Trim(noWord().ReplaceAllString(strings.ToLower(name), "-"), "-")
 	return text[:min(len(text), 60)]
 }
 
-// YAML writes the opening as a file of rules.
-func (o *Opening) YAML(s Script) []byte {
+// FormatYAML writes the opening as a file of rules.
+func (o *Opening) FormatYAML(s Script) []byte {
 	var b strings.Builder
 	version := o.Info.Lookup("version").Text()
 	title := cmp.Or(o.Info.Lookup("title").Text(), o.Name(), s.Client)
 	b.WriteString("# How a client opens a connection, as it was recorded. mcptest check --rules FILE replays it.\n")
 	b.WriteString("# reads says how the client takes answers, which a recording of one server does not show.\n")
 	b.WriteString("openings:\n")
-	line := func(key string, value jsonv.Value) { fmt.Fprintf(&b, "    %s: %s\n", key, flow(value)) }
-	fmt.Fprintf(&b, "  - client: %s\n", scalar(s.Client))
+	line := func(key string, value jsonv.Value) { fmt.Fprintf(&b, "    %s: %s\n", key, formatFlow(value)) }
+	fmt.Fprintf(&b, "  - client: %s\n", formatScalar(s.Client))
 	line("title", jsonv.String(title))
 	fmt.Fprintf(&b, "    transport: %s\n    script: recorded\n    reads: %s\n", s.Transport, s.Reads)
 	if version != "" {
@@ -88,7 +88,7 @@ func (o *Opening) YAML(s Script) []byte {
 		line("capabilities", o.Capabilities)
 	}
 	if o.Probe != nil {
-		fmt.Fprintf(&b, "    probe: %s\n", flow(o.Probe.value()))
+		fmt.Fprintf(&b, "    probe: %s\n", formatFlow(o.Probe.buildValue()))
 	}
 	writeSteps(&b, "modern", o.Modern)
 	writeSteps(&b, "legacy", o.Legacy)
@@ -101,12 +101,12 @@ func writeSteps(b *strings.Builder, key string, steps []Step) {
 	}
 	fmt.Fprintf(b, "    %s:\n", key)
 	for i := range steps {
-		fmt.Fprintf(b, "      - %s\n", flow(steps[i].value()))
+		fmt.Fprintf(b, "      - %s\n", formatFlow(steps[i].buildValue()))
 	}
 }
 
-// value is a step as the file has it.
-func (st *Step) value() jsonv.Value {
+// buildValue is a step as the file has it.
+func (st *Step) buildValue() jsonv.Value {
 	if st.Listen {
 		return jsonv.ObjectOf("listen", true)
 	}
@@ -130,7 +130,7 @@ func (st *Step) value() jsonv.Value {
 }
 
 // timeless is a step without how long the client waited, which differs each time.
-func (st *Step) timeless() jsonv.Value { return st.value().Without("wait_ms") }
+func (st *Step) timeless() jsonv.Value { return st.buildValue().Without("wait_ms") }
 
 // plain are texts that YAML takes for themselves.
 var plain = lazy.Regexp(`^[a-zA-Z_][a-zA-Z0-9_/-]*$`)
@@ -138,41 +138,41 @@ var plain = lazy.Regexp(`^[a-zA-Z_][a-zA-Z0-9_/-]*$`)
 // words are texts that YAML takes for something else.
 var words = lazy.Regexp(`^(?i:true|false|null|yes|no|on|off|y|n)$`)
 
-// flow writes a value in the flow style of YAML.
-func flow(v jsonv.Value) string {
+// formatFlow writes a value in the flow style of YAML.
+func formatFlow(v jsonv.Value) string {
 	var parts []string
 	switch v.Kind() {
 	case jsonv.KindObject:
 		for key, member := range v.Members() {
-			parts = append(parts, scalar(key)+": "+flow(member))
+			parts = append(parts, formatScalar(key)+": "+formatFlow(member))
 		}
 		return "{" + strings.Join(parts, ", ") + "}"
 	case jsonv.KindArray:
 		for _, e := range v.Elems() {
-			parts = append(parts, flow(e))
+			parts = append(parts, formatFlow(e))
 		}
 		return "[" + strings.Join(parts, ", ") + "]"
 	case jsonv.KindString:
-		return scalar(v.Text())
+		return formatScalar(v.Text())
 	}
 	return v.String()
 }
 
-// scalar writes a text.
-func scalar(text string) string {
+// formatScalar writes a text.
+func formatScalar(text string) string {
 	if plain().MatchString(text) && !words().MatchString(text) {
 		return text
 	}
 	return display.JSON(jsonv.String(text).String())
 }
 
-// Frames are the frames of the opening as text, to compare it with others.
-func (o *Opening) Frames() string {
+// DescribeFrames are the frames of the opening as text, to compare it with others.
+func (o *Opening) DescribeFrames() string {
 	other := Opening{Info: o.Info, Capabilities: o.Capabilities, Probe: o.Probe, Modern: o.Modern, Legacy: o.Legacy}
 	if o.Probe != nil {
 		other.Probe = &Step{Method: o.Probe.Method, ID: o.Probe.ID, Params: o.Probe.Params}
 	}
-	return string(other.YAML(Script{}))
+	return string(other.FormatYAML(Script{}))
 }
 
 // Describe names the client and its frames in one line.

@@ -25,8 +25,8 @@ type offered struct {
 	templates []string
 }
 
-// offeredBy collects the recorded lists.
-func offeredBy(c *cassette.Cassette, calls []*cassette.Call) offered {
+// readOffered collects the recorded lists.
+func readOffered(c *cassette.Cassette, calls []*cassette.Call) offered {
 	o := offered{blocks: map[string]map[string]jsonv.Value{}, partial: map[string]bool{}}
 	for _, call := range calls {
 		member := lists[call.Method]

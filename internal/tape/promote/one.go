@@ -8,9 +8,9 @@ import (
 	"mcptest/internal/tape/cassette"
 )
 
-// One returns the test of the request in a line of a cassette. why says that it cannot be a
+// PromoteOne returns the test of the request in a line of a cassette. why says that it cannot be a
 // test; it is "" and t is nil if the line has no request.
-func One(c *cassette.Cassette, line int) (t *draft.Test, why string, err error) {
+func PromoteOne(c *cassette.Cassette, line int) (t *draft.Test, why string, err error) {
 	calls, err := c.Calls()
 	if err != nil {
 		return nil, "", err
@@ -30,7 +30,7 @@ func One(c *cassette.Cassette, line int) (t *draft.Test, why string, err error) 
 			return nil, "it was refused before it reached the server", c.Err()
 		case call.ID == "":
 			return nil, "it is a notification, which has no answer", c.Err()
-		case asOverhead(call.Method):
+		case isOverhead(call.Method):
 			return nil, "clients send it for the session, not for its result", c.Err()
 		}
 		f.add(call)
@@ -40,16 +40,16 @@ func One(c *cassette.Cassette, line int) (t *draft.Test, why string, err error) 
 		}
 		t = su.Tests[0]
 		t.Server = ""
-		t.InvalidArgs = t.Refused() && offeredBy(c, calls).isMistaken(t)
-		t.Respond = f.scripts[call.Session].askedAnswers()
+		t.InvalidArgs = t.Refused() && readOffered(c, calls).isMistaken(t)
+		t.Respond = f.scripts[call.Session].buildAnswers()
 		return t, "", c.Err()
 	}
 	return nil, "", c.Err()
 }
 
-// askedAnswers returns the answers to what the server asked in the session; absent if it asked
+// buildAnswers returns the answers to what the server asked in the session; absent if it asked
 // nothing.
-func (s *script) askedAnswers() jsonv.Value {
+func (s *script) buildAnswers() jsonv.Value {
 	out := jsonv.Object()
 	for name, method := range map[string]string{"sampling": "sampling/createMessage", "elicitation": "elicitation/create", "roots": "roots/list"} {
 		answer := s.respond.Lookup(name)

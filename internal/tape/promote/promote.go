@@ -25,12 +25,12 @@ func Fill(su *draft.Suite, c *cassette.Cassette) (merged int, err error) {
 		if call.Request == nil || c.Refused(call) {
 			continue
 		}
-		if call.ID != "" && !asOverhead(call.Method) {
+		if call.ID != "" && !isOverhead(call.Method) {
 			f.add(call)
 		}
 		f.scripts[call.Session].noteAnnounced(call)
 	}
-	o := offeredBy(c, calls)
+	o := readOffered(c, calls)
 	su.Tests = slices.DeleteFunc(su.Tests, func(t *draft.Test) bool {
 		if t.Mixed() {
 			for _, label := range f.requests[t] {
@@ -46,13 +46,13 @@ func Fill(su *draft.Suite, c *cassette.Cassette) (merged int, err error) {
 			su.Omitted = append(su.Omitted, label+"the test of the previous identical request covers it")
 		}
 	}
-	order(su.Tests)
+	sortTests(su.Tests)
 	return merged, c.Err()
 }
 
-// order moves the tests between calls of tools to the block of tools, and those after
+// sortTests moves the tests between calls of tools to the block of tools, and those after
 // them whose own block comes first: a call may change what they return.
-func order(tests []*draft.Test) {
+func sortTests(tests []*draft.Test) {
 	isCall := func(t *draft.Test) bool { return t.Block == "tools" }
 	first := slices.IndexFunc(tests, isCall)
 	if first < 0 {
@@ -91,7 +91,7 @@ func newFiller(su *draft.Suite, c *cassette.Cassette, calls []*cassette.Call) *f
 		round:    map[string]int{},
 		servers:  map[int]string{},
 	}
-	for n, client := range c.Clients(calls) {
+	for n, client := range c.ListClients(calls) {
 		f.scripts[n] = scriptOf(client)
 	}
 	return f
@@ -107,7 +107,7 @@ func (f *filler) add(call *cassette.Call) {
 	}
 	t, why := test(call, params, answer(response))
 	script := f.scripts[call.Session]
-	why = cmp.Or(why, unusable(call, params, response), script.depends(params, response), script.cannot(f.c, call))
+	why = cmp.Or(why, explainUnusable(call, params, response), script.depends(params, response), script.cannot(f.c, call))
 	arguments := f.c.Stable(jsonv.ObjectOf("arguments", params.Lookup("arguments"))).String()
 	key := fmt.Sprint(call.Session) + call.Method + call.Name + arguments
 	if call.Method == "tools/call" {
@@ -124,7 +124,7 @@ func (f *filler) add(call *cassette.Call) {
 	}
 	if f.tests[key] == nil {
 		f.tests[key] = t
-		t.Server = f.server(call.Session)
+		t.Server = f.nameServer(call.Session)
 		f.su.Tests = append(f.su.Tests, t)
 	}
 	t = f.tests[key]
@@ -137,8 +137,8 @@ func (f *filler) add(call *cassette.Call) {
 	f.requests[t] = append(f.requests[t], label)
 }
 
-// server returns the server of the tests of a session: each session has its own.
-func (f *filler) server(session int) string {
+// nameServer returns the server of the tests of a session: each session has its own.
+func (f *filler) nameServer(session int) string {
 	name, known := f.servers[session]
 	if !known {
 		name = f.su.Server.Name
@@ -154,9 +154,9 @@ func (f *filler) server(session int) string {
 	return name
 }
 
-// asOverhead reports whether clients make a request for the session, not for its
+// isOverhead reports whether clients make a request for the session, not for its
 // result.
-func asOverhead(method string) bool {
+func isOverhead(method string) bool {
 	return method == "initialize" || method == protocol.MethodDiscover || method == "ping"
 }
 
@@ -188,8 +188,8 @@ func test(call *cassette.Call, params jsonv.Value, a draft.Answer) (t *draft.Tes
 	return nil, "requests with this method are not converted to tests"
 }
 
-// unusable returns why a test cannot repeat a request.
-func unusable(call *cassette.Call, params, response jsonv.Value) string {
+// explainUnusable returns why a test cannot repeat a request.
+func explainUnusable(call *cassette.Call, params, response jsonv.Value) string {
 	result := response.Lookup("result")
 	kind := result.Lookup("resultType").Text()
 	switch {

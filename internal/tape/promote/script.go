@@ -25,7 +25,7 @@ type script struct {
 func scriptOf(client *cassette.RecordedClient) *script {
 	s := &script{client: client, answers: map[string]jsonv.Value{}}
 	for _, asked := range client.Asked {
-		if _, known := s.answers[asked.Method]; !known && usable(asked) {
+		if _, known := s.answers[asked.Method]; !known && isUsable(asked) {
 			s.answers[asked.Method] = asked.Result
 			if asked.Params.Lookup("mode").Text() == "url" {
 				s.answers[asked.Method] = asked.Result.With("mode", jsonv.String("url"))
@@ -54,8 +54,8 @@ func scriptOf(client *cassette.RecordedClient) *script {
 	return s
 }
 
-// usable reports whether a suite can have the answer.
-func usable(asked cassette.Asked) bool {
+// isUsable reports whether a suite can have the answer.
+func isUsable(asked cassette.Asked) bool {
 	r := asked.Result
 	if strings.Contains(r.String(), secret.Mask) {
 		return false

@@ -42,7 +42,7 @@ func (r *Report) judge(at toolresult.Seen, definition, response jsonv.Value) {
 		return
 	}
 	r.Judged++
-	r.see(at.Server)
+	r.addServer(at.Server)
 	if !definition.IsAbsent() {
 		r.worst.Add(at, toolresult.Examine(at.Tool, definition, result))
 		return
@@ -54,8 +54,8 @@ func (r *Report) judge(at toolresult.Seen, definition, response jsonv.Value) {
 	r.worst.Add(at, notes)
 }
 
-// see remembers a server.
-func (r *Report) see(server string) {
+// addServer remembers a server.
+func (r *Report) addServer(server string) {
 	for _, known := range r.Servers {
 		if known == server {
 			return
@@ -73,7 +73,7 @@ func OfCassette(c *cassette.Cassette) (*Report, error) {
 	}
 	r := &Report{}
 	isMock := plan.IsMock(c.Header.Server.Command)
-	listed := definitionsIn(c, calls)
+	listed := readDefinitions(c, calls)
 	for _, call := range calls {
 		switch {
 		case call.Method != "tools/call" || call.ID == "":
@@ -85,7 +85,7 @@ func OfCassette(c *cassette.Cassette) (*Report, error) {
 			r.Shortened++
 		default:
 			at := toolresult.Seen{Server: c.Header.Server.Name, Tool: call.Name, At: call.Response.Line}
-			r.judge(at, listed.of(call.Session, call.Name), answerIn(c.Value(call.Response), call.ID))
+			r.judge(at, listed.find(call.Session, call.Name), answerIn(c.Value(call.Response), call.ID))
 		}
 	}
 	r.Found = r.worst.All()
@@ -113,8 +113,8 @@ type definitionKey struct {
 	tool    string
 }
 
-// of returns the definition of a tool as a session saw it, or another one.
-func (d definitions) of(session int, tool string) jsonv.Value {
+// find returns the definition of a tool as a session saw it, or another one.
+func (d definitions) find(session int, tool string) jsonv.Value {
 	if own, ok := d[definitionKey{session, tool}]; ok {
 		return own
 	}
@@ -129,8 +129,8 @@ func (d definitions) add(session int, list jsonv.Value) {
 	}
 }
 
-// definitionsIn returns the tools in the lists of a cassette.
-func definitionsIn(c *cassette.Cassette, calls []*cassette.Call) definitions {
+// readDefinitions returns the tools in the lists of a cassette.
+func readDefinitions(c *cassette.Cassette, calls []*cassette.Call) definitions {
 	out := definitions{}
 	for _, call := range calls {
 		if call.Method == "tools/list" && call.Response != nil {
@@ -146,7 +146,7 @@ func OfRecord(record jsonv.Value) *Report {
 	for _, f := range record.Lookup("findings").Elems() {
 		r.repeat(f)
 	}
-	mocks := mocksIn(record)
+	mocks := findMocks(record)
 	for _, test := range record.Lookup("tests").Elems() {
 		holders := append([]jsonv.Value{test}, test.Lookup("attempts").List()...)
 		for _, holder := range holders {
@@ -175,7 +175,7 @@ func (r *Report) repeat(f jsonv.Value) {
 		Tool:   f.Lookup("tool").Text(),
 		Test:   f.Lookup("test").Text(),
 	}
-	r.see(at.Server)
+	r.addServer(at.Server)
 	note := toolresult.Note{Rule: rule.ID, Level: level, Message: f.Lookup("message").Text(), Size: math.MaxInt}
 	r.worst.Add(at, []toolresult.Note{note})
 }
@@ -208,8 +208,8 @@ func (r *Report) judgeExchange(x, test jsonv.Value, mocks map[string]bool) {
 	}
 }
 
-// mocksIn returns the servers of a run, by file and name, that were mocks of a suite.
-func mocksIn(record jsonv.Value) map[string]bool {
+// findMocks returns the servers of a run, by file and name, that were mocks of a suite.
+func findMocks(record jsonv.Value) map[string]bool {
 	out := map[string]bool{}
 	for _, s := range record.Lookup("servers").Elems() {
 		if plan.IsMock(strings.Fields(s.Lookup("target").Text())) {

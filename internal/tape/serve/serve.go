@@ -45,7 +45,7 @@ type Server struct {
 func New(c *cassette.Cassette, o Options) (*Server, error) {
 	s := &Server{c: c, o: o, redact: secret.NewRedactor(), schemas: map[string]jsonv.Value{}}
 	var err error
-	if s.shared, err = s.player(); err != nil {
+	if s.shared, err = s.newPlayer(); err != nil {
 		return nil, err
 	}
 	seen := map[string]bool{c.Protocol: true}
@@ -85,14 +85,14 @@ func (s *Server) begin() (*cassette.Client, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.sessions++
-	player, err := s.player()
+	player, err := s.newPlayer()
 	if err != nil {
 		return nil, err
 	}
 	return player.Client(s.sessions), nil
 }
 
-func (s *Server) player() (*cassette.Player, error) {
+func (s *Server) newPlayer() (*cassette.Player, error) {
 	p, err := cassette.NewPlayer(s.c, s.redact)
 	if err != nil {
 		return nil, err
@@ -270,7 +270,7 @@ func (x *session) play(ctx context.Context, req *mcpserver.Request, call *casset
 		case f == call.Response:
 			p.keepApart(ctx)
 			if canAsk(req, data) {
-				return x.input(ctx, req, call, data)
+				return x.replyInput(ctx, req, call, data)
 			}
 			p.respond(f, data)
 		case call.IsMessage(f) && len(data) > 0:
@@ -336,7 +336,7 @@ func (p *playing) keepApart(ctx context.Context) {
 }
 
 func (p *playing) respond(f *cassette.Frame, data []byte) {
-	p.reply = response(data, f.Omitted)
+	p.reply = makeReply(data, f.Omitted)
 	if !p.http {
 		p.reply.Raw = slices.Concat(data, []byte("\n"))
 	}
@@ -344,14 +344,14 @@ func (p *playing) respond(f *cassette.Frame, data []byte) {
 
 // replyUnanswered returns the reply to a request without a recorded response.
 func (x *session) replyUnanswered(ctx context.Context, call *cassette.Call) *mcpserver.Reply {
-	if exit, broken := call.Crashed(); broken {
+	if exit, broken := call.FindCrash(); broken {
 		if x.s.o.Crash != nil && exit != nil {
 			x.finish(ctx)
 			x.s.o.Crash(*exit)
 		}
 		return &mcpserver.Reply{Reset: x.s.o.HTTP}
 	}
-	return mcpserver.Failure(-32603, "%v", x.s.c.NoResponse(call))
+	return mcpserver.Failure(-32603, "%v", x.s.c.ExplainNoResponse(call))
 }
 
 // finish waits before a crash until the other requests are answered, but not for the
@@ -387,8 +387,8 @@ func send(ctx context.Context, req *mcpserver.Request, data []byte) error {
 	return nil
 }
 
-// response converts a recorded response to a reply.
-func response(data []byte, omitted int64) *mcpserver.Reply {
+// makeReply converts a recorded response to a reply.
+func makeReply(data []byte, omitted int64) *mcpserver.Reply {
 	if omitted > 0 {
 		return mcpserver.Failure(-32603, "the recorded response has %d bytes, and only its beginning is in the cassette", omitted)
 	}

@@ -24,9 +24,9 @@ func asksInput(data []byte) bool {
 	return protocol.TextOf(protocol.MemberOf(protocol.MemberOf(data, "result"), "resultType")) == "input_required"
 }
 
-// input asks the client for the input that the recorded server requested, and
+// replyInput asks the client for the input that the recorded server requested, and
 // continues with the recorded request that contained it.
-func (x *session) input(ctx context.Context, req *mcpserver.Request, call *cassette.Call, data []byte) (*mcpserver.Reply, error) {
+func (x *session) replyInput(ctx context.Context, req *mcpserver.Request, call *cassette.Call, data []byte) (*mcpserver.Reply, error) {
 	var questions []mcpserver.Question
 	v, _ := jsonv.Parse(data)
 	result := v.Lookup("result")
@@ -37,16 +37,16 @@ func (x *session) input(ctx context.Context, req *mcpserver.Request, call *casse
 		}
 		questions = append(questions, one)
 	}
-	next := x.next(call, result.Lookup("requestState"))
+	next := x.findNext(call, result.Lookup("requestState"))
 	if len(questions) == 0 || next == nil {
-		return response(data, 0), nil
+		return makeReply(data, 0), nil
 	}
 	_, _ = req.AskAll(ctx, questions) // an error is an answer too
 	return x.play(ctx, req, next)
 }
 
-// next returns the recorded request that repeats a call with input.
-func (x *session) next(call *cassette.Call, state jsonv.Value) *cassette.Call {
+// findNext returns the recorded request that repeats a call with input.
+func (x *session) findNext(call *cassette.Call, state jsonv.Value) *cassette.Call {
 	after := false
 	for _, c := range x.s.shared.Calls() {
 		if c.Request == nil || c.Method != call.Method || !after {

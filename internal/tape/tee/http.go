@@ -60,7 +60,7 @@ func NewProxy(target *url.URL, sse bool, tap *Tap, failed func(error)) *Proxy {
 		FlushInterval:  -1,                         // immediately
 		ErrorLog:       log.New(io.Discard, "", 0), // the recording says how a stream ended
 		Rewrite:        p.rewrite,
-		ModifyResponse: p.response,
+		ModifyResponse: p.recordResponse,
 		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
 			x := exchangeOf(r)
 			x.end(&cassette.End{Reason: err.Error(), Client: r.Context().Err() != nil})
@@ -145,8 +145,8 @@ func (p *Proxy) rewrite(r *httputil.ProxyRequest) {
 	r.Out.Header.Del("Accept-Encoding")
 }
 
-// response records the head of a response, and arranges for its body to be recorded.
-func (p *Proxy) response(res *http.Response) error {
+// recordResponse records the head of a response, and arranges for its body to be recorded.
+func (p *Proxy) recordResponse(res *http.Response) error {
 	x := exchangeOf(res.Request)
 	if x.session == 0 || res.StatusCode == http.StatusSwitchingProtocols {
 		return nil
@@ -158,7 +158,7 @@ func (p *Proxy) response(res *http.Response) error {
 		HTTP:    &cassette.HTTP{Status: res.StatusCode, Header: res.Header.Clone()},
 	}
 	p.remember(res.Header.Get("Mcp-Session-Id"), x.session)
-	p.redirect(res, x)
+	p.rewriteRedirect(res, x)
 	body := &tapped{body: res.Body}
 	if kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")); kind == "text/event-stream" {
 		p.tap.Frame(head)
@@ -190,7 +190,7 @@ func (p *Proxy) response(res *http.Response) error {
 	res.Body = body
 	if p.sse && x.method == http.MethodGet {
 		res.Header.Del("Content-Length")
-		res.Body = &endpointBody{ReadCloser: body, address: func(a string) string { return p.throughProxy(a, x.host) }}
+		res.Body = &endpointBody{ReadCloser: body, address: func(a string) string { return p.rewriteAddress(a, x.host) }}
 	}
 	return nil
 }

@@ -12,16 +12,16 @@ import (
 	"mcptest/internal/tape/cassette"
 )
 
-// throughProxy returns an address that the server sends to a client as one of the proxy,
+// rewriteAddress returns an address that the server sends to a client as one of the proxy,
 // which the client reached at host. An address of another server is unchanged, and
 // reported.
-func (p *Proxy) throughProxy(address, host string) string {
+func (p *Proxy) rewriteAddress(address, host string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
 		return address // relative
 	}
 	u.Scheme = cmp.Or(u.Scheme, p.target.Scheme)
-	if u.Scheme != p.target.Scheme || !strings.EqualFold(hostPort(u), hostPort(p.target)) {
+	if u.Scheme != p.target.Scheme || !strings.EqualFold(addPort(u), addPort(p.target)) {
 		p.elsewhere.Do(func() {
 			p.failed(fmt.Errorf("the server sends the client to %s, past the proxy: what the client sends there is not recorded", (&url.URL{
 				Scheme: u.Scheme,
@@ -35,24 +35,24 @@ func (p *Proxy) throughProxy(address, host string) string {
 	return u.String()
 }
 
-func hostPort(u *url.URL) string {
+func addPort(u *url.URL) string {
 	port := map[string]string{"http": "80", "https": "443"}[u.Scheme]
 	return u.Hostname() + ":" + cmp.Or(u.Port(), port)
 }
 
-// redirect changes the target of a redirect, and remembers that of the server's address.
-func (p *Proxy) redirect(res *http.Response, x *exchange) {
+// rewriteRedirect changes the target of a redirect, and remembers that of the server's address.
+func (p *Proxy) rewriteRedirect(res *http.Response, x *exchange) {
 	to, err := res.Location()
 	if err != nil || res.StatusCode/100 != 3 {
 		return
 	}
 	login := res.StatusCode == http.StatusFound || res.StatusCode == http.StatusSeeOther // or another page
-	if (x.endpoint || x.moved) && !login && hostPort(to) == hostPort(p.target) {
+	if (x.endpoint || x.moved) && !login && addPort(to) == addPort(p.target) {
 		p.mu.Lock()
 		p.moved[to.Path] = true
 		p.mu.Unlock()
 	}
-	res.Header.Set("Location", p.throughProxy(res.Header.Get("Location"), x.host))
+	res.Header.Set("Location", p.rewriteAddress(res.Header.Get("Location"), x.host))
 }
 
 // hasMoved reports whether the server's address redirects to a path.
@@ -80,7 +80,7 @@ func (e *endpointBody) Read(b []byte) (int, error) {
 		part := make([]byte, 4096)
 		n, err := e.ReadCloser.Read(part)
 		e.in = append(e.in, part[:n]...)
-		e.pass(err != nil)
+		e.passLines(err != nil)
 		if err != nil && len(e.out) == 0 {
 			return 0, err
 		}
@@ -93,8 +93,8 @@ func (e *endpointBody) Read(b []byte) (int, error) {
 	return e.ReadCloser.Read(b)
 }
 
-// pass moves complete events to the output, and everything once the address was found.
-func (e *endpointBody) pass(ended bool) {
+// passLines moves complete events to the output, and everything once the address was found.
+func (e *endpointBody) passLines(ended bool) {
 	for !e.found {
 		end := 0
 		for _, blank := range []string{"\n\n", "\n\r\n", "\r\r"} {

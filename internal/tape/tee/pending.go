@@ -24,18 +24,18 @@ func newPending() *pending {
 	return &pending{open: map[string]bool{}, scanner: protocol.NewScanner()}
 }
 
-// see follows the requests in a frame.
-func (p *pending) see(f cassette.Frame) {
+// count follows the requests in a frame.
+func (p *pending) count(f cassette.Frame) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.message(f.Dir, f.Data)
+	p.countMessage(f.Dir, f.Data)
 }
 
-func (p *pending) message(dir cassette.Direction, data []byte) {
+func (p *pending) countMessage(dir cassette.Direction, data []byte) {
 	if len(data) > 0 && data[0] == '[' {
 		elems, _ := jsonv.Elements(data)
 		for _, e := range elems {
-			p.message(dir, e)
+			p.countMessage(dir, e)
 		}
 		return
 	}
@@ -55,31 +55,31 @@ func (p *pending) message(dir cassette.Direction, data []byte) {
 	}
 }
 
-// inputEnded notes that all requests have been seen.
-func (p *pending) inputEnded() {
+// noteInputEnd notes that all requests have been seen.
+func (p *pending) noteInputEnd() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.all, p.last = true, time.Now()
 }
 
-// quiet reports whether all requests have been answered and the server has written
+// isQuiet reports whether all requests have been answered and the server has written
 // nothing for a time.
-func (p *pending) quiet(d time.Duration) bool {
+func (p *pending) isQuiet(d time.Duration) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.all && len(p.open) == 0 && !p.writing && time.Since(p.last) >= d
 }
 
-// silent reports whether the server has written nothing for a time, even if it has not
+// isSilent reports whether the server has written nothing for a time, even if it has not
 // answered all requests.
-func (p *pending) silent(d time.Duration) bool {
+func (p *pending) isSilent(d time.Duration) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return !p.writing && time.Since(p.last) >= d
 }
 
-// active notes the end of the input, from which silence counts.
-func (p *pending) active() {
+// noteActivity notes the end of the input, from which silence counts.
+func (p *pending) noteActivity() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.last = time.Now()

@@ -22,13 +22,13 @@ func TestPendingIsNotQuietWhileTheClientReads(t *testing.T) {
 		p := newPending()
 		at := func(what string, want bool) {
 			t.Helper()
-			if got := p.quiet(time.Second); got != want {
+			if got := p.isQuiet(time.Second); got != want {
 				t.Errorf("%s: quiet is %v", what, got)
 			}
 		}
 		elapse(time.Hour)
 		at("before the end of the input", false)
-		p.inputEnded()
+		p.noteInputEnd()
 		at("immediately after it", false)
 		elapse(time.Second)
 		at("later", true)
@@ -36,20 +36,20 @@ func TestPendingIsNotQuietWhileTheClientReads(t *testing.T) {
 		at("immediately after that", false)
 		elapse(time.Second)
 		at("later", true)
-		p.see(cassette.Frame{Dir: cassette.ToServer, Data: []byte(`{"id":"a","method":"x"}`)})
+		p.count(cassette.Frame{Dir: cassette.ToServer, Data: []byte(`{"id":"a","method":"x"}`)})
 		at("with a request", false)
-		p.see(cassette.Frame{Dir: cassette.FromServer, Data: []byte(`{"id":"a","method":"x"}`)})
+		p.count(cassette.Frame{Dir: cassette.FromServer, Data: []byte(`{"id":"a","method":"x"}`)})
 		at("with a request of the server that has the same id", false)
-		if p.silent(2 * time.Second) {
+		if p.isSilent(2 * time.Second) {
 			t.Error("silent too early")
 		}
-		if elapse(time.Second); !p.silent(2 * time.Second) {
+		if elapse(time.Second); !p.isSilent(2 * time.Second) {
 			t.Error("a request without a response is waited for without a limit")
 		}
-		if p.active(); p.silent(time.Second) {
+		if p.noteActivity(); p.isSilent(time.Second) {
 			t.Error("silent when the input ended")
 		}
-		p.see(cassette.Frame{Dir: cassette.FromServer, Data: []byte(`{"id":"a","error":{}}`)})
+		p.count(cassette.Frame{Dir: cassette.FromServer, Data: []byte(`{"id":"a","error":{}}`)})
 		elapse(time.Second)
 		at("with a response", true)
 	})

@@ -55,13 +55,13 @@ func (s Stdio) Run(ctx context.Context) (proc.Stopped, error) {
 		defer close(inputEnded)
 		// Signals and output are still forwarded for a server that no longer reads.
 		requests := s.Tap.Lines(cassette.Frame{Session: 1, Dir: cassette.ToServer})
-		requests.seen, requests.ended = rest.see, rest.inputEnded
+		requests.seen, requests.ended = rest.count, rest.noteInputEnd
 		_ = copyTo(p.Stdin(), s.In, requests)
 		_ = p.Stdin().Close()
 	}()
 	go func() {
 		responses := s.Tap.Lines(cassette.Frame{Session: 1, Dir: cassette.FromServer})
-		responses.seen = rest.see
+		responses.seen = rest.count
 		outputEnded <- copyTo(noted{s.Out, rest}, p.Stdout(), responses)
 	}()
 	forced := s.attend(p, rest, inputEnded, outputEnded, parent)
@@ -91,12 +91,12 @@ func (s Stdio) attend(p *proc.Process, rest *pending, inputEnded <-chan struct{}
 			ticker := time.NewTicker(clientPoll)
 			defer ticker.Stop()
 			poll, inputEnded = ticker.C, nil
-			rest.active()
+			rest.noteActivity()
 		case <-poll:
-			if s.clientGone(parent) {
+			if s.isClientGone(parent) {
 				return forced
 			}
-			if s.Tap.intact() && rest.quiet(grace) || rest.silent(patience) {
+			if s.Tap.isIntact() && rest.isQuiet(grace) || rest.isSilent(patience) {
 				st := p.Stop(context.Background(), proc.Grace{Stdin: -1, Term: s.Grace.Term}) // its last output is still forwarded
 				forced = forced || st.How != proc.ByItself
 			}
@@ -113,7 +113,7 @@ func (s Stdio) attend(p *proc.Process, rest *pending, inputEnded <-chan struct{}
 	return forced
 }
 
-func (s Stdio) clientGone(parent int) bool {
+func (s Stdio) isClientGone(parent int) bool {
 	if f, ok := s.Out.(*os.File); ok && pipe.ReaderGone(f) {
 		return true
 	}

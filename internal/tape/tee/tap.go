@@ -38,7 +38,7 @@ type chunk struct {
 func NewTap(record func(cassette.Frame) error) *Tap {
 	t := &Tap{record: record, start: time.Now(), limit: queueLimit, done: make(chan struct{})}
 	t.ready.L = &t.mu
-	go t.work()
+	go t.run()
 	return t
 }
 
@@ -53,8 +53,8 @@ func (t *Tap) Close() (lost int, err error) {
 	return t.lost, t.err
 }
 
-// intact reports whether everything has been recorded so far.
-func (t *Tap) intact() bool {
+// isIntact reports whether everything has been recorded so far.
+func (t *Tap) isIntact() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.lost == 0 && t.err == nil
@@ -93,7 +93,7 @@ func (t *Tap) take() []chunk {
 	return all
 }
 
-func (t *Tap) work() {
+func (t *Tap) run() {
 	defer close(t.done)
 	for all := t.take(); all != nil; all = t.take() {
 		for _, c := range all {

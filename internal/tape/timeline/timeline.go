@@ -64,7 +64,7 @@ func Read(c *cassette.Cassette, found []verify.Violation) (rows []Row, loose []p
 	if err != nil {
 		return nil, nil, err
 	}
-	clients := c.Clients(calls)
+	clients := c.ListClients(calls)
 	r := &reader{
 		cassette: c, scan: protocol.NewScanner(), begun: map[*cassette.Frame]*cassette.Call{},
 		answered: map[*cassette.Frame]*cassette.Call{}, open: map[request]sent{}, found: map[int][]protocol.Violation{},
@@ -97,7 +97,7 @@ func (r *reader) noteBadResult(call *cassette.Call, client *cassette.RecordedCli
 		return
 	}
 	line := call.Response.Line
-	r.found[line] = append(r.found[line], badResult(r.cassette, call, client.Protocol)...)
+	r.found[line] = append(r.found[line], findBadResult(r.cassette, call, client.Protocol)...)
 }
 
 // place adds violations that belong to no request to the row with their bytes, and returns
@@ -167,7 +167,7 @@ func (r *reader) add(f *cassette.Frame) {
 	}
 	switch {
 	case f.Has():
-		r.rows = append(r.rows, r.message(base, f))
+		r.rows = append(r.rows, r.readMessage(base, f))
 	case f.HTTP != nil:
 		row := base
 		row.Kind, row.Status, row.Text = HTTP, f.HTTP.Status, f.HTTP.Method
@@ -181,8 +181,8 @@ func (r *reader) add(f *cassette.Frame) {
 	}
 }
 
-// message completes the row of a frame with data.
-func (r *reader) message(row Row, f *cassette.Frame) Row {
+// readMessage completes the row of a frame with data.
+func (r *reader) readMessage(row Row, f *cassette.Frame) Row {
 	data := r.cassette.Data(f)
 	row.Size = max(int64(len(data)), f.Omitted)
 	row.Violations = r.found[f.Line]

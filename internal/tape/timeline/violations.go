@@ -54,14 +54,14 @@ func Violations(ctx context.Context, c *cassette.Cassette, version string) []ver
 	return list
 }
 
-// Kinds returns the kinds of the violations of the recorded server.
-func Kinds(ctx context.Context, c *cassette.Cassette, version string) (kinds []string) {
+// FindKinds returns the kinds of the violations of the recorded server.
+func FindKinds(ctx context.Context, c *cassette.Cassette, version string) (kinds []string) {
 	for _, v := range Violations(ctx, c, version) {
 		kinds = append(kinds, v.Kind)
 	}
 	calls, _ := c.Calls() // an error was reported when the suite was written
 	for _, call := range calls {
-		if len(badResult(c, call, c.Protocol)) > 0 {
+		if len(findBadResult(c, call, c.Protocol)) > 0 {
 			kinds = append(kinds, protocol.BadResult)
 		}
 	}
@@ -69,8 +69,8 @@ func Kinds(ctx context.Context, c *cassette.Cassette, version string) (kinds []s
 	return slices.Compact(kinds)
 }
 
-// badResult returns what is wrong with the result of a call in a protocol version.
-func badResult(c *cassette.Cassette, call *cassette.Call, version string) []protocol.Violation {
+// findBadResult returns what is wrong with the result of a call in a protocol version.
+func findBadResult(c *cassette.Cassette, call *cassette.Call, version string) []protocol.Violation {
 	_, response := c.Exchange(call)
 	result, ok := response.Get("result")
 	if !ok {

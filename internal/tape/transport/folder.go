@@ -65,15 +65,15 @@ func newFolder(dir string, p *plan.Plan, o Options) *Folder {
 	taken, before := map[string]int{}, map[string]int{}
 	for _, file := range p.Files {
 		for _, s := range file.Servers {
-			f.users[s.Key] = append(f.users[s.Key], f.suite(file))
+			f.users[s.Key] = append(f.users[s.Key], f.nameSuite(file))
 			if f.names[s.Key] != "" {
 				continue
 			}
-			folded := osfile.FoldName(fileName(s.Name))
+			folded := osfile.FoldName(makeFileName(s.Name))
 			taken[folded]++
-			before[fileName(s.Name)]++
-			f.names[s.Key] = numberedName(s, taken[folded])
-			earlier := earlierName(s, before[fileName(s.Name)])
+			before[makeFileName(s.Name)]++
+			f.names[s.Key] = makeNumberedName(s, taken[folded])
+			earlier := makeEarlierName(s, before[makeFileName(s.Name)])
 			if f.isCassetteOf(s, earlier) && !f.exists(f.names[s.Key]) {
 				f.names[s.Key] = earlier
 			}
@@ -82,8 +82,8 @@ func newFolder(dir string, p *plan.Plan, o Options) *Folder {
 	return f
 }
 
-// suite returns the path of a suite as in [cassette.Header].
-func (f *Folder) suite(file *plan.File) string {
+// nameSuite returns the path of a suite as in [cassette.Header].
+func (f *Folder) nameSuite(file *plan.File) string {
 	path := filepath.Join(file.Dir, filepath.Base(file.Path))
 	if dir, err := filepath.Abs(f.dir); err == nil {
 		if rel, err := filepath.Rel(dir, path); err == nil {
@@ -93,19 +93,19 @@ func (f *Folder) suite(file *plan.File) string {
 	return filepath.ToSlash(path)
 }
 
-// numberedName returns the name of the n-th cassette of servers with the same name.
-func numberedName(s *plan.Server, n int) string {
+// makeNumberedName returns the name of the n-th cassette of servers with the same name.
+func makeNumberedName(s *plan.Server, n int) string {
 	if n == 1 {
-		return fileName(s.Name) + cassette.Suffix
+		return makeFileName(s.Name) + cassette.Suffix
 	}
-	return fmt.Sprintf("%s-%d%s", fileName(s.Name), n, cassette.Suffix)
+	return fmt.Sprintf("%s-%d%s", makeFileName(s.Name), n, cassette.Suffix)
 }
 
-// UnusedName returns the path in a folder of a new cassette of a server. Nothing is there yet, not
+// FindUnusedName returns the path in a folder of a new cassette of a server. Nothing is there yet, not
 // even one that is being recorded.
-func UnusedName(dir string, s *plan.Server) string {
+func FindUnusedName(dir string, s *plan.Server) string {
 	for n := 1; ; n++ {
-		path := filepath.Join(dir, numberedName(s, n))
+		path := filepath.Join(dir, makeNumberedName(s, n))
 		_, err := os.Lstat(path)
 		_, partial := os.Lstat(path + cassette.PartialSuffix)
 		if err != nil && partial != nil {
@@ -114,8 +114,8 @@ func UnusedName(dir string, s *plan.Server) string {
 	}
 }
 
-// fileName returns the name of the cassette of a server, without a number and suffix.
-func fileName(server string) string {
+// makeFileName returns the name of the cassette of a server, without a number and suffix.
+func makeFileName(server string) string {
 	name := osfile.MakePortable(server)
 	if name == "" {
 		return "server"
@@ -123,10 +123,10 @@ func fileName(server string) string {
 	return name
 }
 
-// earlierName is numberedName as it was before names were the same on all systems: those of
+// makeEarlierName is makeNumberedName as it was before names were the same on all systems: those of
 // devices of Windows were allowed, and names that differ in case only.
-func earlierName(s *plan.Server, n int) string {
-	name := fileName(s.Name)
+func makeEarlierName(s *plan.Server, n int) string {
+	name := makeFileName(s.Name)
 	if strings.EqualFold(strings.Replace(name, "_", "", 1), s.Name) {
 		name = s.Name
 	}
@@ -162,7 +162,7 @@ func Record(dir string, p *plan.Plan, o Options) (*Folder, error) {
 	}
 	f := newFolder(dir, p, o)
 	for _, name := range f.names {
-		if err := cassette.Replaceable(filepath.Join(dir, name)); err != nil {
+		if err := cassette.CheckReplaceable(filepath.Join(dir, name)); err != nil {
 			return nil, err
 		}
 	}
@@ -176,7 +176,7 @@ func (f *Folder) Recorder(next connect.Dialer) connect.Dialer {
 		next = connect.Dial
 	}
 	return func(ctx context.Context, s *plan.Server, o connect.Options) (wire.Transport, error) {
-		w, err := f.writer(s)
+		w, err := f.openWriter(s)
 		if err != nil {
 			return nil, err
 		}
@@ -201,14 +201,14 @@ func Recorder(w *cassette.Writer, next connect.Dialer) connect.Dialer {
 	}
 }
 
-// writer returns the cassette of a server. It creates the cassette on first use.
-func (f *Folder) writer(s *plan.Server) (*cassette.Writer, error) {
+// openWriter returns the cassette of a server. It creates the cassette on first use.
+func (f *Folder) openWriter(s *plan.Server) (*cassette.Writer, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	name := f.names[s.Key]
 	r := f.files[name]
 	if r == nil {
-		h := HeaderOf(s)
+		h := MakeHeader(s)
 		h.Program, h.Volatile, h.Suites = f.o.Program, f.o.Volatile, f.users[s.Key]
 		r = &recording{}
 		r.w, r.err = cassette.Create(filepath.Join(f.dir, name), h, f.o.Redact)
@@ -217,8 +217,8 @@ func (f *Folder) writer(s *plan.Server) (*cassette.Writer, error) {
 	return r.w, r.err
 }
 
-// HeaderOf returns the header of a cassette of a server.
-func HeaderOf(s *plan.Server) cassette.Header {
+// MakeHeader returns the header of a cassette of a server.
+func MakeHeader(s *plan.Server) cassette.Header {
 	h := cassette.Header{
 		Server:    cassette.Server{Name: s.Name, Command: s.Written(), URL: s.URL},
 		Transport: cassette.Stdio,
@@ -269,9 +269,9 @@ func (f *Folder) Dial(ctx context.Context, s *plan.Server, o connect.Options) (w
 	f.dialed[name]++
 	n := f.dialed[name]
 	rec := p.Cassette().Server
-	if !sameServer(rec, s) && !slices.ContainsFunc(f.others, func(o Other) bool { return o.Server == s.Name }) {
-		masked := string(f.o.Redact.Bytes([]byte(nameOf(s.Written(), s.URL))))
-		f.others = append(f.others, Other{p.Cassette().File, s.Name, nameOf(rec.Command, rec.URL), masked})
+	if !isSameServer(rec, s) && !slices.ContainsFunc(f.others, func(o Other) bool { return o.Server == s.Name }) {
+		masked := string(f.o.Redact.Bytes([]byte(makeName(s.Written(), s.URL))))
+		f.others = append(f.others, Other{p.Cassette().File, s.Name, makeName(rec.Command, rec.URL), masked})
 	}
 	f.mu.Unlock()
 	if web := p.Cassette().Transport != cassette.Stdio; web != (s.Argv == nil) {
@@ -286,7 +286,7 @@ func Dialer(p *cassette.Player, n int) connect.Dialer {
 		if s.Argv != nil {
 			return ReplayStdio(p, n, o.Limits)
 		}
-		if why := failedOpen(p, n); why != nil {
+		if why := findFailedOpen(p, n); why != nil {
 			return nil, why
 		}
 		h := connect.HTTPOptions(s, o)
@@ -295,7 +295,7 @@ func Dialer(p *cassette.Player, n int) connect.Dialer {
 			h.Auth = replayedAuth{replayed}
 		}
 		h.Wrap = func(http.RoundTripper) http.RoundTripper { return replayed }
-		h.Receive = replayed.receiver
+		h.Receive = replayed.wrapReceiver
 		return wire.NewHTTP(s.URL, h)
 	}
 }
@@ -310,16 +310,16 @@ func (replayedAuth) Reuse(*http.Request) {}
 
 func (a replayedAuth) Challenged(_ context.Context, resp *http.Response) (bool, error) {
 	body, err := takeBody(resp.Request)
-	return err == nil && a.replay.client.More(body), err
+	return err == nil && a.replay.client.HasMore(body), err
 }
 
-// Players returns the replayed cassettes, in the order of their names.
-func (f *Folder) Players() []*cassette.Player {
+// ListPlayers returns the replayed cassettes, in the order of their names.
+func (f *Folder) ListPlayers() []*cassette.Player {
 	return lists.Map(slices.Sorted(maps.Keys(f.players)), func(name string) *cassette.Player { return f.players[name] })
 }
 
-// Existing returns the cassettes in the folder that a recording of the plan replaces.
-func (f *Folder) Existing() []string {
+// ListExisting returns the cassettes in the folder that a recording of the plan replaces.
+func (f *Folder) ListExisting() []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Values(f.names)), func(name string) bool {
 		info, err := os.Stat(filepath.Join(f.dir, name))
 		return err != nil || info.Size() == 0
@@ -335,14 +335,14 @@ func (f *Folder) Interrupt() {
 	}
 }
 
-// Written returns after Close how many cassettes were recorded, and why others were not.
-func (f *Folder) Written() (n int, unsaved []string) {
+// CountWritten returns after Close how many cassettes were recorded, and why others were not.
+func (f *Folder) CountWritten() (n int, unsaved []string) {
 	for _, name := range slices.Sorted(maps.Keys(f.files)) {
 		r := f.files[name]
 		switch {
 		case r.w == nil:
-		case r.w.Unsaved() != "":
-			unsaved = append(unsaved, r.w.Unsaved())
+		case r.w.ExplainUnsaved() != "":
+			unsaved = append(unsaved, r.w.ExplainUnsaved())
 		default:
 			n++
 		}

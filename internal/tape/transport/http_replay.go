@@ -67,14 +67,14 @@ func (t *httpReplay) RoundTrip(req *http.Request) (*http.Response, error) {
 	case err != nil:
 		return nil, err
 	case req.Method == http.MethodGet:
-		return t.events(req)
+		return t.replayEvents(req)
 	case req.Method == http.MethodDelete:
-		return response(req, &cassette.HTTP{Status: http.StatusOK}, http.NoBody), nil
+		return makeResponse(req, &cassette.HTTP{Status: http.StatusOK}, http.NoBody), nil
 	}
 	accepted := &cassette.HTTP{Status: http.StatusAccepted}
 	if cassette.IsAnswer(body) {
 		t.noteReached(body)
-		return response(req, accepted, http.NoBody), nil
+		return makeResponse(req, accepted, http.NoBody), nil
 	}
 	if protocol.MemberOf(body, "id") != nil {
 		t.wait(req.Context(), func() bool { return t.trails == 0 })
@@ -84,12 +84,12 @@ func (t *httpReplay) RoundTrip(req *http.Request) (*http.Response, error) {
 	case miss != nil:
 		return nil, miss
 	case call == nil:
-		if answer := cassette.Default(body); answer != nil {
+		if answer := cassette.MakeDefault(body); answer != nil {
 			h := &cassette.HTTP{Status: http.StatusOK, Header: map[string][]string{"Content-Type": {"application/json"}}}
-			return response(req, h, io.NopCloser(bytes.NewReader(answer))), nil
+			return makeResponse(req, h, io.NopCloser(bytes.NewReader(answer))), nil
 		}
 		t.noteReached(body)
-		return response(req, accepted, http.NoBody), nil
+		return makeResponse(req, accepted, http.NoBody), nil
 	}
 	return t.call(req, call, body)
 }
@@ -98,13 +98,13 @@ func (t *httpReplay) RoundTrip(req *http.Request) (*http.Response, error) {
 func (t *httpReplay) call(req *http.Request, call *cassette.Call, body []byte) (*http.Response, error) {
 	defer t.noteReached(body)
 	if call.Head == nil {
-		return nil, t.brokenError(req.Context(), call)
+		return nil, t.makeBrokenError(req.Context(), call)
 	}
 	stream := t.feed(call.Session, call.Stream)
 	x := &exchangeReplay{t: t, Playback: t.player.Play(call, body), own: stream, sse: isStream(call.Head)}
 	reader := stream.Open(req.Context())
 	if call.ID == "" {
-		x.trail(true)
+		x.replayTrail(true)
 	}
 	if t.shared[streamKey{call.Session, call.Stream}] {
 		t.mu.Lock()
@@ -112,11 +112,11 @@ func (t *httpReplay) call(req *http.Request, call *cassette.Call, body []byte) (
 		t.mu.Unlock()
 	}
 	go x.play(req.Context())
-	return response(req, call.Head, reader), nil
+	return makeResponse(req, call.Head, reader), nil
 }
 
-// brokenError returns the error of an exchange that had no response.
-func (t *httpReplay) brokenError(ctx context.Context, call *cassette.Call) error {
+// makeBrokenError returns the error of an exchange that had no response.
+func (t *httpReplay) makeBrokenError(ctx context.Context, call *cassette.Call) error {
 	for _, f := range call.Frames {
 		switch {
 		case f.End == nil || f.Stream != call.Stream:
@@ -131,16 +131,16 @@ func (t *httpReplay) brokenError(ctx context.Context, call *cassette.Call) error
 			return recordedError{f.End.Reason}
 		}
 	}
-	return recordedError{t.player.Cassette().NoResponse(call).Error()}
+	return recordedError{t.player.Cassette().ExplainNoResponse(call).Error()}
 }
 
-// events answers the GET of an event stream.
-func (t *httpReplay) events(req *http.Request) (*http.Response, error) {
+// replayEvents answers the GET of an event stream.
+func (t *httpReplay) replayEvents(req *http.Request) (*http.Response, error) {
 	last := req.Header.Get("Last-Event-Id")
 	call := t.client.TakeStream(last)
 	switch {
-	case call == nil && last != "" && t.failure() != nil:
-		return nil, t.failure()
+	case call == nil && last != "" && t.findFailure() != nil:
+		return nil, t.findFailure()
 	case call == nil && last != "": // the recorded client gave up before it resumed the stream
 		<-req.Context().Done()
 		return nil, req.Context().Err()
@@ -148,14 +148,14 @@ func (t *httpReplay) events(req *http.Request) (*http.Response, error) {
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		t.session = wire.NewFeed(math.MaxInt)
-		return response(req, t.offered, t.session.Open(req.Context())), nil
+		return makeResponse(req, t.offered, t.session.Open(req.Context())), nil
 	case call == nil:
-		return response(req, &cassette.HTTP{Status: http.StatusMethodNotAllowed}, http.NoBody), nil
+		return makeResponse(req, &cassette.HTTP{Status: http.StatusMethodNotAllowed}, http.NoBody), nil
 	}
 	return t.call(req, call, nil)
 }
 
-func (t *httpReplay) failure() error {
+func (t *httpReplay) findFailure() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.failed
@@ -166,20 +166,20 @@ func (t *httpReplay) feed(session, stream int) *wire.Feed {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	k := streamKey{session, stream}
-	if t.streams[k] == nil || t.streams[k].Taken() {
+	if t.streams[k] == nil || t.streams[k].WasTaken() {
 		t.streams[k] = wire.NewFeed(math.MaxInt)
 	}
 	return t.streams[k]
 }
 
-// target returns the stream on which the client receives what was recorded on another
+// findFeed returns the stream on which the client receives what was recorded on another
 // one: its stream of the session replaces those of all recorded sessions.
-func (t *httpReplay) target(session, stream int) *wire.Feed {
+func (t *httpReplay) findFeed(session, stream int) *wire.Feed {
 	t.mu.Lock()
 	k, own := streamKey{session, stream}, t.session
-	elsewhere := t.shared[k] && own != nil && (t.streams[k] == nil || !t.streams[k].Opened())
+	elsewhere := t.shared[k] && own != nil && (t.streams[k] == nil || !t.streams[k].WasOpened())
 	t.mu.Unlock()
-	if elsewhere && !own.Taken() {
+	if elsewhere && !own.WasTaken() {
 		return own
 	}
 	return t.feed(session, stream)
@@ -233,9 +233,9 @@ type exchangeReplay struct {
 	trails bool       // see [httpReplay.trails]
 }
 
-// trail sets whether the call has more messages to send although it is answered. Its
+// replayTrail sets whether the call has more messages to send although it is answered. Its
 // caller and the next request wait for those.
-func (x *exchangeReplay) trail(on bool) {
+func (x *exchangeReplay) replayTrail(on bool) {
 	if on == x.trails {
 		return
 	}
@@ -258,17 +258,17 @@ func (x *exchangeReplay) trail(on bool) {
 	}
 }
 
-// more reports whether the server sent messages after the response.
-func (x *exchangeReplay) more() bool {
+// hasMore reports whether the server sent messages after the response.
+func (x *exchangeReplay) hasMore() bool {
 	after := x.Frames[slices.Index(x.Frames, x.Response)+1:]
 	return slices.ContainsFunc(after, func(f *cassette.Frame) bool { return f.Dir == cassette.FromServer && f.Has() })
 }
 
-// on returns a stream to send on. The client has processed what was sent on another
+// replayOn returns a stream to send on. The client has processed what was sent on another
 // one before, so that it sees the recorded order.
-func (x *exchangeReplay) on(f *wire.Feed) *wire.Feed {
+func (x *exchangeReplay) replayOn(f *wire.Feed) *wire.Feed {
 	if x.last != nil && x.last != f {
-		x.last.Delivered()
+		x.last.NoteDelivered()
 	}
 	x.last = f
 	return f
@@ -277,12 +277,12 @@ func (x *exchangeReplay) on(f *wire.Feed) *wire.Feed {
 func (x *exchangeReplay) play(ctx context.Context) {
 	defer func() {
 		if x.trails && x.last != nil {
-			x.last.Delivered()
+			x.last.NoteDelivered()
 		}
-		x.trail(false)
+		x.replayTrail(false)
 	}()
 	reach := func(key string, recorded *cassette.Frame) error {
-		x.trail(false)
+		x.replayTrail(false)
 		met := x.t.await(ctx, key)
 		if met == nil {
 			return cassette.ErrWaits
@@ -297,7 +297,7 @@ func (x *exchangeReplay) play(ctx context.Context) {
 		case err == io.EOF:
 			// The rest of an answered stream was of no use to the recorded client.
 			if x.Response != nil || x.Verb == "" && !x.sse {
-				x.on(x.own).End(io.EOF)
+				x.replayOn(x.own).End(io.EOF)
 			}
 			return
 		case err != nil:
@@ -312,28 +312,28 @@ func (x *exchangeReplay) play(ctx context.Context) {
 func (x *exchangeReplay) send(f *cassette.Frame, data []byte) {
 	to, sse := x.own, x.sse
 	if f.Stream != x.Stream {
-		to, sse = x.t.target(f.Session, f.Stream), true
+		to, sse = x.t.findFeed(f.Session, f.Stream), true
 	}
-	if f == x.Response && x.more() {
-		x.trail(true)
+	if f == x.Response && x.hasMore() {
+		x.replayTrail(true)
 	}
 	switch {
 	case f.End != nil:
 		if f.Stream > 0 && !f.End.Client {
-			x.on(to).End(streamEnd(f.End.Reason))
+			x.replayOn(to).End(streamEnd(f.End.Reason))
 		}
 		return
 	case f.Dir == "":
 		return
 	}
-	data = grown(data, f.Omitted)
+	data = growTo(data, f.Omitted)
 	if sse {
 		data = appendEvent(nil, f.Event, data, f.Has() || f.Unterminated)
 		if f.Unterminated {
 			data = bytes.TrimRight(data, "\n")
 		}
 	}
-	_, _ = x.on(to).Write(data)
+	_, _ = x.replayOn(to).Write(data)
 }
 
 // streamEnd returns the error with which a recorded stream ended.
@@ -358,15 +358,15 @@ func (x *exchangeReplay) fail(err error) {
 			Code:    -32603,
 			Message: err.Error(),
 		})
-		_, _ = x.t.target(r.Session, r.Stream).Write(appendEvent(nil, nil, answer, true))
+		_, _ = x.t.findFeed(r.Session, r.Stream).Write(appendEvent(nil, nil, answer, true))
 		return
 	}
 	x.own.End(err)
 }
 
-// grown returns the beginning of a message that is not kept whole, extended to its
+// growTo returns the beginning of a message that is not kept whole, extended to its
 // size up to the client's limit.
-func grown(data []byte, size int64) []byte {
+func growTo(data []byte, size int64) []byte {
 	if size <= int64(len(data)) {
 		return data
 	}
@@ -383,8 +383,8 @@ func isStream(h *cassette.HTTP) bool {
 	return false
 }
 
-// response returns the response to a request.
-func response(req *http.Request, h *cassette.HTTP, body io.ReadCloser) *http.Response {
+// makeResponse returns the response to a request.
+func makeResponse(req *http.Request, h *cassette.HTTP, body io.ReadCloser) *http.Response {
 	header := http.Header{}
 	for k, v := range h.Header {
 		header[http.CanonicalHeaderKey(k)] = v

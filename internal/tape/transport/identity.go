@@ -38,7 +38,7 @@ func (f *Folder) find(p *plan.Plan) (map[string]*cassette.Cassette, error) {
 	o := opener{dir: f.dir, found: map[string]*cassette.Cassette{}}
 	for _, file := range p.Files {
 		for _, s := range file.Servers {
-			name, err := o.nameFor(s, f.names[s.Key])
+			name, err := o.chooseName(s, f.names[s.Key])
 			if err != nil {
 				return o.found, err
 			}
@@ -69,19 +69,19 @@ func (o *opener) open(name string) (*cassette.Cassette, error) {
 	return c, err
 }
 
-// nameFor returns the name of the cassette that was recorded from a server: the first one, or
+// chooseName returns the name of the cassette that was recorded from a server: the first one, or
 // one with a number. If there is none, it is the first one.
-func (o *opener) nameFor(s *plan.Server, first string) (string, error) {
+func (o *opener) chooseName(s *plan.Server, first string) (string, error) {
 	name := first
 	for n := 1; ; n++ {
 		c, err := o.open(name)
 		if err != nil || c == nil {
 			return first, err
 		}
-		if sameServer(c.Server, s) {
+		if isSameServer(c.Server, s) {
 			return name, nil
 		}
-		name = numberedName(s, n)
+		name = makeNumberedName(s, n)
 	}
 }
 
@@ -91,11 +91,11 @@ func (f *Folder) claim(p *plan.Plan) error {
 	run := slices.Concat(slices.Collect(maps.Values(f.users))...)
 	for _, file := range p.Files {
 		for _, s := range file.Servers {
-			losers := f.losers(f.names[s.Key], run)
+			losers := f.findLosers(f.names[s.Key], run)
 			if len(losers) == 0 {
 				continue
 			}
-			own := f.ownName(s, run)
+			own := f.findOwnName(s, run)
 			if own == "" {
 				return fmt.Errorf("%s has the requests of %s, which is not part of this run, and would lose them: "+
 					"record these suites together, record to another folder, or remove the file first",
@@ -107,24 +107,24 @@ func (f *Folder) claim(p *plan.Plan) error {
 	return nil
 }
 
-// ownName returns the first numbered cassette of a server that no suite outside of the run
+// findOwnName returns the first numbered cassette of a server that no suite outside of the run
 // and no other server uses; "" if there is none.
-func (f *Folder) ownName(s *plan.Server, run []string) string {
+func (f *Folder) findOwnName(s *plan.Server, run []string) string {
 	used := slices.Collect(maps.Values(f.names))
 	for n := 1; ; n++ {
-		name := numberedName(s, n)
+		name := makeNumberedName(s, n)
 		if _, err := cassette.ReadHeader(filepath.Join(f.dir, name)); err != nil {
 			return ""
 		}
-		if len(f.losers(name, run)) == 0 && !slices.Contains(used, name) {
+		if len(f.findLosers(name, run)) == 0 && !slices.Contains(used, name) {
 			return name
 		}
 	}
 }
 
-// losers returns the suites that a cassette was recorded with, other than those of the
+// findLosers returns the suites that a cassette was recorded with, other than those of the
 // run and those that do not exist any more.
-func (f *Folder) losers(name string, run []string) (suites []string) {
+func (f *Folder) findLosers(name string, run []string) (suites []string) {
 	h, _ := cassette.ReadHeader(filepath.Join(f.dir, name)) // without suites if there is no cassette
 	for _, suite := range h.Suites {
 		if _, err := os.Stat(filepath.Join(f.dir, suite)); err == nil && !slices.Contains(run, suite) {
@@ -134,26 +134,26 @@ func (f *Folder) losers(name string, run []string) (suites []string) {
 	return suites
 }
 
-// sameServer reports whether a cassette was recorded from a server with this
+// isSameServer reports whether a cassette was recorded from a server with this
 // configuration. Folders of absolute paths and ports of this machine do not count:
 // they differ between machines and runs.
-func sameServer(rec cassette.Server, s *plan.Server) bool {
+func isSameServer(rec cassette.Server, s *plan.Server) bool {
 	if len(rec.Command) == 0 || s.Argv == nil {
-		return rec.URL == "" || s.URL == "" || secret.Matches(withoutPort(rec.URL), withoutPort(s.URL))
+		return rec.URL == "" || s.URL == "" || secret.Matches(cutPort(rec.URL), cutPort(s.URL))
 	}
 	return slices.EqualFunc(rec.Command, s.Written(), func(rec, live string) bool {
-		return secret.Matches(withoutFolder(rec), withoutFolder(live))
+		return secret.Matches(cutFolder(rec), cutFolder(live))
 	})
 }
 
-func withoutFolder(arg string) string {
+func cutFolder(arg string) string {
 	if filepath.IsAbs(arg) || strings.HasPrefix(arg, "/") {
 		return filepath.Base(arg)
 	}
 	return arg
 }
 
-func withoutPort(address string) string {
+func cutPort(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
 		return address
@@ -164,8 +164,8 @@ func withoutPort(address string) string {
 	return u.String()
 }
 
-// nameOf returns a command or a URL for people.
-func nameOf(command []string, address string) string {
+// makeName returns a command or a URL for people.
+func makeName(command []string, address string) string {
 	if len(command) > 0 {
 		return strings.Join(command, " ")
 	}

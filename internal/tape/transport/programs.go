@@ -4,11 +4,11 @@ import (
 	"mcptest/internal/spec/plan"
 )
 
-// WithoutPrograms removes the parts that only prepare servers, for a run that needs
+// DropPrograms removes the parts that only prepare servers, for a run that needs
 // none: run: steps, hooks without context, and conditions to wait for. It returns the
 // number of removed steps and hooks. Context hooks are kept, because tests use their
 // answers. Damaged results are not validated, because only tests are to notice the damage.
-func WithoutPrograms(p *plan.Plan, damage bool) (steps, hooks int) {
+func DropPrograms(p *plan.Plan, damage bool) (steps, hooks int) {
 	for _, f := range p.Files {
 		for _, list := range []*[]*plan.Hook{&f.BeforeAll, &f.AfterAll, &f.BeforeEach, &f.AfterEach} {
 			var kept []*plan.Hook

@@ -134,7 +134,7 @@ func TestProgramsAreNeverRecorded(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer f.Close()
-		transport.WithoutPrograms(p, false)
+		transport.DropPrograms(p, false)
 		ran, second := outcome(p, f.Dial)
 		if ran != 0 || first != second {
 			t.Fatalf("%d programs were run; recorded: %s; replayed: %s\n%s", ran, first, second, b.String())

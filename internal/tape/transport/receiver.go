@@ -2,9 +2,9 @@ package transport
 
 import "mcptest/internal/client/wire"
 
-// receiver returns a receiver that wakes callers only after what followed their
+// wrapReceiver returns a receiver that wakes callers only after what followed their
 // responses was delivered: it would otherwise belong to their next calls.
-func (t *httpReplay) receiver(sink wire.Receiver) wire.Receiver {
+func (t *httpReplay) wrapReceiver(sink wire.Receiver) wire.Receiver {
 	t.sink = sink
 	return &heldReceiver{sink, t}
 }

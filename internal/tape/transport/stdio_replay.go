@@ -52,10 +52,10 @@ type message struct {
 // the connections to the server of the cassette, from 1. The error is that of a
 // recorded connection that could not be made.
 func ReplayStdio(p *cassette.Player, number int, l wire.Limits) (wire.Transport, error) {
-	if why := failedOpen(p, number); why != nil {
+	if why := findFailedOpen(p, number); why != nil {
 		return nil, why
 	}
-	l = l.WithDefaults()
+	l = l.FillDefaults()
 	t := &replay{
 		player: p,
 		client: p.Client(number),
@@ -69,9 +69,9 @@ func ReplayStdio(p *cassette.Player, number int, l wire.Limits) (wire.Transport,
 	return t, nil
 }
 
-// failedOpen returns the reason why the recorded connection with a number was not
+// findFailedOpen returns the reason why the recorded connection with a number was not
 // made.
-func failedOpen(p *cassette.Player, number int) error {
+func findFailedOpen(p *cassette.Player, number int) error {
 	var only *cassette.Call
 	for _, call := range p.Calls() {
 		if call.Session == number {
@@ -147,7 +147,7 @@ func (t *replay) run() {
 		}
 	}
 	for !t.over {
-		m, ok := t.next()
+		m, ok := t.takeNext()
 		if !ok {
 			break
 		}
@@ -160,7 +160,7 @@ func (t *replay) run() {
 		})
 		return
 	}
-	t.ending = t.lastEnd()
+	t.ending = t.findLastEnd()
 	t.end(&wire.ClosedError{Reason: "the server exited", Exited: true, Exit: exitOf(t.ending)})
 }
 
@@ -172,8 +172,8 @@ func (t *replay) end(why *wire.ClosedError) {
 	t.sink.OnEnd(why)
 }
 
-// next waits for a message of the client.
-func (t *replay) next() (message, bool) {
+// takeNext waits for a message of the client.
+func (t *replay) takeNext() (message, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for len(t.queue) == 0 && !t.closed {
@@ -187,11 +187,11 @@ func (t *replay) next() (message, bool) {
 	return m, true
 }
 
-// lastEnd returns how the process of the session that answered last ended.
-func (t *replay) lastEnd() *cassette.End {
+// findLastEnd returns how the process of the session that answered last ended.
+func (t *replay) findLastEnd() *cassette.End {
 	frames := t.player.Cassette().Frames
 	for i := len(frames) - 1; i >= 0; i-- {
-		if f := &frames[i]; f.End != nil && f.Stream == 0 && f.Session == t.client.Recorded() {
+		if f := &frames[i]; f.End != nil && f.Stream == 0 && f.Session == t.client.CountRecorded() {
 			return f.End
 		}
 	}
@@ -211,7 +211,7 @@ func (t *replay) answer(m message) {
 	case call != nil:
 		t.play(t.player.Play(call, m.raw))
 	default:
-		if answer := cassette.Default(m.raw); answer != nil {
+		if answer := cassette.MakeDefault(m.raw); answer != nil {
 			t.sink.OnFrame(wire.Frame{Dir: wire.FromServer, At: time.Now(), Raw: answer})
 			t.sink.OnDrained()
 		}
@@ -275,7 +275,7 @@ func (t *replay) play(p *cassette.Playback) {
 // before the exit of the process. It may send them in another order than they were
 // recorded, so the exit waits for them, unless it left a request without a response.
 func (t *replay) expectsEarlier() bool {
-	return slices.ContainsFunc(t.player.Unused(), func(call *cassette.Call) bool {
+	return slices.ContainsFunc(t.player.ListUnused(), func(call *cassette.Call) bool {
 		return call.Session == t.ended.Session && t.ended.Request != nil && call.Request.Line < t.ended.Request.Line
 	})
 }

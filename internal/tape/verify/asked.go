@@ -22,8 +22,8 @@ type asked struct {
 // or between calls, is not lost.
 type questions struct{ was, now []asked }
 
-// during adds the requests during one call.
-func (q *questions) during(call *cassette.Call, recorded, now []asked, mask func(string) string) {
+// compareDuring adds the requests during one call.
+func (q *questions) compareDuring(call *cassette.Call, recorded, now []asked, mask func(string) string) {
 	for _, a := range recorded {
 		q.was = append(q.was, asked{call, a.method, a.params})
 	}
@@ -32,22 +32,22 @@ func (q *questions) during(call *cassette.Call, recorded, now []asked, mask func
 	}
 }
 
-// changes returns the differences. stable returns what is compared of parameters.
-func (q *questions) changes(stable func(jsonv.Value) jsonv.Value) (out []diff.Change) {
+// listChanges returns the differences. stable returns what is compared of parameters.
+func (q *questions) listChanges(stable func(jsonv.Value) jsonv.Value) (out []diff.Change) {
 	rootsNow := slices.ContainsFunc(q.now, func(a asked) bool { return a.method == methodRoots })
 	differ := func(was, now asked) []jsonv.Change {
-		return differences(stable(bare(was.params)), stable(bare(now.params)))
+		return diffParams(stable(dropMeta(was.params)), stable(dropMeta(now.params)))
 	}
-	q.pair(func(was, now asked) bool { return was.call == now.call && len(differ(was, now)) == 0 })
-	q.pair(func(was, now asked) bool { return len(differ(was, now)) == 0 })
+	q.removePair(func(was, now asked) bool { return was.call == now.call && len(differ(was, now)) == 0 })
+	q.removePair(func(was, now asked) bool { return len(differ(was, now)) == 0 })
 	changed := func(was, now asked) {
 		for _, ch := range differ(was, now) {
-			out = append(out, changeOf(was.call, diff.Review, ch.Path, "the value in the server's %s request is %s (recorded: %s)",
+			out = append(out, newChange(was.call, diff.Review, ch.Path, "the value in the server's %s request is %s (recorded: %s)",
 				was.method, ch.Got.Short(80), ch.Want.Short(80)))
 		}
 	}
 	for _, same := range []bool{true, false} {
-		q.pair(func(was, now asked) bool {
+		q.removePair(func(was, now asked) bool {
 			if was.call == nil || now.call == nil || same && was.call != now.call {
 				return false
 			}
@@ -57,12 +57,12 @@ func (q *questions) changes(stable func(jsonv.Value) jsonv.Value) (out []diff.Ch
 	}
 	for _, a := range q.was {
 		if a.call != nil && (a.method != methodRoots || !rootsNow) {
-			out = append(out, changeOf(a.call, diff.Review, "", "the server sends one %s request fewer during the call than recorded", a.method))
+			out = append(out, newChange(a.call, diff.Review, "", "the server sends one %s request fewer during the call than recorded", a.method))
 		}
 	}
 	for _, a := range q.now {
 		if a.call != nil && a.method != methodRoots {
-			out = append(out, changeOf(a.call, diff.Review, "", "the server sends one %s request more during the call than recorded", a.method))
+			out = append(out, newChange(a.call, diff.Review, "", "the server sends one %s request more during the call than recorded", a.method))
 		}
 	}
 	return out
@@ -72,8 +72,8 @@ func (q *questions) changes(stable func(jsonv.Value) jsonv.Value) (out []diff.Ch
 // whose number therefore varies.
 const methodRoots = "roots/list"
 
-// pair removes pairs of a recorded request and one of now with the same method.
-func (q *questions) pair(is func(was, now asked) bool) {
+// removePair removes pairs of a recorded request and one of now with the same method.
+func (q *questions) removePair(is func(was, now asked) bool) {
 	q.was = slices.DeleteFunc(q.was, func(was asked) bool {
 		i := slices.IndexFunc(q.now, func(now asked) bool { return was.method == now.method && is(was, now) })
 		if i >= 0 {
@@ -83,15 +83,15 @@ func (q *questions) pair(is func(was, now asked) bool) {
 	})
 }
 
-// differences returns what differs in parameters, except for masked texts and the id of an
+// diffParams returns what differs in parameters, except for masked texts and the id of an
 // elicitation, which is another one each time.
-func differences(was, now jsonv.Value) []jsonv.Change {
-	return slices.DeleteFunc(jsonv.Diff(withoutID(was), withoutID(now)), func(ch jsonv.Change) bool {
+func diffParams(was, now jsonv.Value) []jsonv.Change {
+	return slices.DeleteFunc(jsonv.Diff(dropID(was), dropID(now)), func(ch jsonv.Change) bool {
 		return strings.Contains(ch.Want.Text(), secret.Mask)
 	})
 }
 
-func withoutID(params jsonv.Value) jsonv.Value {
+func dropID(params jsonv.Value) jsonv.Value {
 	id := params.Lookup("elicitationId").Text()
 	if id == "" {
 		return params
@@ -105,8 +105,8 @@ func isQuestion(method string) bool {
 	return method == "sampling/createMessage" || method == "elicitation/create" || method == methodRoots
 }
 
-// requiredRequests returns the requests of the server in a result that requires input.
-func requiredRequests(call *cassette.Call, response jsonv.Value) (out []asked) {
+// listRequired returns the requests of the server in a result that requires input.
+func listRequired(call *cassette.Call, response jsonv.Value) (out []asked) {
 	for _, v := range response.Lookup("result", "inputRequests").Members() {
 		if method := v.Lookup("method").Text(); isQuestion(method) {
 			out = append(out, asked{call, method, v.Lookup("params")})
@@ -115,8 +115,8 @@ func requiredRequests(call *cassette.Call, response jsonv.Value) (out []asked) {
 	return out
 }
 
-// bare returns parameters without what differs each time.
-func bare(params jsonv.Value) jsonv.Value {
+// dropMeta returns parameters without what differs each time.
+func dropMeta(params jsonv.Value) jsonv.Value {
 	if params.Kind() != jsonv.KindObject {
 		return jsonv.Object()
 	}

@@ -22,9 +22,9 @@ type client struct {
 	changed chan struct{}  // closed and replaced at each request
 }
 
-// askedAfter reports whether the recorded server made requests between a call and the
+// hasAskedAfter reports whether the recorded server made requests between a call and the
 // next one.
-func (c *client) askedAfter(call *cassette.Call) bool {
+func (c *client) hasAskedAfter(call *cassette.Call) bool {
 	return slices.ContainsFunc(c.recorded.Asked, func(a cassette.Asked) bool { return a.Idle && a.Call == call })
 }
 
@@ -78,7 +78,7 @@ func (c *client) answer(_ context.Context, method string, params []byte) ([]byte
 		switch {
 		case asked.Method != method:
 			continue
-		case !c.used[i] && jsonv.Equal(bare(asked.Params), bare(live)):
+		case !c.used[i] && jsonv.Equal(dropMeta(asked.Params), dropMeta(live)):
 			n = 3
 		case !c.used[i]:
 			n = 2

@@ -50,9 +50,9 @@ func Run(
 	}
 	defer l.abandon()
 	r = l.report
-	idle, between := betweenCalls(c, calls)
+	idle, between := listBetweenCalls(c, calls)
 	for n := range l.clients {
-		l.idle[n], _ = betweenCalls(c, slices.DeleteFunc(slices.Clone(calls), func(call *cassette.Call) bool {
+		l.idle[n], _ = listBetweenCalls(c, slices.DeleteFunc(slices.Clone(calls), func(call *cassette.Call) bool {
 			return call.Session != n
 		}))
 	}
@@ -64,18 +64,18 @@ func Run(
 	if err != nil { // what was not reached is not compared, and its violations are not gone
 		var seen []Violation
 		for _, v := range violations {
-			if slices.ContainsFunc(r.Violations, v.same) {
+			if slices.ContainsFunc(r.Violations, v.isSame) {
 				seen = append(seen, v)
 			}
 		}
 		violations = seen
 		r.Lists = nil
 	}
-	r.Changes = append(r.violations(violations), r.Changes...)
+	r.Changes = append(r.compareViolations(violations), r.Changes...)
 	maps.DeleteFunc(r.Lists, func(kind surface.Kind, _ []jsonv.Value) bool { return l.unread[kind] })
 	add(l.total, idle, -1)
 	r.asked.was = append(r.asked.was, between...)
-	r.asked.now = append(r.asked.now, l.askedBetween(mask)...)
+	r.asked.now = append(r.asked.now, l.takeAsked(mask)...)
 	r.finish(l.total, c.Stable)
 	return r, l.now, err
 }
@@ -85,7 +85,7 @@ func newLive(ctx context.Context, c *cassette.Cassette, connect Connect) (*live,
 	if err != nil {
 		return nil, nil, err
 	}
-	recorded := c.Clients(calls)
+	recorded := c.ListClients(calls)
 	if err := c.Err(); err != nil {
 		return nil, nil, err
 	}
@@ -196,7 +196,7 @@ func (l *live) send(call *cassette.Call, _, params jsonv.Value) (outcome, error)
 	l.asked = append(l.asked, out.asked...)
 	add(s.during, out.during, 1)
 	if !l.replayed {
-		recorded, _ := recordedWith(l.c, call)
+		recorded, _ := listRecorded(l.c, call)
 		add(s.wanted, recorded.during, 1)
 	}
 	if l.ctx.Err() != nil {
@@ -241,7 +241,7 @@ func (l *live) after(call *cassette.Call, last bool) error {
 		}
 		return nil
 	}
-	if client := l.clients[call.Session]; client.askedAfter(call) {
+	if client := l.clients[call.Session]; client.hasAskedAfter(call) {
 		s, err := l.open(call.Session)
 		if err != nil {
 			return err
@@ -269,8 +269,8 @@ func (l *live) after(call *cassette.Call, last bool) error {
 	return nil
 }
 
-// askedBetween returns the requests of the server that did not come during a call.
-func (l *live) askedBetween(mask func(string) string) []asked {
+// takeAsked returns the requests of the server that did not come during a call.
+func (l *live) takeAsked(mask func(string) string) []asked {
 	var q questions
 	q.now = l.asked
 	for _, client := range l.clients {
@@ -278,7 +278,7 @@ func (l *live) askedBetween(mask func(string) string) []asked {
 		q.was = append(q.was, client.asked...)
 		client.mu.Unlock()
 	}
-	q.pair(func(was, now asked) bool { return jsonv.Equal(was.params, now.params) })
+	q.removePair(func(was, now asked) bool { return jsonv.Equal(was.params, now.params) })
 	for i := range q.was {
 		q.was[i].params = maskTexts(q.was[i].params, mask)
 	}

@@ -35,7 +35,7 @@ func (o *other) send(call *cassette.Call, request, _ jsonv.Value) (outcome, erro
 		return outcome{err: absent(o.c.File + " has no complete response to it")}, nil
 	}
 	_, response := o.c.Exchange(found)
-	out, _ := recordedWith(o.c, found)
+	out, _ := listRecorded(o.c, found)
 	out.result = response.Lookup("result")
 	if e := response.Lookup("error"); !e.IsAbsent() {
 		out.err = protocol.ParseRPCError(e.Append(nil))
@@ -43,10 +43,10 @@ func (o *other) send(call *cassette.Call, request, _ jsonv.Value) (outcome, erro
 	return out, o.c.Err()
 }
 
-// Recordings compares the recordings of the same requests in two cassettes. Of the
+// CompareRecordings compares the recordings of the same requests in two cassettes. Of the
 // second report only the lists and the handshake matter: they are those of b. unused
 // are the requests that only b has, as text for people.
-func Recordings(a, b *cassette.Cassette) (r, now *Report, unused []string, err error) {
+func CompareRecordings(a, b *cassette.Cassette) (r, now *Report, unused []string, err error) {
 	player, err := cassette.NewPlayer(b, secret.NewRedactor())
 	if err != nil {
 		return nil, nil, nil, err
@@ -73,8 +73,8 @@ func Recordings(a, b *cassette.Cassette) (r, now *Report, unused []string, err e
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	was, old := betweenCalls(a, calls)
-	idle, others := betweenCalls(b, player.Calls())
+	was, old := listBetweenCalls(a, calls)
+	idle, others := listBetweenCalls(b, player.Calls())
 	if err := a.Err(); err != nil {
 		return nil, nil, nil, err
 	}
@@ -84,7 +84,7 @@ func Recordings(a, b *cassette.Cassette) (r, now *Report, unused []string, err e
 	add(idle, was, -1)
 	r.asked.was, r.asked.now = append(r.asked.was, old...), append(r.asked.now, others...)
 	r.finish(idle, b.Stable)
-	for _, call := range player.Unused() {
+	for _, call := range player.ListUnused() {
 		unused = append(unused, player.Shown(call))
 	}
 	now = newReport()

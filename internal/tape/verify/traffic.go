@@ -23,9 +23,9 @@ type outcome struct {
 	own     map[string]int // of during: on the HTTP stream of the request; nil: not known
 }
 
-// recordedWith returns what the server sent with a recorded call in addition to its
+// listRecorded returns what the server sent with a recorded call in addition to its
 // response: until the response, and outside of the call.
-func recordedWith(c *cassette.Cassette, call *cassette.Call) (during, outside outcome) {
+func listRecorded(c *cassette.Cassette, call *cassette.Call) (during, outside outcome) {
 	during, outside = outcome{during: map[string]int{}}, outcome{during: map[string]int{}}
 	if call.Stream > 0 && call.Response != nil && call.Response.Stream == call.Stream {
 		during.own = map[string]int{}
@@ -70,8 +70,8 @@ type place struct {
 	n    int
 }
 
-// during compares the notifications during one call.
-func (t *traffic) during(call *cassette.Call, recorded, now outcome) {
+// compareDuring compares the notifications during one call.
+func (t *traffic) compareDuring(call *cassette.Call, recorded, now outcome) {
 	all := maps.Clone(recorded.during)
 	maps.Copy(all, now.during)
 	for _, method := range slices.Sorted(maps.Keys(all)) {
@@ -82,7 +82,7 @@ func (t *traffic) during(call *cassette.Call, recorded, now outcome) {
 			if n < 0 {
 				n, word = -n, "fewer"
 			}
-			t.own = append(t.own, changeOf(call, diff.Review, "", fewerOrMore, n, word, method))
+			t.own = append(t.own, newChange(call, diff.Review, "", fewerOrMore, n, word, method))
 		case n < 0:
 			t.fewer[method] = append(t.fewer[method], place{call, -n})
 		case n > 0:
@@ -93,29 +93,29 @@ func (t *traffic) during(call *cassette.Call, recorded, now outcome) {
 
 const fewerOrMore = "the server sends %d %s %s during the call than recorded"
 
-// changes returns what is lost or new.
-func (t *traffic) changes() []diff.Change {
+// listChanges returns what is lost or new.
+func (t *traffic) listChanges() []diff.Change {
 	out := t.own
 	report := func(method, word string, places []place, n int) {
 		for _, p := range places {
 			if count := min(n, p.n); count > 0 {
 				n -= count
-				out = append(out, changeOf(p.call, diff.Review, "", fewerOrMore, count, word, method))
+				out = append(out, newChange(p.call, diff.Review, "", fewerOrMore, count, word, method))
 			}
 		}
 	}
 	for _, method := range slices.Sorted(maps.Keys(t.fewer)) {
-		fewer, more := sum(t.fewer[method]), sum(t.more[method])
+		fewer, more := countPlaces(t.fewer[method]), countPlaces(t.more[method])
 		report(method, "fewer", t.fewer[method], fewer-more-max(0, t.idle[method]))
 	}
 	for _, method := range slices.Sorted(maps.Keys(t.more)) {
-		fewer, more := sum(t.fewer[method]), sum(t.more[method])
+		fewer, more := countPlaces(t.fewer[method]), countPlaces(t.more[method])
 		report(method, "more", t.more[method], more-fewer-max(0, -t.idle[method]))
 	}
 	return out
 }
 
-func sum(places []place) (n int) {
+func countPlaces(places []place) (n int) {
 	for _, p := range places {
 		n += p.n
 	}
@@ -135,32 +135,32 @@ func count(in map[string]int, method string) {
 	}
 }
 
-// betweenCalls returns how many notifications of the server are recorded outside of
+// listBetweenCalls returns how many notifications of the server are recorded outside of
 // calls, and its requests there.
-func betweenCalls(c *cassette.Cassette, calls []*cassette.Call) (all map[string]int, requests []asked) {
+func listBetweenCalls(c *cassette.Cassette, calls []*cassette.Call) (all map[string]int, requests []asked) {
 	all = map[string]int{}
 	for _, call := range calls {
-		_, outside := recordedWith(c, call)
+		_, outside := listRecorded(c, call)
 		add(all, outside.during, 1)
 		requests = append(requests, outside.asked...)
 	}
 	return all, requests
 }
 
-// changeOf describes a difference in the response to a call.
-func changeOf(call *cassette.Call, class diff.Class, pointer, format string, args ...any) diff.Change {
+// newChange describes a difference in the response to a call.
+func newChange(call *cassette.Call, class diff.Class, pointer, format string, args ...any) diff.Change {
 	return diff.Change{
-		Class: class, Kind: kind(call.Method), Name: call.Name, Pointer: pointer,
+		Class: class, Kind: findKind(call.Method), Name: call.Name, Pointer: pointer,
 		Message: fmt.Sprintf("line %d: ", call.Request.Line) + fmt.Sprintf(format, args...),
 	}
 }
 
-// changedError classifies the differences between two JSON-RPC errors.
-func changedError(
+// describeErrorChange classifies the differences between two JSON-RPC errors.
+func describeErrorChange(
 	call *cassette.Call, recorded jsonv.Value, now *protocol.RPCError, hidden func(string) bool, mask func(string) string,
 ) (out []diff.Change) {
 	review := func(format string, args ...any) {
-		out = append(out, changeOf(call, diff.Review, "", format, args...))
+		out = append(out, newChange(call, diff.Review, "", format, args...))
 	}
 	if code := recorded.Lookup("code").Literal(); code != fmt.Sprint(now.Code) {
 		review("the error of %s has code %d (recorded: %s)", call.Method, now.Code, code)
@@ -174,7 +174,7 @@ func changedError(
 	switch {
 	case jsonv.Equal(old, data) || hidden(old.String()):
 	case old.IsAbsent():
-		out = append(out, changeOf(call, diff.Safe, "", "the error has new data: %s", data.Short(80)))
+		out = append(out, newChange(call, diff.Safe, "", "the error has new data: %s", data.Short(80)))
 	case data.IsAbsent():
 		review("the error lacks the recorded data: %s", old.Short(80))
 	default:
@@ -183,7 +183,7 @@ func changedError(
 	return out
 }
 
-func kind(method string) surface.Kind {
+func findKind(method string) surface.Kind {
 	what, _, _ := strings.Cut(method, "/")
 	return surface.Kind(strings.TrimSuffix(what, "s"))
 }

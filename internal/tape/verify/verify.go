@@ -45,8 +45,8 @@ func newReport() *Report {
 // many more notifications there are between calls than recorded.
 func (r *Report) finish(idle map[string]int, stable func(jsonv.Value) jsonv.Value) {
 	r.traffic.idle = idle
-	r.Changes = append(r.Changes, r.asked.changes(stable)...)
-	r.Changes = append(r.Changes, r.traffic.changes()...)
+	r.Changes = append(r.Changes, r.asked.listChanges(stable)...)
+	r.Changes = append(r.Changes, r.traffic.listChanges()...)
 }
 
 // absent is the reason why there is no response to compare with.
@@ -81,7 +81,7 @@ func (r *Report) compareResponses(c *cassette.Cassette, calls []*cassette.Call, 
 		last[call.Session] = call
 	}
 	for i, call := range calls {
-		if err := r.one(c, calls[i:], from); err != nil {
+		if err := r.verifyOne(c, calls[i:], from); err != nil {
 			return err
 		}
 		if err := c.Err(); err != nil {
@@ -96,8 +96,8 @@ func (r *Report) compareResponses(c *cassette.Cassette, calls []*cassette.Call, 
 	return nil
 }
 
-// one compares the response to the first of calls.
-func (r *Report) one(c *cassette.Cassette, calls []*cassette.Call, from source) error {
+// verifyOne compares the response to the first of calls.
+func (r *Report) verifyOne(c *cassette.Cassette, calls []*cassette.Call, from source) error {
 	call := calls[0]
 	if call.Request == nil || call.Method == "" || call.Method == "ping" || c.Refused(call) || r.followed[call] {
 		return nil
@@ -108,7 +108,7 @@ func (r *Report) one(c *cassette.Cassette, calls []*cassette.Call, from source) 
 		return err
 	}
 	if call.Method == "initialize" || call.Method == protocol.MethodDiscover {
-		r.handshake(recorded.Lookup("result"))
+		r.addHandshake(recorded.Lookup("result"))
 		return nil
 	}
 	params := request.Lookup("params")
@@ -118,16 +118,16 @@ func (r *Report) one(c *cassette.Cassette, calls []*cassette.Call, from source) 
 	if is, err := r.recordList(call, params, recorded.Lookup("result"), from); is {
 		return err
 	}
-	if why := unsendable(call, params, from.repeats); why != "" {
+	if why := explainUnsendable(call, params, from.repeats); why != "" {
 		r.Skipped = append(r.Skipped, label+why)
 		return from.skip(call, request)
 	}
 	if params.Kind() == jsonv.KindObject {
 		params = params.Without("_meta")
 	}
-	was, _ := recordedWith(c, call)
+	was, _ := listRecorded(c, call)
 	if from.repeats {
-		recorded = r.concludingResponse(c, calls, recorded, &was)
+		recorded = r.addConclusion(c, calls, recorded, &was)
 	}
 	if err := c.Err(); err != nil {
 		return err
@@ -147,11 +147,11 @@ func (r *Report) one(c *cassette.Cassette, calls []*cassette.Call, from source) 
 	case failed:
 		r.reportUnanswered(call, label, now)
 	case call.Response == nil:
-		r.Changes = append(r.Changes, changeOf(call, diff.Review, "", "the server no longer crashes"))
+		r.Changes = append(r.Changes, newChange(call, diff.Review, "", "the server no longer crashes"))
 	default:
 		r.compare(call, recorded, maskTexts(now.result, from.mask), refused, from.mask, c.Stable)
-		r.traffic.during(call, was, now)
-		r.asked.during(call, was.asked, now.asked, from.mask)
+		r.traffic.compareDuring(call, was, now)
+		r.asked.compareDuring(call, was.asked, now.asked, from.mask)
 	}
 	return nil
 }
@@ -160,26 +160,26 @@ func (r *Report) one(c *cassette.Cassette, calls []*cassette.Call, from source) 
 func (r *Report) reportUnanswered(call *cassette.Call, label string, now outcome) {
 	switch {
 	case now.crashed && call.Response == nil:
-		r.crashedAgain(call, label, now.err)
+		r.addCrash(call, label, now.err)
 	case now.crashed:
-		r.Changes = append(r.Changes, changeOf(call, diff.Breaking, "", "the server crashed: %v", now.err))
+		r.Changes = append(r.Changes, newChange(call, diff.Breaking, "", "the server crashed: %v", now.err))
 	default:
-		r.Changes = append(r.Changes, changeOf(call, diff.Breaking, "", "the request %s has no response now: %v", call.Method, now.err))
+		r.Changes = append(r.Changes, newChange(call, diff.Breaking, "", "the request %s has no response now: %v", call.Method, now.err))
 	}
 }
 
 // reportLost reports a list that the server does not return any more.
 func (r *Report) reportLost(call *cassette.Call, kind surface.List, why error) {
-	r.Changes = append(r.Changes, changeOf(call, diff.Breaking, "", "%s succeeded and has no result now: %v", kind.Method, why))
+	r.Changes = append(r.Changes, newChange(call, diff.Breaking, "", "%s succeeded and has no result now: %v", kind.Method, why))
 }
 
-// crashedAgain reports a crash that is recorded too.
-func (r *Report) crashedAgain(call *cassette.Call, label string, err error) {
+// addCrash reports a crash that is recorded too.
+func (r *Report) addCrash(call *cassette.Call, label string, err error) {
 	closed := new(wire.ClosedError)
-	was, _ := call.Crashed()
+	was, _ := call.FindCrash()
 	crashes := errors.As(err, &closed) && closed.Exited && was != nil
 	if crashes && (closed.Exit.Code != was.Code || closed.Exit.Signal != was.Signal) {
-		r.Changes = append(r.Changes, changeOf(call, diff.Review, "", "the server crashes with %s (recorded: %s)", closed.Exit, proc.Exit{
+		r.Changes = append(r.Changes, newChange(call, diff.Review, "", "the server crashes with %s (recorded: %s)", closed.Exit, proc.Exit{
 			Code:   was.Code,
 			Signal: was.Signal,
 		}))
@@ -188,8 +188,8 @@ func (r *Report) crashedAgain(call *cassette.Call, label string, err error) {
 	r.Notes = append(r.Notes, label+"the server crashed, as recorded")
 }
 
-// handshake keeps the first result of initialize or server/discover.
-func (r *Report) handshake(result jsonv.Value) {
+// addHandshake keeps the first result of initialize or server/discover.
+func (r *Report) addHandshake(result jsonv.Value) {
 	if !r.Handshake.IsAbsent() || result.IsAbsent() {
 		return
 	}
@@ -199,10 +199,10 @@ func (r *Report) handshake(result jsonv.Value) {
 	}
 }
 
-// concludingResponse returns the response that ended the first of calls: if it required input,
+// addConclusion returns the response that ended the first of calls: if it required input,
 // that to the request with the last input. It adds the notifications and the requests of
 // the server during these requests to those of the first.
-func (r *Report) concludingResponse(c *cassette.Cassette, calls []*cassette.Call, response jsonv.Value, with *outcome) jsonv.Value {
+func (r *Report) addConclusion(c *cassette.Cassette, calls []*cassette.Call, response jsonv.Value, with *outcome) jsonv.Value {
 	for _, next := range calls[1:] {
 		if response.Lookup("result", "resultType").Text() != "input_required" {
 			break
@@ -216,9 +216,9 @@ func (r *Report) concludingResponse(c *cassette.Cassette, calls []*cassette.Call
 		}
 		request, later := c.Exchange(next)
 		if p := request.Lookup("params"); !p.Lookup("inputResponses").IsAbsent() || !p.Lookup("requestState").IsAbsent() {
-			with.asked = append(with.asked, requiredRequests(calls[0], response)...)
+			with.asked = append(with.asked, listRequired(calls[0], response)...)
 			response, r.followed[next] = later, true
-			more, _ := recordedWith(c, next)
+			more, _ := listRecorded(c, next)
 			add(with.during, more.during, 1)
 			with.asked, with.own = append(with.asked, more.asked...), nil
 		}
@@ -263,9 +263,9 @@ func (r *Report) recordList(call *cassette.Call, params, result jsonv.Value, fro
 	return false, nil
 }
 
-// unsendable returns the reason why a request cannot be repeated or compared.
-func unsendable(call *cassette.Call, params jsonv.Value, again bool) string {
-	exit, _ := call.Crashed()
+// explainUnsendable returns the reason why a request cannot be repeated or compared.
+func explainUnsendable(call *cassette.Call, params jsonv.Value, again bool) string {
+	exit, _ := call.FindCrash()
 	switch { // it ended by itself instead of responding
 	case call.Response == nil && !(again && exit != nil):
 		return "no response is recorded"
@@ -290,7 +290,7 @@ func (r *Report) compare(
 	mask func(string) string, stable func(jsonv.Value) jsonv.Value,
 ) {
 	add := func(class diff.Class, pointer, format string, args ...any) {
-		r.Changes = append(r.Changes, changeOf(call, class, pointer, format, args...))
+		r.Changes = append(r.Changes, newChange(call, class, pointer, format, args...))
 	}
 	hidden := func(text string) bool { return strings.Contains(text, secret.Mask) }
 	was := recorded.Lookup("result")
@@ -299,7 +299,7 @@ func (r *Report) compare(
 		add(diff.Review, "", "the request %s was refused and succeeds now", call.Method)
 		return
 	case was.IsAbsent():
-		r.Changes = append(r.Changes, changedError(call, recorded.Lookup("error"), refused, hidden, mask)...)
+		r.Changes = append(r.Changes, describeErrorChange(call, recorded.Lookup("error"), refused, hidden, mask)...)
 		return
 	case refused != nil:
 		add(diff.Breaking, "", "the request %s succeeded and is refused now: %s", call.Method, refused.Message)

@@ -32,9 +32,9 @@ func (v Violation) Line() int {
 	return 0
 }
 
-// same reports whether two servers commit the same violation: in response to the same
+// isSame reports whether two servers commit the same violation: in response to the same
 // request, if it belongs to one.
-func (v Violation) same(other Violation) bool {
+func (v Violation) isSame(other Violation) bool {
 	if v.Kind != other.Kind || (v.ID == "") != (other.ID == "") {
 		return false
 	}
@@ -47,33 +47,33 @@ func (v Violation) same(other Violation) bool {
 	return v.call.Method == other.call.Method && v.call.Name == other.call.Name
 }
 
-// violations compares the violations with those of the recorded server.
-func (r *Report) violations(recorded []Violation) (out []diff.Change) {
+// compareViolations compares the violations with those of the recorded server.
+func (r *Report) compareViolations(recorded []Violation) (out []diff.Change) {
 	lack := func(list []Violation) func(Violation) bool {
 		left := slices.Clone(list) // each is compared with one
 		return func(v Violation) bool {
-			i := slices.IndexFunc(left, v.same)
+			i := slices.IndexFunc(left, v.isSame)
 			if i >= 0 {
 				left = slices.Delete(left, i, i+1)
 			}
 			return i < 0
 		}
 	}
-	for _, text := range texts(r.Violations, lack(recorded)) {
+	for _, text := range listTexts(r.Violations, lack(recorded)) {
 		out = append(out, diff.Change{Class: diff.Breaking, Kind: surface.Server, Message: "protocol violation: " + text})
 	}
-	for _, text := range texts(recorded, lack(r.Violations)) {
+	for _, text := range listTexts(recorded, lack(r.Violations)) {
 		out = append(out, diff.Change{Class: diff.Safe, Kind: surface.Server, Message: "the recorded protocol violation no longer occurs: " + text})
 	}
 	new := lack(recorded)
-	for _, text := range texts(r.Violations, func(v Violation) bool { return !new(v) }) {
+	for _, text := range listTexts(r.Violations, func(v Violation) bool { return !new(v) }) {
 		r.Notes = append(r.Notes, "protocol violation, as recorded: "+text)
 	}
 	return out
 }
 
-// texts returns one text for each kind of the selected violations.
-func texts(list []Violation, selected func(Violation) bool) (out []string) {
+// listTexts returns one text for each kind of the selected violations.
+func listTexts(list []Violation, selected func(Violation) bool) (out []string) {
 	var chosen []Violation
 	for _, v := range list {
 		if selected(v) {

@@ -224,10 +224,10 @@ func (s *Session) findEvent(call mcp.Call) (*event, error) {
 	e := t.take(calling)
 	params := func(raw []byte) jsonv.Value {
 		v, _ := jsonv.Parse(raw)
-		return t.o.Replay.Compared(v)
+		return t.o.Replay.ReduceParams(v)
 	}
 	sent := params(t.veil.disguiseMessage(call.Params, true))
-	request := cassette.ShownRequest(call.Method, sent)
+	request := cassette.ShowRequest(call.Method, sent)
 	if e == nil {
 		return nil, t.fail(nil, "the recording has no response to %s, which is called here", request)
 	}
@@ -240,10 +240,10 @@ func (s *Session) findEvent(call mcp.Call) (*event, error) {
 		had = params(protocol.MemberOf(data, "params"))
 	}
 	if e.session != s.e.session || e.Method != call.Method {
-		return nil, t.fail(e, "the recording has no response to %s, which is called here: it has %s", request, cassette.ShownRequest(e.Method, had))
+		return nil, t.fail(e, "the recording has no response to %s, which is called here: it has %s", request, cassette.ShowRequest(e.Method, had))
 	}
 	if changes := jsonv.Diff(had, sent); len(changes) > 0 {
-		return nil, t.fail(e, "the recording has no response to %s, which is called here: %s", request, cassette.Differences(changes))
+		return nil, t.fail(e, "the recording has no response to %s, which is called here: %s", request, cassette.DescribeChanges(changes))
 	}
 	return e, nil
 }
