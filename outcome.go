@@ -51,13 +51,13 @@ func (o *outcomes) Event(e result.Event, r *result.Run) {
 	case result.RunFinished:
 		var found []string
 		x := explain.NewExplainer(r, render.Options{})
-		for _, p := range explain.PseudoTests(r, x) {
+		for _, p := range explain.ListPseudoTests(r, x) {
 			found = append(found, fmt.Sprintf("\n%s: %s", render.Place(p.File, p.Line, 0), p.Text))
 		}
 		var warnings []string
-		for _, f := range explain.Folded(r.Findings) {
+		for _, f := range explain.FoldFindings(r.Findings) {
 			if f.Severity == "warning" {
-				warnings = append(warnings, "warning: "+term.EscapeLines(explain.OnServer(f)))
+				warnings = append(warnings, "warning: "+term.EscapeLines(explain.FormatOnServer(f)))
 			}
 		}
 		o.update(func() {
@@ -76,7 +76,7 @@ func describeCase(repro string, c *result.Case, r *result.Run) outcome {
 	switch {
 	case explain.Failed(c.Status):
 		c.Repro = repro
-		file, line, column := explain.Location(c)
+		file, line, column := explain.FindLocation(c)
 		o.text = "\n" + render.Place(file, line, column) + ": " + term.EscapeLines(cmp.Or(c.Message, explain.Reason(c))) + "\n" +
 			explain.Text(c, r)
 	case c.Status == result.Skip:

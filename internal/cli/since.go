@@ -135,7 +135,7 @@ func (f foundRecord) compareWith(later *result.Run) (o render.Options, ok bool) 
 		return o, false
 	}
 	defer run.Close()
-	if run.Unfinished() != "" || run.Summary.Total == 0 || !samePart(run.Shard, later.Shard) {
+	if run.DescribeUnfinished() != "" || run.Summary.Total == 0 || !samePart(run.Shard, later.Shard) {
 		return o, false
 	}
 	c, err := compare.Runs(run, later, compare.Options{})

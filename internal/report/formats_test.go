@@ -50,7 +50,7 @@ func TestEveryFormatOfEveryRun(t *testing.T) {
 					}
 					testName, _, _ := strings.Cut(c.Name, " @") // matrix has a column for the server, and for the model
 					if f.Name == "matrix" {
-						testName, _ = explain.Modeled(c)
+						testName, _ = explain.SplitModel(c)
 					}
 					if !strings.Contains(text, letters(testName)) {
 						t.Errorf("%q is not named", c.Name)

@@ -213,7 +213,7 @@ func TestWriteErrors(t *testing.T) {
 // TestEmptyRuns: a record without tests is valid.
 func TestEmptyRuns(t *testing.T) {
 	for _, f := range report.Formats {
-		for _, r := range []*result.Run{{}, {ExitCode: 7, Cases: result.Stored()}} {
+		for _, r := range []*result.Run{{}, {ExitCode: 7, Cases: result.NewStored()}} {
 			if out := rendered(t, f.Name, r, render.Options{}); len(out) == 0 {
 				t.Errorf("%s: nothing written", f.Name)
 			}

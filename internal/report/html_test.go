@@ -37,7 +37,7 @@ func TestHTMLShowsEveryField(t *testing.T) {
 	implicit := &result.Case{Index: 1, Name: "quiet", Status: result.Pass, DurationMS: 3, StartMS: 5, Implicit: true, File: "s.yaml", Attempts: []result.Attempt{{Status: result.Fail}, {Status: result.Fail}, {Status: result.Pass}}}
 	r := &result.Run{
 		Command: "mcptest run", Started: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), DurationMS: 9, Parallel: 4, ExitCode: 1, Notes: []string{"a run note"},
-		Suites: []result.Suite{{Name: "s", File: "s.yaml"}}, Phases: []result.Phase{phase}, Cases: result.Stored(c, implicit),
+		Suites: []result.Suite{{Name: "s", File: "s.yaml"}}, Phases: []result.Phase{phase}, Cases: result.NewStored(c, implicit),
 		Summary:  result.Summary{Total: 2, Passed: 1, Failed: 1, Errored: 1, Skipped: 1, Flaky: 1, Warnings: 1},
 		Findings: []result.Finding{{Kind: "leak", Severity: "error", Server: "web", Message: "left behind", Excerpt: "pid 7", File: "s.yaml", Line: 1}, {Kind: "slow", Severity: "warning", Message: "slow"}},
 		Servers:  []result.Server{{Name: "web", Transport: "http", Target: "http://127.0.0.1", Protocol: "2025-06-18", ServerInfo: &result.Info{Name: "demo", Version: "2"}, StartMS: 7, Insecure: true, Starts: 3, Exit: "exit status 9", Tolerated: []string{"bad-id", "stray-output"}, Stderr: "server stderr text"}},

@@ -49,7 +49,7 @@ func ParseSpecs(args []string) ([]Spec, error) {
 		if err != nil {
 			return nil, err
 		}
-		if direct, _, err := target(s.Path); err == nil && direct {
+		if direct, _, err := findTarget(s.Path); err == nil && direct {
 			out = append(out, s) // several reports may be written to a device or a pipe
 			continue
 		}
@@ -92,7 +92,7 @@ func OpenLiveSink(path string, stdout io.Writer) (*Sink, error) {
 		s.path, s.buf = "", bufio.NewWriterSize(stdout, 16<<10)
 		return s, nil
 	}
-	direct, _, err := target(path)
+	direct, _, err := findTarget(path)
 	switch {
 	case err != nil:
 	case direct:
@@ -100,11 +100,11 @@ func OpenLiveSink(path string, stdout io.Writer) (*Sink, error) {
 	default:
 		s.file, err = os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666)
 	}
-	return s.orError(err)
+	return s.discardOnError(err)
 }
 
-// orError returns the sink, whose file was opened unless err is set.
-func (s *Sink) orError(err error) (*Sink, error) {
+// discardOnError returns the sink, whose file was opened unless err is set.
+func (s *Sink) discardOnError(err error) (*Sink, error) {
 	if err != nil {
 		return nil, s.wrap(err)
 	}
@@ -119,7 +119,7 @@ func OpenSink(path string, stdout io.Writer) (*Sink, error) {
 		return &Sink{buf: bufio.NewWriterSize(stdout, 16<<10)}, nil
 	}
 	s := &Sink{path: path}
-	return s.orError(s.open())
+	return s.discardOnError(s.open())
 }
 
 // Temp returns the name of the temporary file, or "" if there is none. A caller that
@@ -131,9 +131,9 @@ func (s *Sink) Temp() string {
 	return s.next.Name()
 }
 
-// target examines the destination: whether to write directly, and the mode of the new
+// findTarget examines the destination: whether to write directly, and the mode of the new
 // file otherwise.
-func target(path string) (direct bool, mode fs.FileMode, err error) {
+func findTarget(path string) (direct bool, mode fs.FileMode, err error) {
 	info, err := os.Lstat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -187,7 +187,7 @@ func openDirect(path string) (*os.File, error) {
 const readerTime = 2 * time.Second
 
 func (s *Sink) open() error {
-	direct, mode, err := target(s.path)
+	direct, mode, err := findTarget(s.path)
 	if err != nil {
 		return err
 	}

@@ -157,7 +157,7 @@ func (r *pastRun) read() {
 	if run.Origin != nil {
 		r.record.Commit = run.Origin.Commit
 	}
-	r.record.Problem = run.Unfinished()
+	r.record.Problem = run.DescribeUnfinished()
 	for c, err := range run.Cases.All() {
 		if err != nil {
 			r.record.Problem = err.Error()

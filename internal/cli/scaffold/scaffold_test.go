@@ -144,7 +144,7 @@ func TestAdapt(t *testing.T) {
 	names := d.Suite.Names()
 	run := &result.Run{
 		Findings: []result.Finding{{Kind: "stray-output", Severity: "error"}},
-		Cases: result.Stored(
+		Cases: result.NewStored(
 			&result.Case{Index: 0, Name: names[0], Status: result.Pass},
 			&result.Case{Index: 1, Name: names[1], Status: result.Fail, Message: "got 4"},
 		),
@@ -152,7 +152,7 @@ func TestAdapt(t *testing.T) {
 	if !d.Adapt(run) || !slices.Equal(d.Suite.Server.Tolerate, []string{"stray-output"}) || !strings.Contains(d.Suite.Tests[1].Skip, "got 4") {
 		t.Errorf("tolerates %v, skips %q", d.Suite.Server.Tolerate, d.Suite.Tests[1].Skip)
 	}
-	run.Cases = result.Stored()
+	run.Cases = result.NewStored()
 	if d.Adapt(run) {
 		t.Error("a tolerated violation changes the suite again")
 	}

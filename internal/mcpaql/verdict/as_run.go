@@ -67,7 +67,7 @@ func (r *Report) ConvertToRun(tool result.Tool) *result.Run {
 		}
 		run.Summary.Warnings += n
 	}
-	run.Cases = result.Stored(cases...)
+	run.Cases = result.NewStored(cases...)
 	return run
 }
 

@@ -23,7 +23,7 @@ const githubMost = 50
 func WriteGitHub(w io.Writer, r *result.Run, o render.Options) error {
 	g := &github{Out: render.NewOut(w), dir: r.Dir}
 	x := explain.NewExplainer(r, render.Options{})
-	for _, e := range explain.PseudoTests(r, x) {
+	for _, e := range explain.ListPseudoTests(r, x) {
 		g.annotate("error", e.Kind, e.File, e.Line, 0, e.MessageLine())
 	}
 	dropped := 0
@@ -35,7 +35,7 @@ func WriteGitHub(w io.Writer, r *result.Run, o render.Options) error {
 			dropped++
 			continue
 		}
-		file, line, column := explain.Location(c)
+		file, line, column := explain.FindLocation(c)
 		text := explain.Reason(c)
 		if c.Repro != "" {
 			text += "\n" + c.Repro
@@ -45,13 +45,13 @@ func WriteGitHub(w io.Writer, r *result.Run, o render.Options) error {
 	if dropped > 0 {
 		g.Put(fmt.Sprintf("::notice::%s without an annotation\n", display.Count(dropped, "more failure")))
 	}
-	if err := g.warnings(r); err != nil {
+	if err := g.writeWarnings(r); err != nil {
 		return err
 	}
 	for _, line := range explain.Results(r) {
 		g.annotate("notice", "results", "", 0, 0, line)
 	}
-	for _, c := range explain.Coverages(r, false) {
+	for _, c := range explain.ListCoverages(r, false) {
 		lines := append([]string{c.Line}, c.Missing...)
 		g.annotate("notice", "coverage of "+c.Server, "", 0, 0, strings.Join(lines, "\n"))
 	}
@@ -66,10 +66,10 @@ type github struct {
 	dir string // directory of the paths in the repository
 }
 
-// warnings annotates flaky tests and the warnings of the run.
-func (g *github) warnings(r *result.Run) error {
-	for _, f := range explain.Folded(r.Findings) {
-		if explain.OfPhase(f) && g.n < githubMost {
+// writeWarnings annotates flaky tests and the warnings of the run.
+func (g *github) writeWarnings(r *result.Run) error {
+	for _, f := range explain.FoldFindings(r.Findings) {
+		if explain.IsOfPhase(f) && g.n < githubMost {
 			g.annotate("warning", f.Kind, f.File, f.Line, 0, f.Message)
 		}
 	}
@@ -94,7 +94,7 @@ func (g *github) warnings(r *result.Run) error {
 			return err
 		}
 		if c.Flaky && g.n < githubMost {
-			text := fmt.Sprintf("flaky: passed on attempt %d of %d", explain.PassedOn(c), len(c.Attempts))
+			text := fmt.Sprintf("flaky: passed on attempt %d of %d", explain.CountPassedOn(c), len(c.Attempts))
 			g.annotate("warning", c.Name, c.File, c.Line, c.Column, text)
 		}
 	}
@@ -105,5 +105,5 @@ func (g *github) annotate(level, title, file string, line, column int, text stri
 	g.n++
 	short := func(s string) string { return render.OneLine(s, render.LongestLine) }
 	text = display.Middle(term.EscapeLines(text), 4*render.LongestLine)
-	g.Put(gate.GitHubCommand(level, short(title), short(explain.InRepository(g.dir, file)), line, column, text))
+	g.Put(gate.FormatGitHubCommand(level, short(title), short(explain.RelateToRepository(g.dir, file)), line, column, text))
 }

@@ -22,13 +22,13 @@ const gitlabWarned = 200
 func WriteGitLab(w io.Writer, r *result.Run, _ render.Options) error {
 	g := &gitlab{w: render.NewJSON(w), seen: map[string]int{}, dir: r.Dir}
 	g.w.Put("[")
-	for _, e := range explain.PseudoTests(r, explain.NewExplainer(r, render.Options{})) {
+	for _, e := range explain.ListPseudoTests(r, explain.NewExplainer(r, render.Options{})) {
 		severity := "major"
 		if e.Status == result.Error {
 			severity = "critical"
 		}
 		identity := e.Kind + "\x00" + e.Name + "\x00" + e.Server
-		g.entry("mcptest/"+slug(e.Kind), e.Name+": "+e.MessageLine(), severity, e.File, e.Line, identity)
+		g.writeEntry("mcptest/"+makeSlug(e.Kind), e.Name+": "+e.MessageLine(), severity, e.File, e.Line, identity)
 	}
 	for c, err := range r.Cases.NotPassed() {
 		if err != nil {
@@ -40,8 +40,8 @@ func WriteGitLab(w io.Writer, r *result.Run, _ render.Options) error {
 		} else if c.Status == result.Inconclusive {
 			severity, check = "minor", "mcptest/test-inconclusive"
 		}
-		file, line, _ := explain.Location(c)
-		g.entry(check, c.Name+": "+explain.Reason(c), severity, file, line, c.File+"\x00"+c.Name)
+		file, line, _ := explain.FindLocation(c)
+		g.writeEntry(check, c.Name+": "+explain.Reason(c), severity, file, line, c.File+"\x00"+c.Name)
 	}
 	list, err := explain.Warnings(r)
 	if err != nil {
@@ -52,13 +52,13 @@ func WriteGitLab(w io.Writer, r *result.Run, _ render.Options) error {
 		if file == "" && len(r.Suites) > 0 {
 			file = r.Suites[0].File
 		}
-		g.entry("mcptest/warning", w.MessageLine(), "info", file, w.Line, w.Name+"\x00"+w.Text)
+		g.writeEntry("mcptest/warning", w.MessageLine(), "info", file, w.Line, w.Name+"\x00"+w.Text)
 	}
 	for _, line := range explain.Results(r) {
-		g.entry("mcptest/result", line, "info", "", 0, line)
+		g.writeEntry("mcptest/result", line, "info", "", 0, line)
 	}
-	for _, c := range explain.Coverages(r, false) {
-		g.entry("mcptest/coverage", c.String(), "info", "", 0, c.Server)
+	for _, c := range explain.ListCoverages(r, false) {
+		g.writeEntry("mcptest/coverage", c.String(), "info", "", 0, c.Server)
 	}
 	g.w.Put("\n]\n")
 	return g.w.Flush()
@@ -89,9 +89,9 @@ type gitlabLines struct {
 	Begin int `json:"begin"`
 }
 
-// entry adds an entry of the report. GitLab recognizes known issues by their fingerprint, so
+// writeEntry adds an entry of the report. GitLab recognizes known issues by their fingerprint, so
 // it depends on the identity of the test and not on its line.
-func (g *gitlab) entry(check, text, severity, file string, line int, identity string) {
+func (g *gitlab) writeEntry(check, text, severity, file string, line int, identity string) {
 	g.seen[identity]++
 	if g.seen[identity] > 1 {
 		identity += fmt.Sprintf("\x00%d", g.seen[identity])
@@ -102,7 +102,7 @@ func (g *gitlab) entry(check, text, severity, file string, line int, identity st
 		Fingerprint: gate.Fingerprint(check, identity),
 		Severity:    severity,
 		Location: gitlabPlace{
-			Path:  toSlashes(explain.InRepository(g.dir, file)),
+			Path:  toSlashes(explain.RelateToRepository(g.dir, file)),
 			Lines: gitlabLines{Begin: max(line, 1)},
 		},
 	})
@@ -116,8 +116,8 @@ func toSlashes(file string) string {
 	return term.Escape(path.Clean(strings.ReplaceAll(file, `\`, "/")))
 }
 
-// slug makes a name of letters, digits and dashes.
-func slug(s string) string {
+// makeSlug makes a name of letters, digits and dashes.
+func makeSlug(s string) string {
 	s = strings.Map(func(r rune) rune {
 		switch {
 		case r >= 'a' && r <= 'z', r >= '0' && r <= '9':

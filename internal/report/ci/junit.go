@@ -14,19 +14,19 @@ import (
 // suite, with scores and metrics as its properties, and a last testsuite for
 // run-level failures, so that the report fails whenever the run does.
 func WriteJUnit(w io.Writer, r *result.Run, _ render.Options) error {
-	all, err := explain.Sections(r)
+	all, err := explain.ListSections(r)
 	if err != nil {
 		return err
 	}
 	x := explain.NewExplainer(r, render.Options{})
-	runLevel := explain.PseudoTests(r, x)
+	runLevel := explain.ListPseudoTests(r, x)
 	j := &junit{junitWriter: junitWriter{render.NewOut(w)}, run: r, x: x}
-	j.begin(j.document(runLevel))
-	err = explain.BySection(r, all, func(s *explain.Section, first bool, c *result.Case) error {
+	j.begin(j.makeHead(runLevel))
+	err = explain.WalkSections(r, all, func(s *explain.Section, first bool, c *result.Case) error {
 		if first {
-			j.suite(s)
+			j.writeSuite(s)
 		}
-		j.testCase(j.caseOf(s, c))
+		j.testCase(j.buildCase(s, c))
 		return nil
 	})
 	if err != nil {
@@ -48,8 +48,8 @@ type junit struct {
 	begun bool // a suite was begun, which has what belongs to the run
 }
 
-// document describes the whole run.
-func (j *junit) document(runLevel []explain.PseudoTest) junitHead {
+// makeHead describes the whole run.
+func (j *junit) makeHead(runLevel []explain.PseudoTest) junitHead {
 	s := j.run.Summary
 	failed, errored, _ := tally(runLevel)
 	return junitHead{
@@ -63,12 +63,12 @@ func (j *junit) document(runLevel []explain.PseudoTest) junitHead {
 	}
 }
 
-// suite ends the suite before and begins the next one.
-func (j *junit) suite(s *explain.Section) {
+// writeSuite ends the suite before and begins the next one.
+func (j *junit) writeSuite(s *explain.Section) {
 	if j.begun {
 		j.endSuite()
 	}
-	properties := j.suiteProperties(s)
+	properties := j.listSuiteProperties(s)
 	j.begun = true
 	j.beginSuite(junitHead{
 		Name:    s.Title(),
@@ -82,9 +82,9 @@ func (j *junit) suite(s *explain.Section) {
 	}, properties)
 }
 
-// suiteProperties are the facts of a suite that the format has no place for. The first
+// listSuiteProperties are the facts of a suite that the format has no place for. The first
 // suite has those of the run, too.
-func (j *junit) suiteProperties(s *explain.Section) (all []junitProperty) {
+func (j *junit) listSuiteProperties(s *explain.Section) (all []junitProperty) {
 	add := func(name, value string) { all = append(all, junitProperty{name, value}) }
 	for _, v := range s.Scores {
 		add("score:"+v.Name, render.Number(v.Value))
@@ -95,24 +95,24 @@ func (j *junit) suiteProperties(s *explain.Section) (all []junitProperty) {
 	if !j.begun {
 		for _, f := range j.run.Findings {
 			if f.Kind == result.OfResult {
-				add(f.Rule+":"+f.Tool, explain.OnServer(f))
+				add(f.Rule+":"+f.Tool, explain.FormatOnServer(f))
 			}
 		}
-		for _, c := range explain.Coverages(j.run, false) {
+		for _, c := range explain.ListCoverages(j.run, false) {
 			add("coverage:"+c.Server, c.Line)
 		}
 	}
 	for i := range j.run.Phases {
 		ph := &j.run.Phases[i]
 		if ph.File == s.File {
-			add(phaseProperty(ph))
+			add(describePhase(ph))
 		}
 	}
 	return numberPhases(all)
 }
 
-// phaseProperty returns the name and the value of the property for a hook or step.
-func phaseProperty(ph *result.Phase) (name, value string) {
+// describePhase returns the name and the value of the property for a hook or step.
+func describePhase(ph *result.Phase) (name, value string) {
 	return "phase:" + ph.Phase + ":" + ph.Name, string(ph.Status) + ", " + render.Duration(ph.DurationMS)
 }
 
@@ -130,43 +130,43 @@ func numberPhases(all []junitProperty) []junitProperty {
 	return all
 }
 
-// caseOf converts a test.
-func (j *junit) caseOf(s *explain.Section, c *result.Case) junitCase {
+// buildCase converts a test.
+func (j *junit) buildCase(s *explain.Section, c *result.Case) junitCase {
 	v := junitCase{
 		Name:       c.Name,
 		Class:      s.Title(),
 		MS:         c.DurationMS,
 		File:       c.File,
 		Line:       c.Line,
-		Properties: caseProperties(c),
+		Properties: listCaseProperties(c),
 	}
 	switch c.Status {
 	case result.Pass:
 	case result.Skip:
 		v.Outcome = &junitOutcome{Element: junitSkipped, Message: explain.Reason(c)}
 	default:
-		element, kind := failureOf(c)
+		element, kind := findFailure(c)
 		v.Outcome = &junitOutcome{Element: element, Message: explain.Reason(c), Type: kind, Text: j.x.TestCase(c)}
 		v.Out, v.Err = exchangeText(c), c.Stderr
 	}
 	return v
 }
 
-// failureOf returns the element for a test that failed, and its type.
-func failureOf(c *result.Case) (element, kind string) {
+// findFailure returns the element for a test that failed, and its type.
+func findFailure(c *result.Case) (element, kind string) {
 	switch {
 	case c.Status == result.Error:
 		return junitError, "no-answer"
 	case c.Status == result.Inconclusive:
 		return junitError, "inconclusive"
-	case len(explain.Failing(c.Assertions)) == 0 && len(c.Violations) > 0:
+	case len(explain.ListFailing(c.Assertions)) == 0 && len(c.Violations) > 0:
 		return junitFailure, "protocol-violation"
 	}
 	return junitFailure, "assertion"
 }
 
-// caseProperties are the facts of a case that the format has no place for.
-func caseProperties(c *result.Case) (all []junitProperty) {
+// listCaseProperties are the facts of a case that the format has no place for.
+func listCaseProperties(c *result.Case) (all []junitProperty) {
 	add := func(name, value string) { all = append(all, junitProperty{name, value}) }
 	if c.Score != nil {
 		add("score", render.Number(*c.Score))
@@ -184,10 +184,10 @@ func caseProperties(c *result.Case) (all []junitProperty) {
 		add("tag", t)
 	}
 	if c.Flaky {
-		add("flaky", fmt.Sprintf("passed on attempt %d of %d", explain.PassedOn(c), len(c.Attempts)))
+		add("flaky", fmt.Sprintf("passed on attempt %d of %d", explain.CountPassedOn(c), len(c.Attempts)))
 	}
 	for i := range c.Phases {
-		add(phaseProperty(&c.Phases[i]))
+		add(describePhase(&c.Phases[i]))
 	}
 	for _, w := range c.Warnings {
 		add("warning", w)

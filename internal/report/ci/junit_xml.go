@@ -63,7 +63,7 @@ type junitWriter struct {
 // begin writes the start of the document.
 func (w *junitWriter) begin(h junitHead) {
 	w.Put(`<?xml version="1.0" encoding="UTF-8"?>`, "\n")
-	w.head("testsuites", h)
+	w.writeHead("testsuites", h)
 }
 
 func (w *junitWriter) end() { w.Put("</testsuites>\n") }
@@ -71,38 +71,38 @@ func (w *junitWriter) end() { w.Put("</testsuites>\n") }
 // beginSuite writes the start of a testsuite and its properties.
 func (w *junitWriter) beginSuite(h junitHead, properties []junitProperty) {
 	w.Put("  ")
-	w.head("testsuite", h)
-	w.properties("    ", properties)
+	w.writeHead("testsuite", h)
+	w.writeProperties("    ", properties)
 }
 
 func (w *junitWriter) endSuite() { w.Put("  </testsuite>\n") }
 
-func (w *junitWriter) head(element string, h junitHead) {
+func (w *junitWriter) writeHead(element string, h junitHead) {
 	w.Put("<", element)
-	w.attr("name", h.Name)
+	w.writeAttr("name", h.Name)
 	w.number("tests", h.Tests)
 	w.number("failures", h.Failed)
 	w.number("errors", h.Errored)
 	w.number("skipped", h.Skipped)
-	w.time(h.MS)
+	w.writeTime(h.MS)
 	if !h.Started.IsZero() {
-		w.attr("timestamp", h.Started.UTC().Format("2006-01-02T15:04:05"))
+		w.writeAttr("timestamp", h.Started.UTC().Format("2006-01-02T15:04:05"))
 	}
 	if h.File != "" {
-		w.attr("file", h.File)
+		w.writeAttr("file", h.File)
 	}
 	w.Put(">\n")
 }
 
-func (w *junitWriter) properties(indent string, all []junitProperty) {
+func (w *junitWriter) writeProperties(indent string, all []junitProperty) {
 	if len(all) == 0 {
 		return
 	}
 	w.Put(indent, "<properties>\n")
 	for _, p := range all {
 		w.Put(indent, "  <property")
-		w.attr("name", p.Name)
-		w.attr("value", p.Value)
+		w.writeAttr("name", p.Name)
+		w.writeAttr("value", p.Value)
 		w.Put("/>\n")
 	}
 	w.Put(indent, "</properties>\n")
@@ -110,11 +110,11 @@ func (w *junitWriter) properties(indent string, all []junitProperty) {
 
 func (w *junitWriter) testCase(c junitCase) {
 	w.Put("    <testcase")
-	w.attr("name", c.Name)
-	w.attr("classname", c.Class)
-	w.time(c.MS)
+	w.writeAttr("name", c.Name)
+	w.writeAttr("classname", c.Class)
+	w.writeTime(c.MS)
 	if c.File != "" {
-		w.attr("file", c.File)
+		w.writeAttr("file", c.File)
 	}
 	if c.Line > 0 {
 		w.number("line", c.Line)
@@ -124,8 +124,8 @@ func (w *junitWriter) testCase(c junitCase) {
 		return
 	}
 	w.Put(">\n")
-	w.properties("      ", c.Properties)
-	w.outcome(c.Outcome)
+	w.writeProperties("      ", c.Properties)
+	w.writeOutcome(c.Outcome)
 	if c.Out != "" {
 		w.Put("      <system-out>", body(c.Out), "</system-out>\n")
 	}
@@ -135,17 +135,17 @@ func (w *junitWriter) testCase(c junitCase) {
 	w.Put("    </testcase>\n")
 }
 
-func (w *junitWriter) outcome(o *junitOutcome) {
+func (w *junitWriter) writeOutcome(o *junitOutcome) {
 	if o == nil {
 		return
 	}
 	w.Put("      <", o.Element)
-	w.attr("message", o.Message)
+	w.writeAttr("message", o.Message)
 	if o.Element == junitSkipped {
 		w.Put("/>\n")
 		return
 	}
-	w.attr("type", o.Type)
+	w.writeAttr("type", o.Type)
 	w.Put(">", body(o.Text), "</", o.Element, ">\n")
 }
 
@@ -153,16 +153,16 @@ func (w *junitWriter) outcome(o *junitOutcome) {
 // characters, lone surrogates, non-characters) were replaced by term's functions.
 var xmlEscaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&apos;")
 
-// attr writes an attribute with a text, on one line.
-func (w *junitWriter) attr(name, text string) {
+// writeAttr writes an attribute with a text, on one line.
+func (w *junitWriter) writeAttr(name, text string) {
 	w.Put(" ", name, `="`, xmlEscaper.Replace(term.Escape(text)), `"`)
 }
 
-func (w *junitWriter) number(name string, n int) { w.attr(name, strconv.Itoa(n)) }
+func (w *junitWriter) number(name string, n int) { w.writeAttr(name, strconv.Itoa(n)) }
 
-func (w *junitWriter) time(ms float64) {
+func (w *junitWriter) writeTime(ms float64) {
 	if ms != 0 {
-		w.attr("time", strconv.FormatFloat(ms/1000, 'f', 6, 64))
+		w.writeAttr("time", strconv.FormatFloat(ms/1000, 'f', 6, 64))
 	}
 }
 

@@ -26,7 +26,7 @@ const (
 // Foreign text is only written in code spans and fenced blocks, which contain no
 // links, mentions, headings or HTML.
 func WriteMarkdown(w io.Writer, r *result.Run, o render.Options) error {
-	all, err := explain.Sections(r)
+	all, err := explain.ListSections(r)
 	if err != nil {
 		return err
 	}
@@ -36,28 +36,28 @@ func WriteMarkdown(w io.Writer, r *result.Run, o render.Options) error {
 		Options: o,
 		x:       explain.NewExplainer(r, render.Options{Headlined: true}),
 	}
-	m.head()
-	if err := m.failures(); err != nil {
+	m.writeHead()
+	if err := m.writeFailures(); err != nil {
 		return err
 	}
 	m.runLevel()
-	m.suites(all)
-	if err := m.variants(); err != nil {
+	m.writeSuites(all)
+	if err := m.writeVariants(); err != nil {
 		return err
 	}
 	if err := m.tests(all); err != nil {
 		return err
 	}
-	if err := m.models(); err != nil {
+	if err := m.writeModels(); err != nil {
 		return err
 	}
-	if err := m.trials(); err != nil {
+	if err := m.writeTrials(); err != nil {
 		return err
 	}
-	m.rollups()
-	m.coverage()
-	m.phases()
-	m.servers()
+	m.writeRollups()
+	m.writeCoverage()
+	m.writePhases()
+	m.writeServers()
 	return m.Flush()
 }
 
@@ -68,8 +68,8 @@ type markdown struct {
 	x   *explain.Explainer
 }
 
-// ticks returns the length of the longest run of backticks in s.
-func ticks(s string) (most int) {
+// countTicks returns the length of the longest run of backticks in s.
+func countTicks(s string) (most int) {
 	n := 0
 	for i := range len(s) {
 		if s[i] != '`' {
@@ -84,16 +84,16 @@ func ticks(s string) (most int) {
 
 // code writes foreign text as a code span. A pipe is escaped in
 // tables and only there, because a parser splits cells before it reads spans.
-func code(s string) string { return span(s, false) }
+func code(s string) string { return quoteSpan(s, false) }
 
-func cell(s string) string { return span(s, true) }
+func cell(s string) string { return quoteSpan(s, true) }
 
-func span(s string, table bool) string {
+func quoteSpan(s string, table bool) string {
 	s = render.OneLine(s, render.LongestLine)
 	if strings.TrimSpace(s) == "" {
 		return ""
 	}
-	fence := strings.Repeat("`", ticks(s)+1)
+	fence := strings.Repeat("`", countTicks(s)+1)
 	if strings.HasPrefix(s, "`") || strings.HasSuffix(s, "`") || strings.HasPrefix(s, " ") && strings.HasSuffix(s, " ") {
 		s = " " + s + " "
 	}
@@ -105,7 +105,7 @@ func span(s string, table bool) string {
 
 // writeFenced writes escaped text of several lines as a block.
 func writeFenced(text string) string {
-	fence := strings.Repeat("`", max(3, ticks(text)+1))
+	fence := strings.Repeat("`", max(3, countTicks(text)+1))
 	return fence + "text\n" + text + "\n" + fence + "\n"
 }
 
@@ -117,7 +117,7 @@ var statusIcon = map[result.Status]string{
 	result.Inconclusive: "❔",
 }
 
-func (m *markdown) head() {
+func (m *markdown) writeHead() {
 	word, _ := explain.Verdict(m.run)
 	icon := "✅"
 	switch {
@@ -137,9 +137,9 @@ func (m *markdown) head() {
 	}
 }
 
-// table starts a table. A colon at the end of a name aligns the
+// writeTable starts a table. A colon at the end of a name aligns the
 // column to the right.
-func (m *markdown) table(names ...string) {
+func (m *markdown) writeTable(names ...string) {
 	rule := ""
 	for i, n := range names {
 		dashes := " --- |"
@@ -151,20 +151,20 @@ func (m *markdown) table(names ...string) {
 	m.Put("| ", strings.Join(names, " | "), " |\n|", rule, "\n")
 }
 
-// section writes a table under a heading, or nothing for one without rows.
-func (m *markdown) section(title string, columns []string, rows [][]string) {
+// writeSection writes a table under a heading, or nothing for one without rows.
+func (m *markdown) writeSection(title string, columns []string, rows [][]string) {
 	if len(rows) == 0 {
 		return
 	}
 	m.Put("### ", title, "\n\n")
-	m.table(columns...)
+	m.writeTable(columns...)
 	for _, cells := range rows {
-		m.row(cells...)
+		m.writeRow(cells...)
 	}
 	m.Put("\n")
 }
 
-func (m *markdown) row(cells ...string) {
+func (m *markdown) writeRow(cells ...string) {
 	for i, c := range cells {
 		if c == "" {
 			cells[i] = " "
@@ -173,7 +173,7 @@ func (m *markdown) row(cells ...string) {
 	m.Put("| ", strings.Join(cells, " | "), " |\n")
 }
 
-func (m *markdown) failures() error {
+func (m *markdown) writeFailures() error {
 	n, more := 0, 0
 	all, shown := explain.Causes{Verbose: m.Verbose}, map[*explain.Cause]bool{}
 	var same []string
@@ -181,7 +181,7 @@ func (m *markdown) failures() error {
 		if err != nil {
 			return err
 		}
-		why, first := all.Of(c)
+		why, first := all.Find(c)
 		if !first && shown[why] && why.Others <= explain.MostNames {
 			text := code(c.Name)
 			if c.Row != nil || why.Rows && !slices.Contains(why.Messages, c.Message) {
@@ -199,7 +199,7 @@ func (m *markdown) failures() error {
 		if n == 1 {
 			m.Put("### Failures\n\n")
 		}
-		m.failure(c)
+		m.writeFailure(c)
 	}
 	if len(same) > 0 {
 		m.Put("Failed for a reason given above:\n\n")
@@ -214,8 +214,8 @@ func (m *markdown) failures() error {
 	return nil
 }
 
-func (m *markdown) failure(c *result.Case) {
-	file, line, _ := explain.Location(c)
+func (m *markdown) writeFailure(c *result.Case) {
+	file, line, _ := explain.FindLocation(c)
 	m.Put("#### ", statusIcon[c.Status], " ", code(c.Name), "\n\n")
 	m.Put(code(explain.Reason(c)), "  \n")
 	m.Put(code(render.Place(file, line, 0)), "\n\n")
@@ -234,9 +234,9 @@ func (m *markdown) runLevel() {
 			m.Put(writeFenced(m.x.Phase(ph)), "\n")
 		}
 	}
-	m.warnings()
+	m.writeWarnings()
 	var rows [][]string
-	for _, f := range explain.Folded(m.run.Findings) {
+	for _, f := range explain.FoldFindings(m.run.Findings) {
 		icon := "❌"
 		switch f.Severity {
 		case "warning":
@@ -252,11 +252,11 @@ func (m *markdown) runLevel() {
 			cell(render.Place(f.File, f.Line, 0)),
 		})
 	}
-	m.section("Findings outside the tests", []string{"", "Kind", "Server", "Message", "Location"}, rows)
+	m.writeSection("Findings outside the tests", []string{"", "Kind", "Server", "Message", "Location"}, rows)
 }
 
-// warnings lists the warnings of tests, equal ones once.
-func (m *markdown) warnings() {
+// writeWarnings lists the warnings of tests, equal ones once.
+func (m *markdown) writeWarnings() {
 	list, err := explain.Warnings(m.run)
 	if err != nil {
 		m.Fail(err)
@@ -267,13 +267,13 @@ func (m *markdown) warnings() {
 		return
 	}
 	m.Put("### Warnings of tests\n\n")
-	m.table("Test", "Tests:", "Warning")
+	m.writeTable("Test", "Tests:", "Warning")
 	most := len(list)
 	if !m.Verbose {
 		most = min(most, explain.MostWarnings)
 	}
 	for _, w := range list[:most] {
-		m.row(cell(w.Name), fmt.Sprint(w.More+1), cell(w.Text))
+		m.writeRow(cell(w.Name), fmt.Sprint(w.More+1), cell(w.Text))
 	}
 	if more := len(list) - most; more > 0 {
 		m.Put(fmt.Sprintf("\n… and %s not shown here.\n", display.Count(more, "more warning")))
@@ -281,15 +281,15 @@ func (m *markdown) warnings() {
 	m.Put("\n")
 }
 
-func (m *markdown) suites(all []*explain.Section) {
+func (m *markdown) writeSuites(all []*explain.Section) {
 	rows := lists.Map(all, func(s *explain.Section) []string {
-		return append([]string{cell(s.Title()), cell(s.File)}, m.totals(s)...)
+		return append([]string{cell(s.Title()), cell(s.File)}, m.listTotals(s)...)
 	})
-	m.section("Suites", append([]string{"Suite", "File"}, m.totalColumns()...), rows)
+	m.writeSection("Suites", append([]string{"Suite", "File"}, m.listTotalColumns()...), rows)
 }
 
-// totalColumns returns the columns of totals.
-func (m *markdown) totalColumns() []string {
+// listTotalColumns returns the columns of totals.
+func (m *markdown) listTotalColumns() []string {
 	names := []string{"Tests:", "Passed:", "Failed:", "Errors:", "Skipped:", "Time:"}
 	if m.run.Summary.Inconclusive > 0 {
 		names = slices.Insert(names, 4, "Inconclusive:")
@@ -297,7 +297,7 @@ func (m *markdown) totalColumns() []string {
 	return names
 }
 
-func (m *markdown) totals(s *explain.Section) []string {
+func (m *markdown) listTotals(s *explain.Section) []string {
 	cells := []string{
 		fmt.Sprint(s.Total),
 		fmt.Sprint(s.Passed),
@@ -312,25 +312,25 @@ func (m *markdown) totals(s *explain.Section) []string {
 	return cells
 }
 
-func (m *markdown) variants() error {
-	all, err := explain.Variants(m.run)
+func (m *markdown) writeVariants() error {
+	all, err := explain.ListVariants(m.run)
 	var rows [][]string
 	for _, v := range all {
 		head := []string{statusIcon[v.Totals.Status()], cell(v.Server), cell(v.Name)}
-		rows = append(rows, append(head, m.totals(&v.Totals)...))
+		rows = append(rows, append(head, m.listTotals(&v.Totals)...))
 	}
-	m.section("Variants", append([]string{"", "Server", "Variant"}, m.totalColumns()...), rows)
+	m.writeSection("Variants", append([]string{"", "Server", "Variant"}, m.listTotalColumns()...), rows)
 	return err
 }
 
-func (m *markdown) coverage() {
-	all := explain.Coverages(m.run, m.Verbose)
+func (m *markdown) writeCoverage() {
+	all := explain.ListCoverages(m.run, m.Verbose)
 	var rows [][]string
 	for _, c := range all {
 		missing := strings.Join(lists.Map(c.Missing, cell), "; ")
 		rows = append(rows, []string{cell(c.Server), cell(c.Line), missing})
 	}
-	m.section("Coverage", []string{"Server", "Coverage", "Missing"}, rows)
+	m.writeSection("Coverage", []string{"Server", "Coverage", "Missing"}, rows)
 	for _, c := range all {
 		if c.Skeleton != "" {
 			m.Put("<details><summary>Drafts of tests</summary>\n\n", writeFenced(c.Skeleton), "\n</details>\n\n")
@@ -338,14 +338,14 @@ func (m *markdown) coverage() {
 	}
 }
 
-func (m *markdown) rollups() {
+func (m *markdown) writeRollups() {
 	rows := lists.Map(m.run.Rollups, func(v result.Rollup) []string {
 		return []string{cell(v.Name), render.Number(v.Mean), fmt.Sprint(v.Count)}
 	})
-	m.section("Metric rollups", []string{"Metric", "Mean:", "Count:"}, rows)
+	m.writeSection("Metric rollups", []string{"Metric", "Mean:", "Count:"}, rows)
 }
 
-func (m *markdown) phases() {
+func (m *markdown) writePhases() {
 	columns := []string{"", "Phase", "Step", "Time:", "Message"}
 	if len(m.run.Suites) > 1 {
 		columns = slices.Insert(columns, 1, "File")
@@ -365,10 +365,10 @@ func (m *markdown) phases() {
 		}
 		rows = append(rows, cells)
 	}
-	m.section("Setup, hooks and teardown", columns, rows)
+	m.writeSection("Setup, hooks and teardown", columns, rows)
 }
 
-func (m *markdown) servers() {
+func (m *markdown) writeServers() {
 	var rows [][]string
 	for i := range m.run.Servers {
 		s := &m.run.Servers[i]
@@ -398,5 +398,5 @@ func (m *markdown) servers() {
 			cell(strings.Join(remarks, ", ")),
 		})
 	}
-	m.section("Servers", []string{"Server", "Name and version", "Transport", "Protocol", "Start:", "Remarks"}, rows)
+	m.writeSection("Servers", []string{"Server", "Name and version", "Transport", "Protocol", "Start:", "Remarks"}, rows)
 }

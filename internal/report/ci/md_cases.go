@@ -19,7 +19,7 @@ func (m *markdown) tests(all []*explain.Section) error {
 	n := 0
 	var asked []*result.Case // by the server, of upstreams
 	m.Put("<details><summary>All tests</summary>\n\n")
-	m.table("", "Test", "Server", "Time:", "Score:", "Remarks")
+	m.writeTable("", "Test", "Server", "Time:", "Score:", "Remarks")
 	p := render.NewPrinter(nil, m.run, render.Options{})
 	for c, err := range m.run.Cases.All() {
 		if err != nil {
@@ -32,45 +32,45 @@ func (m *markdown) tests(all []*explain.Section) error {
 		if len(c.Upstream) > 0 && len(asked) < mdAsked {
 			asked = append(asked, c)
 		}
-		score, remarks := "", strings.TrimSpace(explain.Remarks(p, c))
+		score, remarks := "", strings.TrimSpace(explain.WriteRemarks(p, c))
 		if c.Score != nil {
 			score = render.Number(*c.Score)
 		}
 		if c.Status == result.Skip {
 			remarks = explain.Reason(c)
 		}
-		m.row(statusIcon[c.Status], cell(c.Name), cell(c.Server), render.Duration(c.DurationMS), score, cell(term.Escape(remarks)))
+		m.writeRow(statusIcon[c.Status], cell(c.Name), cell(c.Server), render.Duration(c.DurationMS), score, cell(term.Escape(remarks)))
 	}
 	if n > mdTests && !m.Verbose {
 		m.Put(fmt.Sprintf("\n… and %s.\n", display.Count(m.run.Cases.Len()-mdTests, "more test")))
 	}
 	m.Put("\n</details>\n\n")
-	m.requests(asked)
+	m.writeRequests(asked)
 	return nil
 }
 
-// requests lists what servers requested of upstreams. A test that failed also has
+// writeRequests lists what servers requested of upstreams. A test that failed also has
 // it in its explanation.
-func (m *markdown) requests(tests []*result.Case) {
+func (m *markdown) writeRequests(tests []*result.Case) {
 	if len(tests) == 0 {
 		return
 	}
 	m.Put("<details><summary>Requests to upstreams</summary>\n\n")
-	m.table("Test", "Request")
+	m.writeTable("Test", "Request")
 	for _, c := range tests {
 		for i := range c.Upstream[:min(len(c.Upstream), mdRequests)] {
-			m.row(cell(c.Name), cell(explain.UpstreamLine(&c.Upstream[i])))
+			m.writeRow(cell(c.Name), cell(explain.FormatUpstream(&c.Upstream[i])))
 		}
 		if more := len(c.Upstream) - mdRequests; more > 0 {
-			m.row(cell(c.Name), "… and "+display.Count(more, "more request"))
+			m.writeRow(cell(c.Name), "… and "+display.Count(more, "more request"))
 		}
 	}
 	m.Put("\n</details>\n\n")
 }
 
-// trials lists the shares of tests with trials or repeat, with their intervals: one row
+// writeTrials lists the shares of tests with trials or repeat, with their intervals: one row
 // for each test and server or model.
-func (m *markdown) trials() error {
+func (m *markdown) writeTrials() error {
 	var rows [][]string
 	for c, err := range m.run.Cases.All() {
 		if err != nil {
@@ -95,20 +95,20 @@ func (m *markdown) trials() error {
 			wanted,
 		})
 	}
-	m.section("Shares of passes", []string{"", "Test", "Server", "Passed:", "95 % interval:", "Wanted:"}, rows)
+	m.writeSection("Shares of passes", []string{"", "Test", "Server", "Passed:", "95 % interval:", "Wanted:"}, rows)
 	return nil
 }
 
-// models writes a table of the tests that ran with several models: a row for each test, a
+// writeModels writes a table of the tests that ran with several models: a row for each test, a
 // column for each model, or model and server. A share has its number and interval.
-func (m *markdown) models() error {
+func (m *markdown) writeModels() error {
 	var tests [][2]string // file and name
 	head, columns, texts := []string{"Test"}, []string{}, map[[3]string]string{}
 	for c, err := range m.run.Cases.All() {
 		if err != nil {
 			return err
 		}
-		name, model := explain.Modeled(c)
+		name, model := explain.SplitModel(c)
 		test := [2]string{c.File, name}
 		listed := slices.Contains(tests, test)
 		if model == "" || !listed && len(tests) == mdTests && !m.Verbose {
@@ -139,6 +139,6 @@ func (m *markdown) models() error {
 		}
 		rows = append(rows, row)
 	}
-	m.section("Models", head, rows)
+	m.writeSection("Models", head, rows)
 	return nil
 }

@@ -79,14 +79,14 @@ func WriteOTLP(w io.Writer, r *result.Run, _ render.Options) error {
 	sum := sha256.Sum256([]byte(r.Started.Format(time.RFC3339Nano) + "\x00" + r.Command + "\x00" + duration))
 	t := &trace{w: render.NewJSON(w), id: hex.EncodeToString(sum[:16]), start: r.Started}
 	t.w.Put(`{"resourceSpans":[{"resource":{"attributes":`)
-	name := text("service.name", cmp.Or(r.Tool.Name, "mcptest"))
-	t.w.Value([]otlpAttribute{name, text("service.version", r.Tool.Version)})
+	name := newText("service.name", cmp.Or(r.Tool.Name, "mcptest"))
+	t.w.Value([]otlpAttribute{name, newText("service.version", r.Tool.Version)})
 	t.w.Put(`},"scopeSpans":[{"scope":`)
 	t.w.Value(otlpScope{Name: "mcptest", Version: term.Escape(r.Tool.Version)})
 	t.w.Put(`,"spans":[`)
-	root := t.root(r)
+	root := t.writeRoot(r)
 	for i := range r.Phases {
-		t.phase(&r.Phases[i], root, fmt.Sprint("phase ", i))
+		t.writePhase(&r.Phases[i], root, fmt.Sprint("phase ", i))
 	}
 	for c, err := range r.Cases.All() {
 		if err != nil {
@@ -104,25 +104,25 @@ type trace struct {
 	start time.Time
 }
 
-func text(key, value string) otlpAttribute {
+func newText(key, value string) otlpAttribute {
 	line := render.OneLine(value, 4*render.LongestLine)
 	return otlpAttribute{key, otlpValue{String: &line}}
 }
 
-func real(key string, value float64) otlpAttribute {
+func newReal(key string, value float64) otlpAttribute {
 	return otlpAttribute{key, otlpValue{Double: &value}}
 }
 
-func integer(key string, value int) otlpAttribute {
+func newInteger(key string, value int) otlpAttribute {
 	return otlpAttribute{key, otlpValue{Int: strconv.Itoa(value)}}
 }
 
-func boolean(key string, value bool) otlpAttribute {
+func newBoolean(key string, value bool) otlpAttribute {
 	return otlpAttribute{key, otlpValue{Bool: &value}}
 }
 
-// nano converts a time of the run to nanoseconds since 1970.
-func (t *trace) nano(ms float64) string {
+// formatNano converts a time of the run to nanoseconds since 1970.
+func (t *trace) formatNano(ms float64) string {
 	if t.start.Year() < 1970 || t.start.Year() > 2200 {
 		return strconv.FormatInt(int64(max(ms, 0)*1e6), 10)
 	}
@@ -141,13 +141,13 @@ type traceSpan struct {
 	events              []otlpEvent
 }
 
-// event returns an event of a span.
-func (t *trace) event(ms float64, name string, attrs ...otlpAttribute) otlpEvent {
-	return otlpEvent{TimeUnixNano: t.nano(ms), Name: name, Attributes: attrs}
+// newEvent returns an event of a span.
+func (t *trace) newEvent(ms float64, name string, attrs ...otlpAttribute) otlpEvent {
+	return otlpEvent{TimeUnixNano: t.formatNano(ms), Name: name, Attributes: attrs}
 }
 
-// span writes a span and returns its id.
-func (t *trace) span(sp traceSpan) (id string) {
+// writeSpan writes a span and returns its id.
+func (t *trace) writeSpan(sp traceSpan) (id string) {
 	sum := sha256.Sum256([]byte(t.id + "\x00" + sp.identity))
 	id = hex.EncodeToString(sum[:8])
 	t.w.Item(otlpSpan{
@@ -156,16 +156,16 @@ func (t *trace) span(sp traceSpan) (id string) {
 		ParentSpanID:      sp.parent,
 		Name:              render.OneLine(cmp.Or(sp.name, "?"), 200),
 		Kind:              sp.kind,
-		StartTimeUnixNano: t.nano(sp.startMS),
-		EndTimeUnixNano:   t.nano(sp.startMS + max(sp.durationMS, 0)),
+		StartTimeUnixNano: t.formatNano(sp.startMS),
+		EndTimeUnixNano:   t.formatNano(sp.startMS + max(sp.durationMS, 0)),
 		Attributes:        sp.attrs,
 		Events:            sp.events,
-		Status:            sp.otlpStatus(),
+		Status:            sp.describeStatus(),
 	})
 	return id
 }
 
-func (sp *traceSpan) otlpStatus() otlpStatus {
+func (sp *traceSpan) describeStatus() otlpStatus {
 	switch sp.status {
 	case result.Pass:
 		return otlpStatus{Code: 1}
@@ -175,8 +175,8 @@ func (sp *traceSpan) otlpStatus() otlpStatus {
 	return otlpStatus{}
 }
 
-// root writes the span of the run and returns its id.
-func (t *trace) root(r *result.Run) string {
+// writeRoot writes the span of the run and returns its id.
+func (t *trace) writeRoot(r *result.Run) string {
 	status := result.Pass
 	if r.ExitCode != 0 {
 		status = result.Fail
@@ -184,29 +184,29 @@ func (t *trace) root(r *result.Run) string {
 	word, _ := explain.Verdict(r)
 	s := r.Summary
 	attrs := []otlpAttribute{
-		text("mcptest.command", r.Command),
-		integer("mcptest.exit_code", r.ExitCode),
-		integer("mcptest.tests", s.Total),
-		integer("mcptest.passed", s.Passed),
-		integer("mcptest.failed", s.Failed),
-		integer("mcptest.errored", s.Errored),
-		integer("mcptest.skipped", s.Skipped),
+		newText("mcptest.command", r.Command),
+		newInteger("mcptest.exit_code", r.ExitCode),
+		newInteger("mcptest.tests", s.Total),
+		newInteger("mcptest.passed", s.Passed),
+		newInteger("mcptest.failed", s.Failed),
+		newInteger("mcptest.errored", s.Errored),
+		newInteger("mcptest.skipped", s.Skipped),
 	}
 	if s.Inconclusive > 0 {
-		attrs = append(attrs, integer("mcptest.inconclusive", s.Inconclusive))
+		attrs = append(attrs, newInteger("mcptest.inconclusive", s.Inconclusive))
 	}
 	for _, m := range r.Rollups {
-		attrs = append(attrs, real("mcptest.metric."+term.Escape(m.Name), m.Mean))
+		attrs = append(attrs, newReal("mcptest.metric."+term.Escape(m.Name), m.Mean))
 	}
-	for _, c := range explain.Coverages(r, false) {
-		attrs = append(attrs, text("mcptest.coverage."+c.Server, c.Line))
+	for _, c := range explain.ListCoverages(r, false) {
+		attrs = append(attrs, newText("mcptest.coverage."+c.Server, c.Line))
 	}
 	var events []otlpEvent
 	for _, f := range r.Findings {
-		events = append(events, t.event(r.DurationMS, render.OneLine(cmp.Or(explain.KindOf(f), "finding"), 200),
-			text("severity", f.Severity), text("message", f.Message), text("mcptest.server", f.Server)))
+		events = append(events, t.newEvent(r.DurationMS, render.OneLine(cmp.Or(explain.KindOf(f), "finding"), 200),
+			newText("severity", f.Severity), newText("message", f.Message), newText("mcptest.server", f.Server)))
 	}
-	return t.span(traceSpan{
+	return t.writeSpan(traceSpan{
 		identity:   "run",
 		name:       cmp.Or(r.Tool.Name, "mcptest") + " run",
 		kind:       spanInternal,
@@ -218,14 +218,14 @@ func (t *trace) root(r *result.Run) string {
 	})
 }
 
-func (t *trace) phase(ph *result.Phase, parent, identity string) {
+func (t *trace) writePhase(ph *result.Phase, parent, identity string) {
 	attrs := []otlpAttribute{
-		text("mcptest.phase", ph.Phase),
-		text("mcptest.kind", ph.Kind),
-		text("code.file.path", ph.File),
-		integer("code.line.number", ph.Line),
+		newText("mcptest.phase", ph.Phase),
+		newText("mcptest.kind", ph.Kind),
+		newText("code.file.path", ph.File),
+		newInteger("code.line.number", ph.Line),
 	}
-	t.span(traceSpan{
+	t.writeSpan(traceSpan{
 		parent:     parent,
 		identity:   identity,
 		name:       ph.Phase + ": " + ph.Name,
@@ -243,30 +243,30 @@ func (t *trace) phase(ph *result.Phase, parent, identity string) {
 func (t *trace) testCase(c *result.Case, parent string) {
 	identity := fmt.Sprint("case ", c.Index)
 	attrs := []otlpAttribute{
-		text("test.case.name", c.Name),
-		text("test.suite.name", c.Suite),
-		text("test.case.result.status", string(c.Status)),
-		text("mcptest.server", c.Server),
-		text("code.file.path", c.File),
-		integer("code.line.number", c.Line),
+		newText("test.case.name", c.Name),
+		newText("test.suite.name", c.Suite),
+		newText("test.case.result.status", string(c.Status)),
+		newText("mcptest.server", c.Server),
+		newText("code.file.path", c.File),
+		newInteger("code.line.number", c.Line),
 	}
 	if c.Score != nil {
-		attrs = append(attrs, real("mcptest.score", *c.Score))
+		attrs = append(attrs, newReal("mcptest.score", *c.Score))
 	}
 	for _, m := range c.DerivedMetrics {
-		attrs = append(attrs, real("mcptest.metric."+term.Escape(m.Name), m.Value))
+		attrs = append(attrs, newReal("mcptest.metric."+term.Escape(m.Name), m.Value))
 	}
 	if c.Flaky {
-		attrs = append(attrs, boolean("mcptest.flaky", true))
+		attrs = append(attrs, newBoolean("mcptest.flaky", true))
 	}
 	var events []otlpEvent
 	for _, v := range c.Violations {
-		events = append(events, t.event(c.StartMS+c.DurationMS, "protocol violation", text("kind", v.Kind), text("message", v.Message)))
+		events = append(events, t.newEvent(c.StartMS+c.DurationMS, "protocol violation", newText("kind", v.Kind), newText("message", v.Message)))
 	}
 	for _, w := range c.Warnings {
-		events = append(events, t.event(c.StartMS+c.DurationMS, "warning", text("message", w)))
+		events = append(events, t.newEvent(c.StartMS+c.DurationMS, "warning", newText("message", w)))
 	}
-	id := t.span(traceSpan{
+	id := t.writeSpan(traceSpan{
 		parent:     parent,
 		identity:   identity,
 		name:       c.Name,
@@ -279,7 +279,7 @@ func (t *trace) testCase(c *result.Case, parent string) {
 		events:     events,
 	})
 	for i := range c.Phases {
-		t.phase(&c.Phases[i], id, fmt.Sprint(identity, " phase ", i))
+		t.writePhase(&c.Phases[i], id, fmt.Sprint(identity, " phase ", i))
 	}
 	at := c.StartMS
 	for i := range c.Exchanges {
@@ -293,27 +293,27 @@ func (t *trace) testCase(c *result.Case, parent string) {
 func (t *trace) exchange(c *result.Case, x *result.Exchange, parent, identity string, at float64) {
 	method := cmp.Or(x.Method, "raw")
 	name := method
-	attrs := []otlpAttribute{text("rpc.system", "jsonrpc"), text("mcp.method.name", method)}
+	attrs := []otlpAttribute{newText("rpc.system", "jsonrpc"), newText("mcp.method.name", method)}
 	if _, target, ok := strings.Cut(c.Call, " "); ok && strings.HasPrefix(c.Call, method) {
 		name += " " + target
 		if method == "tools/call" {
-			attrs = append(attrs, text("gen_ai.tool.name", target))
+			attrs = append(attrs, newText("gen_ai.tool.name", target))
 		}
 	}
 	if id := requestID(x.Request); id != "" {
-		attrs = append(attrs, text("jsonrpc.request.id", id))
+		attrs = append(attrs, newText("jsonrpc.request.id", id))
 	}
 	if x.HTTP != nil {
-		attrs = append(attrs, integer("http.response.status_code", x.HTTP.Status))
+		attrs = append(attrs, newInteger("http.response.status_code", x.HTTP.Status))
 	}
 	events := lists.Map(x.During, func(m result.Message) otlpEvent {
-		return t.event(at+m.MS, cmp.Or(m.Dir, "message"), text("message", m.Raw))
+		return t.newEvent(at+m.MS, cmp.Or(m.Dir, "message"), newText("message", m.Raw))
 	})
 	status := result.Pass
 	if x.Error != "" {
 		status = result.Error
 	}
-	t.span(traceSpan{
+	t.writeSpan(traceSpan{
 		parent:     parent,
 		identity:   identity,
 		name:       name,

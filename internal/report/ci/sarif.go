@@ -45,7 +45,7 @@ func WriteSARIF(w io.Writer, r *result.Run, _ render.Options) error {
 	// Results refer to rules by their index in a list that precedes them, so the
 	// failures are read twice.
 	s.dry = true
-	if err := s.results(r, x); err != nil {
+	if err := s.writeResults(r, x); err != nil {
 		return err
 	}
 	s.dry = false
@@ -60,9 +60,9 @@ func WriteSARIF(w io.Writer, r *result.Run, _ render.Options) error {
 		Version: term.Escape(cmp.Or(r.Tool.Version, "0")),
 	})
 	s.w.Put(sarifInvocations)
-	s.w.Value(invocation(r, list[:min(len(list), gitlabWarned)]))
+	s.w.Value(newInvocation(r, list[:min(len(list), gitlabWarned)]))
 	s.w.Put(sarifResults)
-	if err := s.results(r, x); err != nil {
+	if err := s.writeResults(r, x); err != nil {
 		return err
 	}
 	s.w.Put(sarifEnd)
@@ -130,12 +130,12 @@ type sarifNotification struct {
 	Message *gate.SARIFMessage `json:"message,omitempty"`
 }
 
-func (s *sarif) results(r *result.Run, x *explain.Explainer) error {
-	for _, e := range explain.PseudoTests(r, x) {
-		s.result(sarifFailure{
+func (s *sarif) writeResults(r *result.Run, x *explain.Explainer) error {
+	for _, e := range explain.ListPseudoTests(r, x) {
+		s.writeResult(sarifFailure{
 			rule:     e.Kind,
 			ruleText: e.Kind,
-			level:    level(e.Status),
+			level:    nameLevel(e.Status),
 			message:  e.MessageLine() + " (" + e.Name + ")",
 			file:     e.File,
 			line:     e.Line,
@@ -166,7 +166,7 @@ func (s *sarif) testCase(c *result.Case) {
 		name += " (row " + explain.Row(c) + ")"
 	}
 	base := sarifFailure{
-		level:    level(c.Status),
+		level:    nameLevel(c.Status),
 		file:     c.File,
 		line:     c.Line,
 		column:   c.Column,
@@ -175,7 +175,7 @@ func (s *sarif) testCase(c *result.Case) {
 		props:    props,
 	}
 	explained := false
-	for _, a := range explain.Failing(c.Assertions) {
+	for _, a := range explain.ListFailing(c.Assertions) {
 		explained = true
 		f := base
 		f.rule = "assertion/" + cmp.Or(a.Matcher, "set")
@@ -184,13 +184,13 @@ func (s *sarif) testCase(c *result.Case) {
 			f.rule = "probe/" + a.Matcher
 			f.ruleText = strings.Join(a.Notes[:min(len(a.Notes), 1)], "")
 		}
-		f.message = name + ": " + explain.Label(&a) + ": " + explain.AssertionReason(&a)
+		f.message = name + ": " + explain.Label(&a) + ": " + explain.FormatAssertionReason(&a)
 		f.file, f.source = cmp.Or(a.File, c.File), a.Source
 		if a.Line > 0 {
 			f.line, f.column = a.Line, a.Column
 		}
 		f.identity += "\x00" + a.Target + "\x00" + a.Matcher
-		s.result(f)
+		s.writeResult(f)
 	}
 	for _, v := range c.Violations {
 		if !v.Tolerated {
@@ -198,7 +198,7 @@ func (s *sarif) testCase(c *result.Case) {
 			f := base
 			f.rule, f.ruleText, f.level = "violation/"+v.Kind, "the server violated the protocol", "error"
 			f.message, f.identity = name+": "+v.Message, identity+"\x00"+v.Kind
-			s.result(f)
+			s.writeResult(f)
 		}
 	}
 	if !explained {
@@ -209,11 +209,11 @@ func (s *sarif) testCase(c *result.Case) {
 			base.rule, base.ruleText = "test-inconclusive", "a test was inconclusive"
 		}
 		base.message = c.Name + ": " + explain.Reason(c)
-		s.result(base)
+		s.writeResult(base)
 	}
 }
 
-func level(s result.Status) string {
+func nameLevel(s result.Status) string {
 	switch {
 	case s == result.Inconclusive:
 		return "warning"
@@ -234,13 +234,13 @@ type sarifFailure struct {
 	props                          any
 }
 
-func (s *sarif) result(f sarifFailure) {
+func (s *sarif) writeResult(f sarifFailure) {
 	id := ""
 	for i, part := range strings.SplitN(f.rule, "/", 2) {
 		if i > 0 {
 			id += "/"
 		}
-		id += slug(part)
+		id += makeSlug(part)
 	}
 	if s.dry {
 		if _, ok := s.rules[id]; !ok {
@@ -254,18 +254,18 @@ func (s *sarif) result(f sarifFailure) {
 		RuleIndex:           s.rules[id],
 		Level:               f.level,
 		Message:             gate.SARIFText(render.OneLine(f.message, 4*render.LongestLine)),
-		Locations:           s.locations(f),
+		Locations:           s.listLocations(f),
 		PartialFingerprints: map[string]string{"mcptestIdentity/v1": gate.Fingerprint(id, f.identity)},
 		Properties:          f.props,
 	})
 }
 
-// locations returns the place of a failure in its file, nothing if there is no file.
-func (s *sarif) locations(f sarifFailure) []gate.SARIFLocation {
+// listLocations returns the place of a failure in its file, nothing if there is no file.
+func (s *sarif) listLocations(f sarifFailure) []gate.SARIFLocation {
 	if f.file == "" {
 		return nil
 	}
-	at := gate.SARIFPhysicalLocation{ArtifactLocation: artifact(explain.InRepository(s.dir, f.file))}
+	at := gate.SARIFPhysicalLocation{ArtifactLocation: newArtifact(explain.RelateToRepository(s.dir, f.file))}
 	if f.line > 0 {
 		at.Region = &gate.SARIFRegion{
 			StartLine:   f.line,
@@ -276,8 +276,8 @@ func (s *sarif) locations(f sarifFailure) []gate.SARIFLocation {
 	return []gate.SARIFLocation{{PhysicalLocation: at}}
 }
 
-// artifact returns a file as a URI, relative to the sources unless it is absolute.
-func artifact(file string) gate.SARIFArtifact {
+// newArtifact returns a file as a URI, relative to the sources unless it is absolute.
+func newArtifact(file string) gate.SARIFArtifact {
 	file = strings.ReplaceAll(file, `\`, "/")
 	u := url.URL{Path: term.Escape(file)}
 	switch {
@@ -291,13 +291,13 @@ func artifact(file string) gate.SARIFArtifact {
 	return gate.SARIFArtifact{URI: u.String()}
 }
 
-func invocation(r *result.Run, warnings []*explain.Warning) sarifInvocation {
+func newInvocation(r *result.Run, warnings []*explain.Warning) sarifInvocation {
 	v := sarifInvocation{
 		CommandLine:                term.Escape(r.Command),
 		ExitCode:                   r.ExitCode,
 		ExitSignalName:             term.Escape(r.Interrupted),
 		ExecutionSuccessful:        r.ExitCode == 0 || r.ExitCode == 1,
-		ToolExecutionNotifications: notifications(r, warnings),
+		ToolExecutionNotifications: listNotifications(r, warnings),
 		Properties: sarifRun{
 			DurationMS: r.DurationMS,
 			Passed:     r.Summary.Passed,
@@ -325,15 +325,15 @@ func invocation(r *result.Run, warnings []*explain.Warning) sarifInvocation {
 	return v
 }
 
-// notifications are the notes and warnings that belong to no result.
-func notifications(r *result.Run, warnings []*explain.Warning) (all []sarifNotification) {
+// listNotifications are the notes and warnings that belong to no result.
+func listNotifications(r *result.Run, warnings []*explain.Warning) (all []sarifNotification) {
 	add := func(level, text string) {
 		all = append(all, sarifNotification{level, gate.SARIFText(text)})
 	}
 	for _, n := range r.Notes {
 		add("note", render.OneLine(n, render.LongestLine))
 	}
-	for _, c := range explain.Coverages(r, false) {
+	for _, c := range explain.ListCoverages(r, false) {
 		add("note", c.String())
 	}
 	for _, line := range explain.Results(r) {

@@ -18,7 +18,7 @@ import (
 // "Bail out!".
 func WriteTAP(w io.Writer, r *result.Run, _ render.Options) error {
 	t := &tap{Out: render.NewOut(w)}
-	runLevel := explain.PseudoTests(r, explain.NewExplainer(r, render.Options{}))
+	runLevel := explain.ListPseudoTests(r, explain.NewExplainer(r, render.Options{}))
 	total := len(runLevel) + r.Cases.Len()
 	t.Put("TAP version 14\n")
 	if total == 0 {
@@ -39,7 +39,7 @@ func WriteTAP(w io.Writer, r *result.Run, _ render.Options) error {
 			t.comment(line)
 		}
 	}
-	if err := t.cases(r); err != nil {
+	if err := t.writeCases(r); err != nil {
 		return err
 	}
 	for _, e := range runLevel {
@@ -51,7 +51,7 @@ func WriteTAP(w io.Writer, r *result.Run, _ render.Options) error {
 	for _, line := range explain.Results(r) {
 		t.comment(line)
 	}
-	for _, c := range explain.Coverages(r, false) {
+	for _, c := range explain.ListCoverages(r, false) {
 		t.comment(c.String())
 	}
 	for _, n := range r.Notes {
@@ -70,7 +70,7 @@ type tap struct {
 	n int
 }
 
-func (t *tap) cases(r *result.Run) error {
+func (t *tap) writeCases(r *result.Run) error {
 	suite := ""
 	for c, err := range r.Cases.All() {
 		if err != nil {
@@ -89,8 +89,8 @@ func (t *tap) cases(r *result.Run) error {
 		case c.Status == result.Inconclusive:
 			directive = " # inconclusive"
 		}
-		t.point(ok, c.Name, directive)
-		t.yaml(caseFacts(c))
+		t.writePoint(ok, c.Name, directive)
+		t.writeYAML(listFacts(c))
 	}
 	return nil
 }
@@ -102,7 +102,7 @@ var tapEscaper = strings.NewReplacer(`\`, `\\`, "#", `\#`)
 
 func tapText(s string) string { return tapEscaper.Replace(render.OneLine(s, render.LongestLine)) }
 
-func (t *tap) point(ok bool, name, directive string) {
+func (t *tap) writePoint(ok bool, name, directive string) {
 	t.n++
 	word := "ok"
 	if !ok {
@@ -117,7 +117,7 @@ type fact struct {
 	value jsonv.Value
 }
 
-func (t *tap) yaml(facts []fact) {
+func (t *tap) writeYAML(facts []fact) {
 	if len(facts) == 0 {
 		return
 	}
@@ -135,9 +135,9 @@ func (t *tap) yaml(facts []fact) {
 	t.Put("  ...\n")
 }
 
-// caseFacts returns the lines of the YAML block below a test point. A passed test
+// listFacts returns the lines of the YAML block below a test point. A passed test
 // only has them for a score or a remark.
-func caseFacts(c *result.Case) (facts []fact) {
+func listFacts(c *result.Case) (facts []fact) {
 	add := func(name string, v jsonv.Value) { facts = append(facts, fact{name, v}) }
 	text := func(name, s string) {
 		if s != "" {
@@ -148,9 +148,9 @@ func caseFacts(c *result.Case) (facts []fact) {
 	if failed {
 		text("message", render.OneLine(explain.Reason(c), render.LongestLine))
 		text("severity", string(c.Status))
-		file, line, column := explain.Location(c)
+		file, line, column := explain.FindLocation(c)
 		text("at", render.Place(file, line, column))
-		_, call := explain.LastCall(c)
+		_, call := explain.FindLastCall(c)
 		text("call", render.OneLine(call, render.LongestLine))
 	}
 	if c.Score != nil {
@@ -163,7 +163,7 @@ func caseFacts(c *result.Case) (facts []fact) {
 		add("flaky", jsonv.Bool(true))
 	}
 	if len(c.Warnings) > 0 {
-		add("warnings", texts(c.Warnings))
+		add("warnings", newTexts(c.Warnings))
 	}
 	var phases []string
 	for i := range c.Phases {
@@ -171,7 +171,7 @@ func caseFacts(c *result.Case) (facts []fact) {
 		phases = append(phases, fmt.Sprintf("%s: %s %s (%s)", ph.Phase, ph.Status, ph.Name, render.Duration(ph.DurationMS)))
 	}
 	if phases != nil {
-		add("phases", texts(phases))
+		add("phases", newTexts(phases))
 	}
 	if len(facts) == 0 {
 		return nil
@@ -182,8 +182,8 @@ func caseFacts(c *result.Case) (facts []fact) {
 	if !failed {
 		return facts
 	}
-	for _, a := range explain.Failing(c.Assertions) {
-		add("assert", texts(append([]string{explain.Label(&a) + ": " + explain.AssertionReason(&a)}, a.Diff...)))
+	for _, a := range explain.ListFailing(c.Assertions) {
+		add("assert", newTexts(append([]string{explain.Label(&a) + ": " + explain.FormatAssertionReason(&a)}, a.Diff...)))
 	}
 	for i := range c.Phases {
 		if ph := &c.Phases[i]; explain.Failed(ph.Status) {
@@ -208,12 +208,12 @@ func numberFacts(facts []fact) []fact {
 	return facts
 }
 
-func texts(lines []string) jsonv.Value {
+func newTexts(lines []string) jsonv.Value {
 	return jsonv.List(lines, func(l string) jsonv.Value { return jsonv.String(render.OneLine(l, render.LongestLine)) })
 }
 
 func (t *tap) runLevel(e explain.PseudoTest) {
-	t.point(false, e.Title(), "")
+	t.writePoint(false, e.Title(), "")
 	facts := []fact{
 		{"message", jsonv.String(render.OneLine(e.Message, render.LongestLine))},
 		{"severity", jsonv.String(string(e.Status))},
@@ -224,5 +224,5 @@ func (t *tap) runLevel(e explain.PseudoTest) {
 	if e.Server != "" {
 		facts = append(facts, fact{"server", jsonv.String(term.Escape(e.Server))})
 	}
-	t.yaml(append(facts, fact{"text", texts(strings.Split(e.Text, "\n"))}))
+	t.writeYAML(append(facts, fact{"text", newTexts(strings.Split(e.Text, "\n"))}))
 }

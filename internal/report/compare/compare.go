@@ -94,8 +94,8 @@ type testKey struct {
 	n          int
 }
 
-// withDefaults returns the options with the limits that are not given.
-func (o Options) withDefaults() Options {
+// fillDefaults returns the options with the limits that are not given.
+func (o Options) fillDefaults() Options {
 	o.Slower = cmp.Or(o.Slower, 1.5)
 	o.MS = cmp.Or(o.MS, 50)
 	o.Score = cmp.Or(o.Score, 0.01)
@@ -123,7 +123,7 @@ func newComparison() *Comparison {
 
 // Runs compares two runs.
 func Runs(before, after *result.Run, o Options) (*Comparison, error) {
-	o = o.withDefaults()
+	o = o.fillDefaults()
 	c := newComparison()
 	old := map[testKey]*earlier{}
 	var order []testKey
@@ -141,16 +141,16 @@ func Runs(before, after *result.Run, o Options) (*Comparison, error) {
 		k := testKey{t.File, name, count[[2]string{t.File, name}]}
 		old[k] = &earlier{
 			status:     t.Status,
-			violations: violatedKinds(t),
+			violations: listViolatedKinds(t),
 			ms:         t.DurationMS,
 			score:      t.Score,
-			trials:     outcomes(t),
+			trials:     listOutcomes(t),
 			change:     Change{Name: t.Name, File: t.File, Before: t.Status, BeforeMS: t.DurationMS},
 		}
 		order = append(order, k)
 	}
 	clear(count)
-	names := renamedFiles(before, after)
+	names := findRenamedFiles(before, after)
 	for t, err := range after.Cases.All() {
 		if err != nil {
 			return nil, err
@@ -166,14 +166,14 @@ func Runs(before, after *result.Run, o Options) (*Comparison, error) {
 	}
 	if o.Variants == nil { // the metrics of a record are those of all its tests
 		c.Before, c.After = before.Summary, after.Summary
-		c.metrics(before, after)
+		c.compareMetrics(before, after)
 	}
 	for _, k := range order {
 		if !old[k].seen {
 			c.Removed = append(c.Removed, old[k].change)
 		}
 	}
-	c.Incomplete = after.Unfinished()
+	c.Incomplete = after.DescribeUnfinished()
 	if c.Incomplete == "" && c.After.Total == 0 && c.Before.Total > 0 {
 		c.Incomplete = "it has no tests"
 	}
@@ -197,10 +197,10 @@ func (c *Comparison) test(was *earlier, t *result.Case, o Options) {
 		return
 	}
 	was.seen = true
-	c.pair(was.trials, t)
+	c.addPair(was.trials, t)
 	ch.Before, ch.BeforeMS, ch.BeforeScore = was.status, was.ms, was.score
 	switch {
-	case explain.Failed(t.Status) && explain.Failed(was.status) && !worse(was, t):
+	case explain.Failed(t.Status) && explain.Failed(was.status) && !isWorse(was, t):
 		c.StillFailing = append(c.StillFailing, ch)
 	case explain.Failed(t.Status):
 		c.NewlyFailing = append(c.NewlyFailing, ch)
@@ -216,10 +216,10 @@ func (c *Comparison) test(was *earlier, t *result.Case, o Options) {
 		switch {
 		case d >= o.MS && t.DurationMS >= o.Slower*was.ms:
 			c.Slower = append(c.Slower, ch)
-			c.marks[t.Index] = times(&ch)
+			c.marks[t.Index] = describeTimes(&ch)
 		case -d >= o.MS && was.ms >= o.Slower*t.DurationMS:
 			c.Faster = append(c.Faster, ch)
-			c.marks[t.Index] = times(&ch)
+			c.marks[t.Index] = describeTimes(&ch)
 		}
 	}
 	if was.score != nil && t.Score != nil && math.Abs(*was.score-*t.Score) >= o.Score-1e-12 {
@@ -227,8 +227,8 @@ func (c *Comparison) test(was *earlier, t *result.Case, o Options) {
 	}
 }
 
-// violatedKinds returns the kinds of violations that made a test fail.
-func violatedKinds(t *result.Case) []string {
+// listViolatedKinds returns the kinds of violations that made a test fail.
+func listViolatedKinds(t *result.Case) []string {
 	var kinds []string
 	for _, v := range t.Violations {
 		if !v.Tolerated {
@@ -238,14 +238,14 @@ func violatedKinds(t *result.Case) []string {
 	return kinds
 }
 
-// worse reports whether a test that failed before now fails for a more severe reason:
+// isWorse reports whether a test that failed before now fails for a more severe reason:
 // it gets no response, or the server violates the protocol in another way.
-func worse(was *earlier, t *result.Case) bool {
+func isWorse(was *earlier, t *result.Case) bool {
 	return was.status == result.Fail && t.Status == result.Error ||
-		slices.ContainsFunc(violatedKinds(t), func(kind string) bool { return !slices.Contains(was.violations, kind) })
+		slices.ContainsFunc(listViolatedKinds(t), func(kind string) bool { return !slices.Contains(was.violations, kind) })
 }
 
-func (c *Comparison) metrics(before, after *result.Run) {
+func (c *Comparison) compareMetrics(before, after *result.Run) {
 	at := map[string]int{}
 	for _, m := range before.Rollups {
 		at[m.Name] = len(c.Metrics)
@@ -267,17 +267,17 @@ func (c *Comparison) WriteText(w io.Writer, o render.Options) error {
 		return cmp.Or(string(ch.Before), "new") + " → " + cmp.Or(string(ch.After), "gone")
 	}
 	listRunFailures(p, c.RunFailures)
-	changes(p, "Newly failing", term.Bad, "✗ ", c.NewlyFailing, status)
-	changes(p, "Fixed", term.Good, "✓ ", c.Fixed, status)
-	changes(p, "Slower", term.Warn, "▲ ", c.Slower, times)
-	changes(p, "Faster", term.Good, "▼ ", c.Faster, times)
-	changes(p, "Changed scores", term.Warn, "~ ", c.Scores, func(ch *Change) string {
+	printChanges(p, "Newly failing", term.Bad, "✗ ", c.NewlyFailing, status)
+	printChanges(p, "Fixed", term.Good, "✓ ", c.Fixed, status)
+	printChanges(p, "Slower", term.Warn, "▲ ", c.Slower, describeTimes)
+	printChanges(p, "Faster", term.Good, "▼ ", c.Faster, describeTimes)
+	printChanges(p, "Changed scores", term.Warn, "~ ", c.Scores, func(ch *Change) string {
 		return fmt.Sprintf("%s → %s (%+.3f)", render.Number(*ch.BeforeScore), render.Number(*ch.AfterScore), *ch.AfterScore-*ch.BeforeScore)
 	})
-	changes(p, "No longer run", term.Faint, "- ", c.Skipped, status)
-	changes(p, "Removed", term.Faint, "- ", c.Removed, status)
+	printChanges(p, "No longer run", term.Faint, "- ", c.Skipped, status)
+	printChanges(p, "Removed", term.Faint, "- ", c.Removed, status)
 	listPairs(p, c.Pairs)
-	metricTable(p, c.Metrics)
+	printMetrics(p, c.Metrics)
 	p.Blank()
 	countTable(p, c)
 	word, st := "NO REGRESSION", term.Good
@@ -292,7 +292,7 @@ func (c *Comparison) WriteText(w io.Writer, o render.Options) error {
 	return p.Flush()
 }
 
-func times(ch *Change) string {
+func describeTimes(ch *Change) string {
 	return fmt.Sprintf("%s → %s (%.1f×)", render.Duration(ch.BeforeMS), render.Duration(ch.AfterMS), ch.AfterMS/max(ch.BeforeMS, 0.001))
 }
 
@@ -311,7 +311,7 @@ func (c *Comparison) counts() string {
 	return text
 }
 
-func changes(p *render.Printer, title string, st term.Style, mark string, list []Change, says func(*Change) string) {
+func printChanges(p *render.Printer, title string, st term.Style, mark string, list []Change, says func(*Change) string) {
 	if len(list) == 0 {
 		return
 	}
@@ -334,7 +334,7 @@ func changes(p *render.Printer, title string, st term.Style, mark string, list [
 	}
 }
 
-func metricTable(p *render.Printer, list []MetricChange) {
+func printMetrics(p *render.Printer, list []MetricChange) {
 	if len(list) == 0 {
 		return
 	}
@@ -381,7 +381,7 @@ func (c *Comparison) runs(before, after *result.Run, names map[string]string) {
 		if f.Name != "" { // a failed hook or step is the same failure even if its message differs
 			return RunFailure{Kind: f.Kind, Name: f.Name, File: file}
 		}
-		return RunFailure{Kind: f.Kind, Server: f.Server, Message: withoutNumbers(f.Message)}
+		return RunFailure{Kind: f.Kind, Server: f.Server, Message: maskNumbers(f.Message)}
 	}
 	known := map[RunFailure]bool{}
 	for _, f := range runFailures(before) {

@@ -51,7 +51,7 @@ func runFailures(r *result.Run) (out []RunFailure) {
 // and numbers (request ids, byte offsets), which differ from run to run.
 var messageParts = lazy.Regexp(`"(?:[^"\\]|\\.)*"|[0-9]+`)
 
-func withoutNumbers(message string) string {
+func maskNumbers(message string) string {
 	return messageParts().ReplaceAllStringFunc(message, func(s string) string {
 		if s[0] == '"' {
 			return s
@@ -81,20 +81,20 @@ func listRunFailures(p *render.Printer, list []RunFailure) {
 	}
 }
 
-// renamedFiles maps the suite files of one run to those of another, which may have been
+// findRenamedFiles maps the suite files of one run to those of another, which may have been
 // started in another folder. A file with the same path in both is the same; otherwise it
 // is the only one whose suite has the same name, or else the one with the longest common
 // path suffix, if there is exactly one. The result maps names of after to names of before.
-func renamedFiles(before, after *result.Run) map[string]string {
+func findRenamedFiles(before, after *result.Run) map[string]string {
 	const path, name = 2000, 1000
 	alike := func(was, now result.Suite) int {
 		switch {
-		case explain.InRepository(before.Dir, was.File) == explain.InRepository(after.Dir, now.File):
+		case explain.RelateToRepository(before.Dir, was.File) == explain.RelateToRepository(after.Dir, now.File):
 			return path
 		case was.Name == now.Name && now.Name != "":
-			return name + sharedEnd(was.File, now.File)
+			return name + countSharedEnd(was.File, now.File)
 		}
-		return sharedEnd(was.File, now.File)
+		return countSharedEnd(was.File, now.File)
 	}
 	out := map[string]string{}
 	taken := map[string]bool{}
@@ -119,8 +119,8 @@ func renamedFiles(before, after *result.Run) map[string]string {
 	return out
 }
 
-// sharedEnd counts the common last elements of two paths.
-func sharedEnd(a, b string) (n int) {
+// countSharedEnd counts the common last elements of two paths.
+func countSharedEnd(a, b string) (n int) {
 	as := strings.Split(path.Clean(filepath.ToSlash(a)), "/")
 	bs := strings.Split(path.Clean(filepath.ToSlash(b)), "/")
 	for n < len(as) && n < len(bs) && as[len(as)-1-n] == bs[len(bs)-1-n] {

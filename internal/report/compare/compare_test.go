@@ -16,7 +16,7 @@ func TestCompare(t *testing.T) {
 		for i, c := range cases {
 			c.Index, c.File = i, "s.yaml"
 		}
-		return &result.Run{Schema: result.Schema, Cases: result.Stored(cases...)}
+		return &result.Run{Schema: result.Schema, Cases: result.NewStored(cases...)}
 	}
 	stray := []result.Violation{{Kind: "stray-output"}}
 	before := run(
@@ -96,7 +96,7 @@ func TestCompareRenamedFile(t *testing.T) {
 			for i, s := range suites {
 				cases = append(cases, &result.Case{Index: i, File: s.File, Name: "answers", Status: result.Pass})
 			}
-			r.Cases = result.Stored(cases...)
+			r.Cases = result.NewStored(cases...)
 			return r
 		}
 		diff, err := compare.Runs(run(c.before), run(c.after), compare.Options{})

@@ -34,8 +34,8 @@ type Pairs struct {
 	Shown      bool    `json:"difference_shown"`
 }
 
-// outcomes returns the outcomes of the trials or runs of a test; nil for other tests.
-func outcomes(t *result.Case) (list []result.Status) {
+// listOutcomes returns the outcomes of the trials or runs of a test; nil for other tests.
+func listOutcomes(t *result.Case) (list []result.Status) {
 	if t.Trials == nil && t.Repeat == nil {
 		return nil
 	}
@@ -55,12 +55,12 @@ func (o *Options) testName(record int, t *result.Case) (name string, ok bool) {
 	return strings.TrimSuffix(t.Name, " @"+t.Server) + " @" + server, variant == o.Variants[record]
 }
 
-// pair adds the comparison of a test's trials, if both records have some.
-func (c *Comparison) pair(before []result.Status, t *result.Case) {
+// addPair adds the comparison of a test's trials, if both records have some.
+func (c *Comparison) addPair(before []result.Status, t *result.Case) {
 	p := Pairs{Name: t.Name, File: t.File}
 	counts := map[[2]bool]int{}
 	counted := func(s result.Status) bool { return s == result.Pass || s == result.Fail }
-	for i, now := range outcomes(t) {
+	for i, now := range listOutcomes(t) {
 		if i < len(before) && counted(before[i]) && counted(now) {
 			counts[[2]bool{before[i] == result.Pass, now == result.Pass}]++
 			p.N++
@@ -87,10 +87,10 @@ func (p *Pairs) String() string {
 		verdict = fmt.Sprintf("a difference (n = %d)", p.N)
 	}
 	return fmt.Sprintf("%d of %d → %d of %d passed, difference %+.2f (%+.2f to %+.2f), p = %s: %s",
-		p.Before, p.N, p.After, p.N, p.Difference, p.Low, p.High, probability(p.P), verdict)
+		p.Before, p.N, p.After, p.N, p.Difference, p.Low, p.High, formatProbability(p.P), verdict)
 }
 
-func probability(p float64) string {
+func formatProbability(p float64) string {
 	if p < 0.001 {
 		return "less than 0.001"
 	}

@@ -25,7 +25,7 @@ func TestPairs(t *testing.T) {
 		for i, c := range cases {
 			c.Index, c.File = i, "s.yaml"
 		}
-		return &result.Run{Schema: result.Schema, Cases: result.Stored(cases...)}
+		return &result.Run{Schema: result.Schema, Cases: result.NewStored(cases...)}
 	}
 	// A repeated test has runs, and one with retries only has none that could be paired.
 	retried := trials("retried", "fp")

@@ -28,12 +28,12 @@ type Cause struct {
 	Rows     bool     // the values may differ between failures
 }
 
-// Of returns the cause of a failure, or nil if it is not shared, and whether the
+// Find returns the cause of a failure, or nil if it is not shared, and whether the
 // failure must be explained. If not, it is counted in Cause.Others.
-func (cs *Causes) Of(c *result.Case) (found *Cause, explain bool) {
-	key, rows := sameMessage(c), false
+func (cs *Causes) Find(c *result.Case) (found *Cause, explain bool) {
+	key, rows := makeMessageKey(c), false
 	if key == "" && !cs.Verbose {
-		key, rows = sameAssertions(c), true
+		key, rows = makeAssertionsKey(c), true
 	}
 	if key == "" {
 		return nil, true
@@ -55,11 +55,11 @@ func (cs *Causes) Of(c *result.Case) (found *Cause, explain bool) {
 	return found, false
 }
 
-// sameMessage returns the key of failures with the same message and no details, or ""
+// makeMessageKey returns the key of failures with the same message and no details, or ""
 // for a case with assertions, violations or a score. The texts of violations contain ids,
 // so which of them are equal depends on the order of the calls.
-func sameMessage(c *result.Case) string {
-	if c.Message == "" || len(Failing(c.Assertions)) > 0 || len(c.Violations) > 0 || c.Score != nil {
+func makeMessageKey(c *result.Case) string {
+	if c.Message == "" || len(ListFailing(c.Assertions)) > 0 || len(c.Violations) > 0 || c.Score != nil {
 		return ""
 	}
 	server, variant := SplitVariant(c.Server)
@@ -71,11 +71,11 @@ func sameMessage(c *result.Case) string {
 	return string(c.Status) + "\x00" + server + "\x00" + message
 }
 
-// sameAssertions returns the key of rows of a test, or of runs of a test on several
+// makeAssertionsKey returns the key of rows of a test, or of runs of a test on several
 // servers, in which the same assertions failed; "" if there are other failures.
-func sameAssertions(c *result.Case) string {
+func makeAssertionsKey(c *result.Case) string {
 	var b strings.Builder
-	assertionPlaces(&b, c.Assertions)
+	writePlaces(&b, c.Assertions)
 	if b.Len() == 0 || len(c.Violations) > 0 || c.Line == 0 {
 		return ""
 	}
@@ -87,15 +87,15 @@ func sameAssertions(c *result.Case) string {
 	return fmt.Sprintf("%s\x00%s:%d:%d%s", c.Status, c.File, c.Line, c.Column, b.String())
 }
 
-// assertionPlaces writes the locations and targets of the failed assertions.
-func assertionPlaces(b *strings.Builder, as []result.Assertion) {
+// writePlaces writes the locations and targets of the failed assertions.
+func writePlaces(b *strings.Builder, as []result.Assertion) {
 	for i := range as {
 		a := &as[i]
 		if a.Pass {
 			continue
 		}
 		fmt.Fprintf(b, "\x00%s:%d:%d %s", a.File, a.Line, a.Column, Label(a))
-		assertionPlaces(b, a.Assertions)
+		writePlaces(b, a.Assertions)
 	}
 }
 

@@ -21,7 +21,7 @@ func TestCauses(t *testing.T) {
 	var cs explain.Causes
 	var shared *explain.Cause
 	for i := range 10 {
-		why, first := cs.Of(row(i))
+		why, first := cs.Find(row(i))
 		if first != (i < 3) {
 			t.Errorf("row %d: explained is %v", i, first)
 		}
@@ -32,12 +32,12 @@ func TestCauses(t *testing.T) {
 	}
 	odd := row(11)
 	odd.Violations = []result.Violation{{Kind: "stray-output"}}
-	if why, first := cs.Of(odd); why != nil || !first {
+	if why, first := cs.Find(odd); why != nil || !first {
 		t.Error("a test with a violation shares a cause")
 	}
 	verbose := explain.Causes{Verbose: true}
 	for i := range 5 {
-		if why, first := verbose.Of(row(i)); why != nil || !first {
+		if why, first := verbose.Find(row(i)); why != nil || !first {
 			t.Error("verbose output leaves a row out")
 		}
 	}
@@ -48,7 +48,7 @@ func TestCausesWithAges(t *testing.T) {
 	var cs explain.Causes
 	for i, age := range []string{"1.2s", "2.4s"} {
 		message := "tools/call timed out after 1s; the server is alive, its last line on stderr, " + age + ` old: "ready"`
-		if _, first := cs.Of(&result.Case{Status: result.Error, Server: "api", Message: message}); first != (i == 0) {
+		if _, first := cs.Find(&result.Case{Status: result.Error, Server: "api", Message: message}); first != (i == 0) {
 			t.Errorf("%s: explained is %v", age, first)
 		}
 	}
@@ -64,7 +64,7 @@ func TestPseudoTests(t *testing.T) {
 		},
 		Findings: []result.Finding{{Kind: "leak", Severity: "error", Server: "api", Message: "2 processes"}, {Kind: "note", Severity: "warning"}},
 	}
-	all := explain.PseudoTests(r, explain.NewExplainer(r, render.Options{}))
+	all := explain.ListPseudoTests(r, explain.NewExplainer(r, render.Options{}))
 	if len(all) != 2 {
 		t.Fatalf("got %+v", all)
 	}
@@ -81,13 +81,13 @@ func TestSections(t *testing.T) {
 	c := func(suite string, status result.Status, ms float64) *result.Case {
 		return &result.Case{Suite: suite, File: suite + ".yaml", Status: status, DurationMS: ms}
 	}
-	r := &result.Run{Cases: result.Stored(c("a", result.Pass, 1), c("a", result.Fail, 2), c("b", result.Skip, 0))}
-	all, err := explain.Sections(r)
+	r := &result.Run{Cases: result.NewStored(c("a", result.Pass, 1), c("a", result.Fail, 2), c("b", result.Skip, 0))}
+	all, err := explain.ListSections(r)
 	if err != nil || len(all) != 2 || all[0].Total != 2 || all[0].Failed != 1 || all[0].MS != 3 || all[1].Skipped != 1 {
 		t.Fatalf("got %+v, %v", all, err)
 	}
 	var order []string
-	if err := explain.BySection(r, all, func(s *explain.Section, first bool, c *result.Case) error {
+	if err := explain.WalkSections(r, all, func(s *explain.Section, first bool, c *result.Case) error {
 		order = append(order, fmt.Sprint(s.Title(), first, c.Status))
 		return nil
 	}); err != nil || fmt.Sprint(order) != "[atruepass afalsefail btrueskip]" {

@@ -27,9 +27,9 @@ func requestOf(x *result.Exchange) (f request, ok bool) {
 	return f, ok
 }
 
-// Asked returns what a request asks for, with its arguments: search {"limit":3}. It
+// FindQuestion returns what a request asks for, with its arguments: search {"limit":3}. It
 // is empty if the record has only a part of the frame.
-func Asked(x *result.Exchange) string {
+func FindQuestion(x *result.Exchange) string {
 	f, ok := requestOf(x)
 	if !ok {
 		return ""
@@ -70,7 +70,7 @@ func Command(r *result.Run, c *result.Case, x *result.Exchange) string {
 	if slices.Contains(words, "") {
 		return ""
 	}
-	words = append(words, "--server", c.Server, "--config", filepath.ToSlash(SuiteFile(c, r.Suites)))
+	words = append(words, "--server", c.Server, "--config", filepath.ToSlash(FindSuiteFile(c, r.Suites)))
 	run, _ := shellwords.Argv(r.Command) // what it set is needed again
 	for i, w := range run {
 		flag, _, whole := strings.Cut(w, "=")

@@ -36,9 +36,9 @@ var missingWords = map[string]string{
 	result.Resources:       "resources without a test", result.Prompts: "prompts without a test", result.Annotations: "hints without an assertion",
 }
 
-// Coverages returns the coverage of each server, or nothing if it was not measured.
+// ListCoverages returns the coverage of each server, or nothing if it was not measured.
 // The texts are escaped.
-func Coverages(r *result.Run, verbose bool) (out []Coverage) {
+func ListCoverages(r *result.Run, verbose bool) (out []Coverage) {
 	if r.Coverage == nil {
 		return nil
 	}
@@ -51,7 +51,7 @@ func Coverages(r *result.Run, verbose bool) (out []Coverage) {
 				parts = append(parts, fmt.Sprintf("%s %d/%d", strings.ReplaceAll(term.Escape(p.Of), "_", " "), p.Covered, p.Total))
 			}
 			if len(p.Missing) > 0 {
-				c.Missing = append(c.Missing, missingWords[p.Of]+": "+firstNames(p.Missing, verbose))
+				c.Missing = append(c.Missing, missingWords[p.Of]+": "+joinFirstNames(p.Missing, verbose))
 			}
 		}
 		if s.Tokens > 0 {
@@ -68,16 +68,16 @@ func Coverages(r *result.Run, verbose bool) (out []Coverage) {
 			c.Line += " (not judged: " + render.OneLine(r.Coverage.Partial, render.LongestLine) + ")"
 		}
 		if len(s.Unasserted) > 0 {
-			c.Missing = append(c.Missing, "called without an assertion on the result, which tests nothing: "+firstNames(s.Unasserted, verbose))
+			c.Missing = append(c.Missing, "called without an assertion on the result, which tests nothing: "+joinFirstNames(s.Unasserted, verbose))
 		}
-		c.Skeleton = skeleton(s, verbose)
+		c.Skeleton = makeSkeleton(s, verbose)
 		out = append(out, c)
 	}
 	return out
 }
 
-// firstNames returns the first of the names.
-func firstNames(names []string, verbose bool) string {
+// joinFirstNames returns the first of the names.
+func joinFirstNames(names []string, verbose bool) string {
 	most, more := len(names), ""
 	if !verbose && most > mostMissing {
 		most, more = mostMissing, fmt.Sprintf(" and %d more", most-mostMissing)
@@ -85,8 +85,8 @@ func firstNames(names []string, verbose bool) string {
 	return render.OneLine(strings.Join(names[:most], ", "), 4*render.LongestLine) + more
 }
 
-// skeleton joins the drafts of a server's tests, by block.
-func skeleton(s *result.ServerCoverage, verbose bool) string {
+// makeSkeleton joins the drafts of a server's tests, by block.
+func makeSkeleton(s *result.ServerCoverage, verbose bool) string {
 	var b strings.Builder
 	n, block := 0, ""
 	for _, k := range s.Skeletons {

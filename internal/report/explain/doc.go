@@ -3,11 +3,11 @@
 // Phase); formats that embed text use an Explainer.
 //
 //   - Case, Phase: a failed test, hook or step in full; Reason and Location are its
-//     message and its line; Wording and AssertionReason describe one assertion
+//     message and its line; Wording and FormatAssertionReason describe one assertion
 //   - Causes: failures with a common cause, so that it is explained once
-//   - PseudoTests: failures that belong to no test, for formats that only have tests;
+//   - ListPseudoTests: failures that belong to no test, for formats that only have tests;
 //     Folded and Warnings: findings and warnings without duplicates
-//   - Sections, BySection: the cases of a run under their suites, with totals
+//   - Sections, WalkSections: the cases of a run under their suites, with totals
 //   - Summary, Verdict: the outcome of the run in one line and in one word
 //
 // Invariants:

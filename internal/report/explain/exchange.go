@@ -12,9 +12,9 @@ import (
 	"mcptest/internal/report/result"
 )
 
-// exchanges writes all frames if verbose, otherwise those of the call without a
+// writeExchanges writes all frames if verbose, otherwise those of the call without a
 // response.
-func exchanges(p *render.Printer, c *result.Case) {
+func writeExchanges(p *render.Printer, c *result.Case) {
 	for i := range c.Exchanges {
 		x := &c.Exchanges[i]
 		if !p.Verbose && (c.Status != result.Error || x.Error == "") {
@@ -28,7 +28,7 @@ func exchanges(p *render.Printer, c *result.Case) {
 // the headline contains it.
 func exchange(p *render.Printer, indent int, x *result.Exchange, headline string) {
 	p.Line(indent, p.Faint(ExchangeTitle(x)))
-	for _, f := range Frames(x) {
+	for _, f := range ListFrames(x) {
 		writeFrame(p, indent, f.Arrow, f.Raw)
 	}
 	if x.Error != "" && (p.Verbose || !strings.Contains(headline, x.Error)) {
@@ -36,9 +36,9 @@ func exchange(p *render.Printer, indent int, x *result.Exchange, headline string
 	}
 }
 
-// LastCall returns the last call of a case with its arguments, and the name of its step;
+// FindLastCall returns the last call of a case with its arguments, and the name of its step;
 // "" if the call has no arguments and is the only one.
-func LastCall(c *result.Case) (step, text string) {
+func FindLastCall(c *result.Case) (step, text string) {
 	if len(c.Exchanges) == 0 {
 		return "", ""
 	}
@@ -93,7 +93,7 @@ func writeFrame(p *render.Printer, indent int, arrow, raw string) {
 // their direction.
 func ExchangeLines(x *result.Exchange) string {
 	var b strings.Builder
-	for _, f := range append(Frames(x), Frame{"✗ ", x.Error}) {
+	for _, f := range append(ListFrames(x), Frame{"✗ ", x.Error}) {
 		if f.Raw != "" {
 			b.WriteString(f.Arrow + f.Raw + "\n")
 		}
@@ -104,9 +104,9 @@ func ExchangeLines(x *result.Exchange) string {
 // Frame is a message of an exchange, and an arrow for its direction.
 type Frame struct{ Arrow, Raw string }
 
-// Frames returns the messages of an exchange: the request, which may be empty, what was
+// ListFrames returns the messages of an exchange: the request, which may be empty, what was
 // sent until the response, and the response if there is one.
-func Frames(x *result.Exchange) []Frame {
+func ListFrames(x *result.Exchange) []Frame {
 	all := []Frame{{"→ ", x.Request}}
 	for _, m := range x.During {
 		arrow := "← "
@@ -131,12 +131,12 @@ func Upstream(p *render.Printer, indent int, c *result.Case) {
 			p.Line(indent, p.Faint("… and "+display.Count(len(c.Upstream)-i, "more request")+" to upstreams"))
 			return
 		}
-		p.Line(indent, p.Faint("upstream  "), UpstreamLine(&c.Upstream[i]))
+		p.Line(indent, p.Faint("upstream  "), FormatUpstream(&c.Upstream[i]))
 	}
 }
 
-// UpstreamLine returns one request to an upstream: GET /user → 200 (api).
-func UpstreamLine(u *result.UpstreamRequest) string {
+// FormatUpstream returns one request to an upstream: GET /user → 200 (api).
+func FormatUpstream(u *result.UpstreamRequest) string {
 	status := "closed"
 	if u.Status > 0 {
 		status = fmt.Sprint(u.Status)

@@ -69,9 +69,9 @@ type PseudoTest struct {
 	MS      float64
 }
 
-// PseudoTests returns the run-level failures, except teardown steps and afterAll
+// ListPseudoTests returns the run-level failures, except teardown steps and afterAll
 // hooks, because a failed cleanup must not fail the run in CI.
-func PseudoTests(r *result.Run, x *Explainer) (out []PseudoTest) {
+func ListPseudoTests(r *result.Run, x *Explainer) (out []PseudoTest) {
 	for i := range r.Phases {
 		if ph := &r.Phases[i]; Failed(ph.Status) && BeforeTests(ph) {
 			out = append(out, PseudoTest{
@@ -86,11 +86,11 @@ func PseudoTests(r *result.Run, x *Explainer) (out []PseudoTest) {
 			})
 		}
 	}
-	for _, f := range Folded(r.Findings) {
+	for _, f := range FoldFindings(r.Findings) {
 		if f.Severity != "error" {
 			continue
 		}
-		text := term.EscapeLines(OnServer(f))
+		text := term.EscapeLines(FormatOnServer(f))
 		if f.Excerpt != "" {
 			text += "\n" + "│ " + render.OneLine(f.Excerpt, render.LongestExcerpt)
 		}
@@ -123,14 +123,14 @@ func (e *PseudoTest) Title() string {
 
 // MessageLine returns the message with the server and the excerpt, in one line.
 func (e *PseudoTest) MessageLine() string {
-	return FindingLine(result.Finding{Server: e.Server, Message: cmp.Or(e.Message, e.Name), Excerpt: e.excerpt})
+	return FormatFinding(result.Finding{Server: e.Server, Message: cmp.Or(e.Message, e.Name), Excerpt: e.excerpt})
 }
 
 // Failed reports whether a status counts as a failure.
 func Failed(s result.Status) bool { return s.Failed() }
 
-// Location returns the line of the first failed assertion, or of the case.
-func Location(c *result.Case) (file string, line, column int) {
+// FindLocation returns the line of the first failed assertion, or of the case.
+func FindLocation(c *result.Case) (file string, line, column int) {
 	for i := range c.Assertions {
 		if a := &c.Assertions[i]; !a.Pass && a.Line > 0 {
 			if a.File != "" {
@@ -158,14 +158,14 @@ func Reason(c *result.Case) string {
 		text = "failed"
 	}
 	if c.Row == nil {
-		return text + diagnosedCause(c)
+		return text + findDiagnosedCause(c)
 	}
 	row := " (row " + Row(c) + ")"
-	return display.Middle(text, max(render.LongestLine-len(row)-len(c.Name), 80)) + row + diagnosedCause(c)
+	return display.Middle(text, max(render.LongestLine-len(row)-len(c.Name), 80)) + row + findDiagnosedCause(c)
 }
 
-// diagnosedCause returns what names the test that caused the failure of another, or "".
-func diagnosedCause(c *result.Case) string {
+// findDiagnosedCause returns what names the test that caused the failure of another, or "".
+func findDiagnosedCause(c *result.Case) string {
 	if text := Diagnosis(c); text != "" {
 		return "; " + text
 	}
@@ -189,9 +189,9 @@ func Row(c *result.Case) string {
 	return strings.TrimSpace(render.Place(c.Row.File, c.Row.Line, 0) + " " + display.Truncate(c.Row.Values, render.LongestExcerpt))
 }
 
-// InRepository converts a path of a record to its path in the repository, which code
+// RelateToRepository converts a path of a record to its path in the repository, which code
 // hosts need. dir is Run.Dir; an absolute path is unchanged.
-func InRepository(dir, file string) string {
+func RelateToRepository(dir, file string) string {
 	if dir == "" || file == "" || path.IsAbs(file) || filepath.IsAbs(file) {
 		return file
 	}

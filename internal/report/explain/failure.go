@@ -16,7 +16,7 @@ import (
 
 // Failure explains why one case did not pass.
 func Failure(p *render.Printer, n int, c *result.Case) {
-	st, _ := render.VerdictStyle(c.Status)
+	st, _ := render.StyleVerdict(c.Status)
 	p.Blank()
 	number := p.Paint(term.Strong, fmt.Sprintf("%d) ", n))
 	word := p.Paint(st, strings.ToUpper(string(c.Status)))
@@ -26,8 +26,8 @@ func Failure(p *render.Printer, n int, c *result.Case) {
 
 // Case explains a case below its name.
 func Case(p *render.Printer, c *result.Case) {
-	st, _ := render.VerdictStyle(c.Status)
-	p.Line(3, p.Faint(CaseLocation(p, c)))
+	st, _ := render.StyleVerdict(c.Status)
+	p.Line(3, p.Faint(FormatCaseLocation(p, c)))
 	if row := Row(c); row != "" {
 		p.Line(3, p.Faint("row  "), render.OneLine(row, render.LongestLine))
 	}
@@ -35,8 +35,8 @@ func Case(p *render.Printer, c *result.Case) {
 		p.Line(3, p.Faint(render.OneLine(c.Description, render.LongestLine)))
 	}
 	p.Blank()
-	failed := Failing(c.Assertions)
-	if text := Headline(c, failed); text != "" && !p.Headlined {
+	failed := ListFailing(c.Assertions)
+	if text := ChooseHeadline(c, failed); text != "" && !p.Headlined {
 		p.Message(3, st, text)
 	}
 	for i, a := range c.Attempts {
@@ -54,28 +54,28 @@ func Case(p *render.Printer, c *result.Case) {
 		p.Line(3, p.Glyph(a.Status), " ", p.Faint("try, "+render.Duration(a.DurationMS)), "  ", text)
 	}
 	for i := range failed {
-		assertion(p, 3, c, &failed[i], Alone(c, failed))
+		writeAssertion(p, 3, c, &failed[i], Alone(c, failed))
 	}
 	writeScores(p, c)
-	otherAssertions(p, c, len(failed))
-	step, text := LastCall(c)
+	writeOtherAssertions(p, c, len(failed))
+	step, text := FindLastCall(c)
 	if c.Status == result.Fail && !p.Verbose {
 		p.Value(3, cmp.Or(term.Escape(step), "call")+"  ", term.Plain, text)
 	}
-	if text, kind := UnseenResponse(p, c, failed); text != "" {
+	if text, kind := FindUnseenResponse(p, c, failed); text != "" {
 		p.Value(3, "response  "+kind, term.Plain, text)
 	}
-	violations(p, c)
+	writeViolations(p, c)
 	for i := range c.Phases {
 		if ph := &c.Phases[i]; ph.Status == result.Fail || ph.Status == result.Error {
 			Phase(p, 3, ph)
 		}
 	}
-	if text := ServerStderr(p, c); text != "" {
+	if text := WriteServerStderr(p, c); text != "" {
 		p.Line(3, p.Faint("server stderr"))
 		p.Block(3, text, render.StderrLines, true)
 	}
-	exchanges(p, c)
+	writeExchanges(p, c)
 	if p.Verbose {
 		p.Value(3, "looked in", term.Plain, strings.Join(c.Searched, "\n"))
 	}
@@ -86,9 +86,9 @@ func Case(p *render.Printer, c *result.Case) {
 	}
 }
 
-// ServerStderr writes the server's standard error output during the case, or during
+// WriteServerStderr writes the server's standard error output during the case, or during
 // its start if that failed.
-func ServerStderr(p *render.Printer, c *result.Case) string {
+func WriteServerStderr(p *render.Printer, c *result.Case) string {
 	text := c.Stderr
 	for i := range p.Run.Servers {
 		s := &p.Run.Servers[i]
@@ -106,8 +106,8 @@ func ServerStderr(p *render.Printer, c *result.Case) string {
 	return text
 }
 
-// CaseLocation returns the call, the server and the line of a case.
-func CaseLocation(p *render.Printer, c *result.Case) string {
+// FormatCaseLocation returns the call, the server and the line of a case.
+func FormatCaseLocation(p *render.Printer, c *result.Case) string {
 	parts := []string{render.Place(c.File, c.Line, 0)}
 	if c.Server != "" {
 		parts = append(parts, "server "+term.Escape(c.Server))
@@ -124,8 +124,8 @@ func CaseLocation(p *render.Printer, c *result.Case) string {
 	return strings.Join(parts, " · ")
 }
 
-// Failing returns the failed assertions at the top level.
-func Failing(as []result.Assertion) []result.Assertion {
+// ListFailing returns the failed assertions at the top level.
+func ListFailing(as []result.Assertion) []result.Assertion {
 	var failing []result.Assertion
 	for _, a := range as {
 		if !a.Pass {
@@ -145,19 +145,19 @@ func Alone(c *result.Case, failed []result.Assertion) bool {
 	return m != "" && strings.Contains(c.Message, m)
 }
 
-// assertion explains a failed assertion or set.
-func assertion(p *render.Printer, indent int, c *result.Case, a *result.Assertion, said bool) {
-	message, values := Wording(a)
+// writeAssertion explains a failed assertion or set.
+func writeAssertion(p *render.Printer, indent int, c *result.Case, a *result.Assertion, said bool) {
+	message, values := ChooseWording(a)
 	if !said {
-		p.Line(indent, p.Paint(term.Bad, "✗ "), Label(a), WithWeight(p, a))
+		p.Line(indent, p.Paint(term.Bad, "✗ "), Label(a), AddWeight(p, a))
 		indent += 2
-		if message != "" && (!values || len(a.Diff) > 0 || !MessageHasValues(a)) {
+		if message != "" && (!values || len(a.Diff) > 0 || !HasValuesInMessage(a)) {
 			p.Message(indent, term.Bad, message)
 		}
 	}
 	switch {
 	case len(a.Diff) > 0:
-		diff(p, indent, a.Diff)
+		writeDiff(p, indent, a.Diff)
 	case values:
 		p.Value(indent, "expected  ", term.Good, a.Expected)
 		p.Value(indent, "actual    ", term.Bad, a.Actual)
@@ -167,14 +167,14 @@ func assertion(p *render.Printer, indent int, c *result.Case, a *result.Assertio
 	}
 	file := cmp.Or(a.File, c.File)
 	if a.Line > 0 {
-		sourceLine(p, indent, file, a.Line, a.Column, a.Source)
+		writeSourceLine(p, indent, file, a.Line, a.Column, a.Source)
 	}
 	for _, inner := range a.Assertions {
 		if !inner.Pass {
-			assertion(p, indent, c, &inner, false)
+			writeAssertion(p, indent, c, &inner, false)
 		}
 	}
-	if n := len(a.Assertions) - len(Failing(a.Assertions)); n > 0 {
+	if n := len(a.Assertions) - len(ListFailing(a.Assertions)); n > 0 {
 		p.Line(indent, p.Faint(fmt.Sprintf("✓ %s of the set passed", display.Count(n, "assertion"))))
 	}
 }
@@ -183,9 +183,9 @@ func assertion(p *render.Printer, indent int, c *result.Case, a *result.Assertio
 // separate lines.
 const sayable = 80
 
-// Wording returns the message of an assertion without the target, which the
+// ChooseWording returns the message of an assertion without the target, which the
 // label shows, and whether to show the expected and actual values as well.
-func Wording(a *result.Assertion) (message string, values bool) {
+func ChooseWording(a *result.Assertion) (message string, values bool) {
 	message = strings.TrimPrefix(a.Message, a.Target+": ")
 	switch {
 	case a.Expected == "" && a.Actual == "":
@@ -197,7 +197,7 @@ func Wording(a *result.Assertion) (message string, values bool) {
 	case !strings.Contains(message, a.Actual):
 		return message, true
 	}
-	return message, MessageHasValues(a) && len(message) > sayable && !saysMore(a)
+	return message, HasValuesInMessage(a) && len(message) > sayable && !saysMore(a)
 }
 
 // saysMore reports whether a message goes on after both values: what then follows is not
@@ -210,8 +210,8 @@ func saysMore(a *result.Assertion) bool {
 	return len(a.Message)-end > clause
 }
 
-// MessageHasValues reports whether the message contains both values.
-func MessageHasValues(a *result.Assertion) bool {
+// HasValuesInMessage reports whether the message contains both values.
+func HasValuesInMessage(a *result.Assertion) bool {
 	return a.Expected != "" && a.Actual != "" && strings.Contains(a.Message, a.Expected) && strings.Contains(a.Message, a.Actual)
 }
 
@@ -233,8 +233,8 @@ func Label(a *result.Assertion) string {
 	return strings.TrimSuffix(strings.Join(parts, " "), ":")
 }
 
-// WithWeight returns score, threshold and weight, if they matter.
-func WithWeight(p *render.Printer, a *result.Assertion) string {
+// AddWeight returns score, threshold and weight, if they matter.
+func AddWeight(p *render.Printer, a *result.Assertion) string {
 	var parts []string
 	if a.Score != nil && (a.Set || a.Threshold != nil) {
 		text := "score " + render.Number(*a.Score)
@@ -252,7 +252,7 @@ func WithWeight(p *render.Printer, a *result.Assertion) string {
 	return p.Faint("  (" + strings.Join(parts, ", ") + ")")
 }
 
-func diff(p *render.Printer, indent int, lines []string) {
+func writeDiff(p *render.Printer, indent int, lines []string) {
 	if slices.ContainsFunc(lines, func(l string) bool { return strings.HasPrefix(l, "-") || strings.HasPrefix(l, "+") }) {
 		p.Line(indent, p.Paint(term.Good, "- expected"), "  ", p.Paint(term.Bad, "+ actual"))
 	}
@@ -282,8 +282,8 @@ func diff(p *render.Printer, indent int, lines []string) {
 	}
 }
 
-// sourceLine writes the position in the suite, its line and a caret under the column.
-func sourceLine(p *render.Printer, indent int, file string, line, column int, text string) {
+// writeSourceLine writes the position in the suite, its line and a caret under the column.
+func writeSourceLine(p *render.Printer, indent int, file string, line, column int, text string) {
 	if file == "" || line == 0 {
 		return
 	}
@@ -293,7 +293,7 @@ func sourceLine(p *render.Printer, indent int, file string, line, column int, te
 	if p.Width > 0 { // in a wrapped line, the caret would be in the wrong place
 		width = p.Width - indent - len(number) - 3
 	}
-	shown, caret := SuiteLine(text, column, width)
+	shown, caret := CutSuiteLine(text, column, width)
 	if shown == "" {
 		return
 	}
@@ -304,9 +304,9 @@ func sourceLine(p *render.Printer, indent int, file string, line, column int, te
 	}
 }
 
-// SuiteLine returns a line of the suite without its indentation, shortened to a width
+// CutSuiteLine returns a line of the suite without its indentation, shortened to a width
 // around a column, and the position of the caret, or -1.
-func SuiteLine(text string, column, width int) (shown string, caret int) {
+func CutSuiteLine(text string, column, width int) (shown string, caret int) {
 	text = strings.TrimRight(text, "\r\n\t ")
 	indent := len(text) - len(strings.TrimLeft(text, " \t"))
 	text = text[indent:]
@@ -341,8 +341,8 @@ func writeScores(p *render.Printer, c *result.Case) {
 	}
 }
 
-// otherAssertions counts the passed assertions, or lists them if verbose.
-func otherAssertions(p *render.Printer, c *result.Case, failed int) {
+// writeOtherAssertions counts the passed assertions, or lists them if verbose.
+func writeOtherAssertions(p *render.Printer, c *result.Case, failed int) {
 	passed := len(c.Assertions) - failed
 	if passed == 0 {
 		return
@@ -357,12 +357,12 @@ func otherAssertions(p *render.Printer, c *result.Case, failed int) {
 	}
 	for _, a := range c.Assertions {
 		if a.Pass {
-			p.Line(3, p.Paint(term.Good, "✓ "), p.Faint(Label(&a)), WithWeight(p, &a))
+			p.Line(3, p.Paint(term.Good, "✓ "), p.Faint(Label(&a)), AddWeight(p, &a))
 		}
 	}
 }
 
-func violations(p *render.Printer, c *result.Case) {
+func writeViolations(p *render.Printer, c *result.Case) {
 	for _, v := range c.Violations {
 		st, word := term.Bad, "violation  "
 		if v.Tolerated {
@@ -386,10 +386,10 @@ func Phase(p *render.Printer, indent int, ph *result.Phase) {
 	p.Line(indent, p.Glyph(ph.Status), " ", name, ": ", term.Escape(ph.Name), p.Took(ph.DurationMS))
 	indent += 2
 	if ph.Message != "" {
-		st, _ := render.VerdictStyle(ph.Status)
+		st, _ := render.StyleVerdict(ph.Status)
 		p.Message(indent, st, ph.Message)
 	}
-	sourceLine(p, indent, ph.File, ph.Line, 0, ph.Source)
+	writeSourceLine(p, indent, ph.File, ph.Line, 0, ph.Source)
 	if ph.Output != "" {
 		p.Line(indent, p.Faint("output"))
 		p.Block(indent, ph.Output, render.StderrLines, true)
@@ -399,15 +399,15 @@ func Phase(p *render.Printer, indent int, ph *result.Phase) {
 // Repro returns the command that runs only this case.
 func Repro(c *result.Case) string { return term.Escape(c.Repro) }
 
-// AssertionReason returns the message of an assertion, or its expected and actual
+// FormatAssertionReason returns the message of an assertion, or its expected and actual
 // values.
-func AssertionReason(a *result.Assertion) string {
+func FormatAssertionReason(a *result.Assertion) string {
 	const most = 200
-	message, values := Wording(a)
+	message, values := ChooseWording(a)
 	if message != "" && !values {
 		return render.OneLine(message, most)
 	}
-	if MessageHasValues(a) || message == "" {
+	if HasValuesInMessage(a) || message == "" {
 		message = ""
 	} else {
 		message = render.OneLine(message, most) + "; "

@@ -8,9 +8,9 @@ import (
 	"mcptest/internal/report/result"
 )
 
-// Headline returns the message of a case without the text of its first failed
+// ChooseHeadline returns the message of a case without the text of its first failed
 // assertion, if that is explained below.
-func Headline(c *result.Case, failed []result.Assertion) string {
+func ChooseHeadline(c *result.Case, failed []result.Assertion) string {
 	if len(failed) == 0 || failed[0].Message == "" || Alone(c, failed) {
 		return c.Message
 	}
@@ -24,28 +24,28 @@ func Headline(c *result.Case, failed []result.Assertion) string {
 	return strings.TrimSuffix(strings.TrimSuffix(head, ", the first: "), ": ") + tail
 }
 
-// UnseenResponse returns the last response of a failed case, or "" if the explanation
+// FindUnseenResponse returns the last response of a failed case, or "" if the explanation
 // of the failure contains it. Verbose output has the whole exchange.
-func UnseenResponse(p *render.Printer, c *result.Case, failed []result.Assertion) (text, kind string) {
-	text, kind = lastResponse(c)
+func FindUnseenResponse(p *render.Printer, c *result.Case, failed []result.Assertion) (text, kind string) {
+	text, kind = findLastResponse(c)
 	quoted := text
 	problem := (struct{ Message, Data json.RawMessage }{})
 	if kind == errorKind && json.Unmarshal([]byte(text), &problem) == nil && problem.Data == nil {
 		quoted = string(problem.Message)
 	}
-	if p.Verbose || c.Status != result.Fail || strings.Contains(explainedParts(c.Message, failed), quoted) {
+	if p.Verbose || c.Status != result.Fail || strings.Contains(joinExplainedParts(c.Message, failed), quoted) {
 		return "", ""
 	}
 	return text, kind
 }
 
-// explainedParts returns the parts of a response that the failed assertions show.
-func explainedParts(message string, failed []result.Assertion) string {
+// joinExplainedParts returns the parts of a response that the failed assertions show.
+func joinExplainedParts(message string, failed []result.Assertion) string {
 	var b strings.Builder
 	b.WriteString(message)
 	for i := range failed {
 		a := &failed[i]
-		b.WriteString("\n" + explainedParts(a.Message, Failing(a.Assertions)) + "\n" + a.Actual + "\n" + strings.Join(a.Notes, "\n"))
+		b.WriteString("\n" + joinExplainedParts(a.Message, ListFailing(a.Assertions)) + "\n" + a.Actual + "\n" + strings.Join(a.Notes, "\n"))
 	}
 	return b.String()
 }
@@ -56,9 +56,9 @@ const mostParsed = 1 << 20
 // errorKind is the kind of a response that is a JSON-RPC error.
 const errorKind = "error  "
 
-// lastResponse returns the last response of a case: the text of a tool's result, or
+// findLastResponse returns the last response of a case: the text of a tool's result, or
 // the result or error as JSON. kind describes it if the text does not.
-func lastResponse(c *result.Case) (text, kind string) {
+func findLastResponse(c *result.Case) (text, kind string) {
 	raw := ""
 	for i := range c.Exchanges {
 		if c.Exchanges[i].Response != "" {

@@ -18,7 +18,7 @@ func Results(r *result.Run) (lines []string) {
 		switch {
 		case f.Kind != result.OfResult:
 		case len(lines) < mostResults:
-			lines = append(lines, ResultLine(f))
+			lines = append(lines, FormatResult(f))
 		default:
 			more++
 		}
@@ -30,9 +30,9 @@ func Results(r *result.Run) (lines []string) {
 	return lines
 }
 
-// ResultLine returns a finding about a result in one line.
-func ResultLine(f result.Finding) string {
-	line := f.Rule + ": " + OnServer(f)
+// FormatResult returns a finding about a result in one line.
+func FormatResult(f result.Finding) string {
+	line := f.Rule + ": " + FormatOnServer(f)
 	if f.Test != "" {
 		line += " (test " + f.Test + ")"
 	}

@@ -21,8 +21,8 @@ type named struct {
 	Value float64
 }
 
-// Sections reads the cases once and returns their suites.
-func Sections(r *result.Run) ([]*Section, error) {
+// ListSections reads the cases once and returns their suites.
+func ListSections(r *result.Run) ([]*Section, error) {
 	var out []*Section
 	metric := map[string]*[]float64{}
 	var order []string
@@ -45,7 +45,7 @@ func Sections(r *result.Run) ([]*Section, error) {
 		if err != nil {
 			return nil, err
 		}
-		file := SuiteFile(c, r.Suites)
+		file := FindSuiteFile(c, r.Suites)
 		if len(out) == 0 || out[len(out)-1].name != c.Suite || out[len(out)-1].File != file {
 			closeOne()
 			out = append(out, &Section{name: c.Suite, File: file})
@@ -98,9 +98,9 @@ func (s *Section) Title() string {
 	return "tests"
 }
 
-// BySection calls fn for each case with its section; all must be the result of
+// WalkSections calls fn for each case with its section; all must be the result of
 // Sections for the same record.
-func BySection(r *result.Run, all []*Section, fn func(s *Section, first bool, c *result.Case) error) error {
+func WalkSections(r *result.Run, all []*Section, fn func(s *Section, first bool, c *result.Case) error) error {
 	at, n := 0, 0
 	for c, err := range r.Cases.All() {
 		if err != nil {
@@ -117,9 +117,9 @@ func BySection(r *result.Run, all []*Section, fn func(s *Section, first bool, c 
 	return nil
 }
 
-// SuiteFile returns the file of the suite of a case. The case may be in a file that
+// FindSuiteFile returns the file of the suite of a case. The case may be in a file that
 // the suite imports, and suites in different folders may have the same name.
-func SuiteFile(c *result.Case, suites []result.Suite) string {
+func FindSuiteFile(c *result.Case, suites []result.Suite) string {
 	of := func(s result.Suite) bool { return s.Name == c.Suite }
 	own := func(s result.Suite) bool { return s.File == c.File }
 	if i := slices.IndexFunc(suites, of); i >= 0 && !slices.ContainsFunc(suites, own) {
@@ -134,9 +134,9 @@ type Variant struct {
 	Totals       Section
 }
 
-// Variants returns the totals of each variant, grouped by server, in plan order. It
+// ListVariants returns the totals of each variant, grouped by server, in plan order. It
 // is empty for runs without variants, whose cases are not read.
-func Variants(r *result.Run) ([]*Variant, error) {
+func ListVariants(r *result.Run) ([]*Variant, error) {
 	if !slices.ContainsFunc(r.Servers, func(s result.Server) bool { return strings.Contains(s.Name, "@") }) {
 		return nil, nil
 	}
@@ -174,9 +174,9 @@ func SplitVariant(name string) (server, variant string) {
 	return server, variant
 }
 
-// Modeled returns the name of a test without those of its model and server, and its model
+// SplitModel returns the name of a test without those of its model and server, and its model
 // if it has one of several; otherwise model is empty.
-func Modeled(c *result.Case) (name, model string) {
+func SplitModel(c *result.Case) (name, model string) {
 	name = strings.TrimSuffix(c.Name, " @"+c.Server)
 	model, ok := strings.CutPrefix(c.Call, "model ")
 	short, several := strings.CutSuffix(name, " ("+model+")")

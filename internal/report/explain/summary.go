@@ -16,13 +16,13 @@ func Summary(p *render.Printer, r *result.Run) string {
 	word, st := Verdict(r)
 	s := r.Summary
 	counts := Counts(p, s) + " of " + display.Count(s.Total, "test")
-	broken, found := FailedPhases(r), ErrorFindings(r)
+	broken, found := CountFailedPhases(r), CountErrorFindings(r)
 	if r.ExitCode != 0 && s.Passed > 0 && s.Failed+s.Errored+s.Inconclusive+broken == 0 && found > 0 {
 		counts = p.Paint(term.Good, display.Count(s.Passed, "test")+" passed")
 		if s.Skipped > 0 {
 			counts += ", " + countText(p, term.Faint, s.Skipped, "skipped")
 		}
-		counts += ", but " + p.Paint(term.Bad, findingsFail(r, found))
+		counts += ", but " + p.Paint(term.Bad, explainFindings(r, found))
 		found = 0
 	}
 	if r.ExitCode == 0 && slices.ContainsFunc(r.Findings, func(f result.Finding) bool { return f.Kind == result.AllSkipped }) {
@@ -34,7 +34,7 @@ func Summary(p *render.Printer, r *result.Run) string {
 			text += p.Faint(" · ") + p.Paint(st, fmt.Sprintf("%d %s", n, noun))
 		}
 	}
-	tally(term.Bad, broken, HooksOrSteps(broken)+" failed")
+	tally(term.Bad, broken, NameHooksOrSteps(broken)+" failed")
 	tally(term.Warn, s.Flaky, "flaky")
 	tally(term.Bad, found, display.Plural(found, "finding"))
 	tally(term.Warn, s.Warnings, display.Plural(s.Warnings, "warning"))
@@ -75,11 +75,11 @@ func describeSpent(r *result.Run) string {
 // Counts returns the number of tests by status: 3 passed, 1 failed.
 func Counts(p *render.Printer, s result.Summary) string {
 	passed := countText(p, term.Good, s.Passed, "passed")
-	return strings.Join(append([]string{passed}, NotPassed(p.Palette, s)...), ", ")
+	return strings.Join(append([]string{passed}, ListNotPassed(p.Palette, s)...), ", ")
 }
 
-// NotPassed returns the numbers of tests that did not pass, by status.
-func NotPassed(p term.Palette, s result.Summary) (parts []string) {
+// ListNotPassed returns the numbers of tests that did not pass, by status.
+func ListNotPassed(p term.Palette, s result.Summary) (parts []string) {
 	add := func(st term.Style, n int, text string) {
 		if n > 0 {
 			parts = append(parts, p.Paint(st, fmt.Sprintf("%d %s", n, text)))
@@ -92,9 +92,9 @@ func NotPassed(p term.Palette, s result.Summary) (parts []string) {
 	return parts
 }
 
-// findingsFail describes the findings that make a run fail although every test
+// explainFindings describes the findings that make a run fail although every test
 // passed.
-func findingsFail(r *result.Run, n int) string {
+func explainFindings(r *result.Run, n int) string {
 	var kinds []string
 	for _, f := range r.Findings {
 		kind := term.Escape(f.Kind)
@@ -113,16 +113,16 @@ func countText(p *render.Printer, st term.Style, n int, word string) string {
 	return p.Paint(st, text)
 }
 
-// HooksOrSteps names n hooks or steps.
-func HooksOrSteps(n int) string {
+// NameHooksOrSteps names n hooks or steps.
+func NameHooksOrSteps(n int) string {
 	if n == 1 {
 		return "hook or step"
 	}
 	return "hooks or steps"
 }
 
-// FailedPhases counts the hooks and steps outside the tests that failed.
-func FailedPhases(r *result.Run) int {
+// CountFailedPhases counts the hooks and steps outside the tests that failed.
+func CountFailedPhases(r *result.Run) int {
 	n := 0
 	for _, ph := range r.Phases {
 		if ph.Status == result.Fail || ph.Status == result.Error {
@@ -132,8 +132,8 @@ func FailedPhases(r *result.Run) int {
 	return n
 }
 
-// ErrorFindings counts the findings that fail the run.
-func ErrorFindings(r *result.Run) int {
+// CountErrorFindings counts the findings that fail the run.
+func CountErrorFindings(r *result.Run) int {
 	n := 0
 	for _, f := range r.Findings {
 		if f.Severity == "error" {
@@ -153,7 +153,7 @@ func Verdict(r *result.Run) (string, term.Style) {
 		return "PASSED", term.Good
 	case r.ExitCode == 7:
 		return "NO TESTS", term.Warn
-	case r.ExitCode == result.ExitGate && r.Summary.Inconclusive > 0 && ErrorFindings(r) == 0:
+	case r.ExitCode == result.ExitGate && r.Summary.Inconclusive > 0 && CountErrorFindings(r) == 0:
 		return "INCONCLUSIVE", term.Warn
 	}
 	return "FAILED", term.Bad

@@ -22,9 +22,9 @@ type Warning struct {
 	More int  // number of further tests with the same warning
 }
 
-// OfPhase reports whether a finding only repeats the failure of a run-level hook or
+// IsOfPhase reports whether a finding only repeats the failure of a run-level hook or
 // step.
-func OfPhase(f result.Finding) bool {
+func IsOfPhase(f result.Finding) bool {
 	return f.Severity == "warning" && (f.Kind == "teardown" || f.Kind == "afterAll")
 }
 
@@ -46,15 +46,15 @@ func (w *Warning) MessageLine() string {
 func Warnings(r *result.Run) (list []*Warning, err error) {
 	var found []result.Finding
 	for _, f := range r.Findings {
-		if f.Severity == "warning" && !OfPhase(f) {
+		if f.Severity == "warning" && !IsOfPhase(f) {
 			found = append(found, f)
 		}
 	}
 	for i := range found {
 		found[i].Excerpt = ""
 	}
-	for _, f := range Folded(found) {
-		list = append(list, &Warning{Text: OnServer(f), Name: f.Kind, File: f.File, Line: f.Line})
+	for _, f := range FoldFindings(found) {
+		list = append(list, &Warning{Text: FormatOnServer(f), Name: f.Kind, File: f.File, Line: f.Line})
 	}
 	if r.Summary.Warnings == 0 {
 		return list, nil
@@ -77,8 +77,8 @@ func Warnings(r *result.Run) (list []*Warning, err error) {
 	return list, nil
 }
 
-// EachWarning calls write for each warning, up to a limit.
-func EachWarning(p *render.Printer, r *result.Run, write func(w *Warning)) error {
+// VisitWarnings calls write for each warning, up to a limit.
+func VisitWarnings(p *render.Printer, r *result.Run, write func(w *Warning)) error {
 	list, err := Warnings(r)
 	if err != nil {
 		return err
@@ -93,9 +93,9 @@ func EachWarning(p *render.Printer, r *result.Run, write func(w *Warning)) error
 	return nil
 }
 
-// PhaseWord returns the label of a failed hook or step. One that runs after the tests
+// NamePhase returns the label of a failed hook or step. One that runs after the tests
 // does not change the verdict.
-func PhaseWord(ph *result.Phase) (st term.Style, word string) {
+func NamePhase(ph *result.Phase) (st term.Style, word string) {
 	switch {
 	case !BeforeTests(ph):
 		return term.Warn, "WARN"
@@ -105,9 +105,9 @@ func PhaseWord(ph *result.Phase) (st term.Style, word string) {
 	return term.Bad, "FAIL"
 }
 
-// Folded returns the findings of a run in their order. Equal ones are combined; the
+// FoldFindings returns the findings of a run in their order. Equal ones are combined; the
 // excerpt, or the message, contains their number.
-func Folded(all []result.Finding) []result.Finding {
+func FoldFindings(all []result.Finding) []result.Finding {
 	count := map[result.Finding]int{}
 	for _, f := range all {
 		count[f]++
@@ -130,24 +130,24 @@ func Folded(all []result.Finding) []result.Finding {
 	return out
 }
 
-// FindingLine returns a finding in one line: server, message and excerpt.
-func FindingLine(f result.Finding) string {
+// FormatFinding returns a finding in one line: server, message and excerpt.
+func FormatFinding(f result.Finding) string {
 	if f.Excerpt == "" {
-		return OnServer(f)
+		return FormatOnServer(f)
 	}
-	return OnServer(f) + ": " + f.Excerpt
+	return FormatOnServer(f) + ": " + f.Excerpt
 }
 
-// OnServer returns the message of a finding, preceded by the name of its server.
-func OnServer(f result.Finding) string {
+// FormatOnServer returns the message of a finding, preceded by the name of its server.
+func FormatOnServer(f result.Finding) string {
 	if f.Server == "" {
 		return f.Message
 	}
 	return "server " + f.Server + ": " + f.Message
 }
 
-// Resent counts the retries of requests of a test after HTTP 429 and 503.
-func Resent(c *result.Case) (n int) {
+// CountResent counts the retries of requests of a test after HTTP 429 and 503.
+func CountResent(c *result.Case) (n int) {
 	for i := range c.Exchanges {
 		if h := c.Exchanges[i].HTTP; h != nil && h.Attempts > 1 {
 			n += h.Attempts - 1
@@ -156,26 +156,26 @@ func Resent(c *result.Case) (n int) {
 	return n
 }
 
-// times returns "once" or "2 times".
-func times(n int) string {
+// formatTimes returns "once" or "2 times".
+func formatTimes(n int) string {
 	if n == 1 {
 		return "once"
 	}
 	return display.Count(n, "time")
 }
 
-// Remarks returns the remarks on the line of a test: flaky, tolerated violations, …
-func Remarks(p *render.Printer, c *result.Case) string {
+// WriteRemarks returns the remarks on the line of a test: flaky, tolerated violations, …
+func WriteRemarks(p *render.Printer, c *result.Case) string {
 	var parts []string
 	add := func(st term.Style, format string, args ...any) {
 		parts = append(parts, p.Paint(st, fmt.Sprintf(format, args...)))
 	}
 	if c.Flaky {
-		add(term.Warn, "flaky: passed on attempt %d of %d", PassedOn(c), len(c.Attempts))
+		add(term.Warn, "flaky: passed on attempt %d of %d", CountPassedOn(c), len(c.Attempts))
 	} else if len(c.Attempts) > 1 && c.Repeat == nil && c.Trials == nil {
 		add(term.Faint, "%d tries", len(c.Attempts))
 	}
-	for _, text := range Repeated(c) {
+	for _, text := range DescribeRepeats(c) {
 		add(term.Faint, "%s", text)
 	}
 	if c.Score != nil {
@@ -191,10 +191,10 @@ func Remarks(p *render.Printer, c *result.Case) string {
 	if c.AfterRestart {
 		add(term.Warn, "after a restart of the server")
 	}
-	if n := Resent(c); n > 0 {
-		add(term.Warn, "sent again %s: HTTP 429 or 503", times(n))
+	if n := CountResent(c); n > 0 {
+		add(term.Warn, "sent again %s: HTTP 429 or 503", formatTimes(n))
 	}
-	if n := Tolerated(c); n > 0 && c.Status == result.Pass {
+	if n := CountTolerated(c); n > 0 && c.Status == result.Pass {
 		add(term.Warn, "%s tolerated", display.Count(n, "violation"))
 	}
 	if c.Implicit && c.Status == result.Pass {
@@ -235,9 +235,9 @@ func ShareOf(c *result.Case) (s Passes, ok bool) {
 	return s, false
 }
 
-// Repeated returns what the runs or trials of a case have in common: a share always
+// DescribeRepeats returns what the runs or trials of a case have in common: a share always
 // has its number and interval.
-func Repeated(c *result.Case) (out []string) {
+func DescribeRepeats(c *result.Case) (out []string) {
 	if r := c.Repeat; r != nil {
 		text := fmt.Sprintf("%d of %d runs passed", r.Passed, r.Times)
 		if r.High > 0 {
@@ -268,8 +268,8 @@ func Repeated(c *result.Case) (out []string) {
 	return out
 }
 
-// PassedOn returns the number of the try that passed.
-func PassedOn(c *result.Case) int {
+// CountPassedOn returns the number of the try that passed.
+func CountPassedOn(c *result.Case) int {
 	for i, a := range c.Attempts {
 		if a.Status == result.Pass {
 			return i + 1
@@ -278,8 +278,8 @@ func PassedOn(c *result.Case) int {
 	return len(c.Attempts)
 }
 
-// Tolerated counts the tolerated violations of a case.
-func Tolerated(c *result.Case) int {
+// CountTolerated counts the tolerated violations of a case.
+func CountTolerated(c *result.Case) int {
 	n := 0
 	for _, v := range c.Violations {
 		if v.Tolerated {

@@ -19,9 +19,9 @@ var (
 	githubProperty = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 )
 
-// GitHubCommand returns a workflow command that annotates a line of a file. Text of
+// FormatGitHubCommand returns a workflow command that annotates a line of a file. Text of
 // others can't end it or begin another, if it is escaped for people.
-func GitHubCommand(level, title, file string, line, column int, text string) string {
+func FormatGitHubCommand(level, title, file string, line, column int, text string) string {
 	var properties []string
 	add := func(name, value string) {
 		if value != "" && value != "0" {

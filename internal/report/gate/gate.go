@@ -47,9 +47,9 @@ func (d Document) Write(w io.Writer, format string) error {
 	case "json":
 		d.JSON(&b)
 	case "sarif":
-		d.sarif(&b)
+		d.writeSARIF(&b)
 	case "github":
-		d.github(&b)
+		d.writeGitHub(&b)
 	default:
 		d.Text(&b)
 	}
@@ -65,9 +65,9 @@ func WriteJSON(w io.Writer, v any) error {
 	return enc.Encode(v)
 }
 
-// sarif writes one run of SARIF 2.1.0. A finding whose rule is not among the rules gets
+// writeSARIF writes one run of SARIF 2.1.0. A finding whose rule is not among the rules gets
 // a rule with its id.
-func (d Document) sarif(w io.Writer) {
+func (d Document) writeSARIF(w io.Writer) {
 	rules, results := []SARIFRule{}, []SARIFResult{}
 	index := map[string]int{} // of the rules, by id
 	add := func(r Rule) {
@@ -92,8 +92,8 @@ func (d Document) sarif(w io.Writer) {
 			RuleID:              f.Rule,
 			RuleIndex:           index[f.Rule],
 			Level:               f.Level,
-			Message:             SARIFText(display.Escape(f.headline())),
-			Locations:           []SARIFLocation{f.location()},
+			Message:             SARIFText(display.Escape(f.formatHeadline())),
+			Locations:           []SARIFLocation{f.makeLocation()},
 			PartialFingerprints: map[string]string{"finding/v1": Fingerprint(f.Rule, f.Subject, f.Pointer)},
 		})
 	}
@@ -102,18 +102,18 @@ func (d Document) sarif(w io.Writer) {
 	_ = WriteJSON(w, SARIFLog{Schema: SARIFSchema, Runs: []SARIFRun{run}, Version: "2.1.0"}) // a strings.Builder does not fail
 }
 
-func (f Finding) headline() string {
+func (f Finding) formatHeadline() string {
 	if f.Subject == "" {
 		return f.Message
 	}
 	return f.Subject + ": " + f.Message
 }
 
-// location returns the file and line, because code scanning refuses a whole report for one
+// makeLocation returns the file and line, because code scanning refuses a whole report for one
 // result without them, and the place in the definition.
-func (f Finding) location() SARIFLocation {
+func (f Finding) makeLocation() SARIFLocation {
 	at := SARIFLocation{PhysicalLocation: SARIFPhysicalLocation{
-		ArtifactLocation: artifact(f.File),
+		ArtifactLocation: newArtifact(f.File),
 		Region:           &SARIFRegion{StartLine: max(f.Line, 1)},
 	}}
 	if f.Subject != "" {
@@ -122,15 +122,15 @@ func (f Finding) location() SARIFLocation {
 	return at
 }
 
-// github writes a workflow command for each finding.
-func (d Document) github(b *strings.Builder) {
+// writeGitHub writes a workflow command for each finding.
+func (d Document) writeGitHub(b *strings.Builder) {
 	for _, f := range d.Findings {
 		level := f.Level
 		if level == "note" {
 			level = "notice"
 		}
 		file := display.Escape(filepath.ToSlash(f.File))
-		title, text := display.Escape(d.Title+" "+f.Rule), display.Escape(f.headline())
-		b.WriteString(GitHubCommand(level, title, file, f.Line, 0, text))
+		title, text := display.Escape(d.Title+" "+f.Rule), display.Escape(f.formatHeadline())
+		b.WriteString(FormatGitHubCommand(level, title, file, f.Line, 0, text))
 	}
 }

@@ -106,8 +106,8 @@ type SARIFRegion struct {
 // accepts files only, no addresses; it need not exist in the repository.
 const NoFile = "mcp-server"
 
-// artifact returns the artifact of a file: relative to the sources unless it is absolute.
-func artifact(file string) SARIFArtifact {
+// newArtifact returns the artifact of a file: relative to the sources unless it is absolute.
+func newArtifact(file string) SARIFArtifact {
 	name := display.Escape(filepath.ToSlash(cmp.Or(file, NoFile)))
 	u := url.URL{Path: name}
 	drive := len(name) > 2 && name[1] == ':' && name[2] == '/'

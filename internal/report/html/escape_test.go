@@ -94,7 +94,7 @@ func record(r *rand.Rand) (*result.Run, render.Options) {
 			}
 		}
 	}
-	run.Cases = result.Stored(cases...)
+	run.Cases = result.NewStored(cases...)
 	if r.IntN(4) == 0 {
 		run.Summary.Total = 1000 // written with fewer elements
 	}
@@ -279,7 +279,7 @@ func (w *full) Write(p []byte) (int, error) {
 // TestFullDisk: a page that could not be written is an error, wherever it broke off.
 func TestFullDisk(t *testing.T) {
 	c := &result.Case{Name: "long", Status: result.Pass, Description: strings.Repeat("x", 80<<10)}
-	run := &result.Run{Cases: result.Stored(c, c, c)}
+	run := &result.Run{Cases: result.NewStored(c, c, c)}
 	for _, write := range []func(io.Writer) error{
 		func(w io.Writer) error { return html.Write(w, run, render.Options{}) },
 		html.Sheet{Title: strings.Repeat("x", 80<<10)}.Write,

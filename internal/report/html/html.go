@@ -20,11 +20,11 @@ func Write(w io.Writer, r *result.Run, o render.Options) error {
 	if err != nil {
 		return err
 	}
-	all, err := explain.Sections(r)
+	all, err := explain.ListSections(r)
 	if err != nil {
 		return err
 	}
-	variants, err := explain.Variants(r)
+	variants, err := explain.ListVariants(r)
 	if err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func (p *htmlPage) writeTests(w *bufio.Writer, all []*explain.Section) error {
 		n++
 	}
 	var last *explain.Section
-	return explain.BySection(p.Run, all, func(s *explain.Section, _ bool, c *result.Case) error {
+	return explain.WalkSections(p.Run, all, func(s *explain.Section, _ bool, c *result.Case) error {
 		if explain.Failed(c.Status) {
 			return nil
 		}

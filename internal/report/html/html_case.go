@@ -31,7 +31,7 @@ func (t testView) Asked() string {
 	if !explain.Failed(t.Status) || len(t.Exchanges) == 0 {
 		return ""
 	}
-	return explain.Asked(&t.Exchanges[len(t.Exchanges)-1])
+	return explain.FindQuestion(&t.Exchanges[len(t.Exchanges)-1])
 }
 
 // Reason returns the message without its hint.
@@ -56,7 +56,7 @@ func (t testView) DiagnosisText() string { return explain.Diagnosis(t.Case) }
 
 // ServerStderr returns the server's standard error output.
 func (t testView) ServerStderr() string {
-	return strings.TrimRight(explain.ServerStderr(t.page.printer, t.Case), "\n")
+	return strings.TrimRight(explain.WriteServerStderr(t.page.printer, t.Case), "\n")
 }
 
 // LongMessage returns the message if the heading cannot show all of it.
@@ -81,7 +81,7 @@ func (t testView) Passed() string {
 	var lines []string
 	for i := range t.Assertions {
 		if a := &t.Assertions[i]; a.Pass {
-			lines = append(lines, "✓ "+explain.Label(a)+explain.WithWeight(t.page.printer, a))
+			lines = append(lines, "✓ "+explain.Label(a)+explain.AddWeight(t.page.printer, a))
 		}
 	}
 	return strings.Join(lines, "\n")
@@ -94,8 +94,8 @@ func scrolls(text string) bool { return len(text) > 1000 || strings.Count(text, 
 // messageOf returns the message of a failed assertion, "" if it says no more than the
 // values that are shown below it.
 func messageOf(a *result.Assertion) string {
-	message, values := explain.Wording(a)
-	if values && len(a.Diff) == 0 && explain.MessageHasValues(a) {
+	message, values := explain.ChooseWording(a)
+	if values && len(a.Diff) == 0 && explain.HasValuesInMessage(a) {
 		return ""
 	}
 	return message
@@ -107,7 +107,7 @@ func showsValues(a *result.Assertion, explained bool) bool {
 	if explained && (a.Expected != "" || a.Actual != "") {
 		return true
 	}
-	_, values := explain.Wording(a)
+	_, values := explain.ChooseWording(a)
 	return values
 }
 

@@ -43,15 +43,15 @@ type shape struct {
 	Children   []shape
 }
 
-func rect(class string, x, y, w, h float64) shape {
+func newRect(class string, x, y, w, h float64) shape {
 	return shape{Kind: "rect", Class: class, X: coordinate(x), Y: coordinate(y), W: coordinate(w), H: coordinate(h)}
 }
 
-func textAt(class string, x, y float64, anchor, text string) shape {
+func newText(class string, x, y float64, anchor, text string) shape {
 	return shape{Kind: "text", Class: class, X: coordinate(x), Y: coordinate(y), Anchor: anchor, Text: text}
 }
 
-func lineAt(class string, x1, y1, x2, y2 float64) shape {
+func newLine(class string, x1, y1, x2, y2 float64) shape {
 	return shape{Kind: "line", Class: class, Text: fmt.Sprintf("M%.1f %.1fL%.1f %.1f", x1, y1, x2, y2)}
 }
 
@@ -60,14 +60,14 @@ func (f *figure) add(shapes ...shape) { f.Shapes = append(f.Shapes, shapes...) }
 // Figures returns the charts for which the run has data. Those of times and scores say
 // nothing if the tests are few; the means of the metrics are nowhere else.
 func (p *htmlPage) Figures() []*figure {
-	if m := p.stats.metricChart(); m != nil && p.Run.Summary.Total < chartsFrom {
+	if m := p.stats.chartMetrics(); m != nil && p.Run.Summary.Total < chartsFrom {
 		return []*figure{m}
 	}
 	all := []*figure{
-		p.stats.durations(),
-		p.stats.slowestTests(),
+		p.stats.chartDurations(),
+		p.stats.chartSlowestTests(),
 		p.stats.scoreChart(),
-		p.stats.metricChart(),
+		p.stats.chartMetrics(),
 		p.timeline(),
 	}
 	return slices.DeleteFunc(all, func(f *figure) bool { return f == nil })
@@ -78,8 +78,8 @@ const (
 	chartHeight = 170.0
 )
 
-// durations returns a histogram with steps of 1, 2 and 5.
-func (s *stats) durations() *figure {
+// chartDurations returns a histogram with steps of 1, 2 and 5.
+func (s *stats) chartDurations() *figure {
 	if len(s.bars) == 0 {
 		return nil
 	}
@@ -88,7 +88,7 @@ func (s *stats) durations() *figure {
 		all = append(all, b.ms)
 	}
 	slices.Sort(all)
-	edges := steps(all[0], all[len(all)-1])
+	edges := listSteps(all[0], all[len(all)-1])
 	counts := make([]int, len(edges)-1)
 	at := 0
 	for _, ms := range all {
@@ -97,23 +97,23 @@ func (s *stats) durations() *figure {
 		}
 		counts[at]++
 	}
-	median := render.Duration(quantile(all, 0.5))
-	p95 := render.Duration(quantile(all, 0.95))
+	median := render.Duration(findQuantile(all, 0.5))
+	p95 := render.Duration(findQuantile(all, 0.95))
 	most := render.Duration(all[len(all)-1])
 	var labels []string
 	for _, e := range edges {
-		labels = append(labels, short(e))
+		labels = append(labels, formatShort(e))
 	}
 	return &figure{
 		Title: "Durations", Width: chartWidth, Height: chartHeight, Role: "img",
 		Label:  fmt.Sprintf("Histogram of the durations of %s: median %s, 95th percentile %s, longest %s", display.Count(len(all), "test"), median, p95, most),
-		Shapes: histogram(labels, []string{"bar"}, counts),
+		Shapes: drawHistogram(labels, []string{"bar"}, counts),
 		Key:    []keyEntry{{"", "median " + median}, {"", "95th percentile " + p95}, {"", "longest " + most}},
 	}
 }
 
-// steps returns the edges 1, 2, 5, 10, … around a range, at most a dozen.
-func steps(low, high float64) []float64 {
+// listSteps returns the edges 1, 2, 5, 10, … around a range, at most a dozen.
+func listSteps(low, high float64) []float64 {
 	edge := func(i int) float64 {
 		return []float64{1, 2, 5}[(i%3+3)%3] * math.Pow(10, math.Floor(float64(i)/3))
 	}
@@ -134,19 +134,19 @@ func steps(low, high float64) []float64 {
 	return out
 }
 
-func short(ms float64) string {
+func formatShort(ms float64) string {
 	if ms >= 1000 {
 		return render.Number(ms/1000) + " s"
 	}
 	return render.Number(ms) + " ms"
 }
 
-func quantile(sorted []float64, q float64) float64 {
+func findQuantile(sorted []float64, q float64) float64 {
 	return sorted[min(len(sorted)-1, int(q*float64(len(sorted))))]
 }
 
-// histogram draws bars between labeled edges, with the classes stacked.
-func histogram(labels, classes []string, counts ...[]int) (out []shape) {
+// drawHistogram draws bars between labeled edges, with the classes stacked.
+func drawHistogram(labels, classes []string, counts ...[]int) (out []shape) {
 	totals, most := make([]int, len(counts[0])), 1
 	for _, c := range counts {
 		for i, n := range c {
@@ -162,30 +162,30 @@ func histogram(labels, classes []string, counts ...[]int) (out []shape) {
 			if c[i] > 0 {
 				h := (base - top) * float64(c[i]) / float64(most)
 				y -= h
-				out = append(out, rect(classes[k], x+2, y, width-4, h))
+				out = append(out, newRect(classes[k], x+2, y, width-4, h))
 			}
 		}
 		if total > 0 {
-			out = append(out, textAt("lab", x+width/2, y-5, "middle", fmt.Sprint(total)))
+			out = append(out, newText("lab", x+width/2, y-5, "middle", fmt.Sprint(total)))
 		}
 	}
-	out = append(out, lineAt("axis", 0, base+.5, chartWidth, base+.5))
+	out = append(out, newLine("axis", 0, base+.5, chartWidth, base+.5))
 	every := (len(labels) + 7) / 8
 	for i, l := range labels {
 		switch {
 		case i == 0:
-			out = append(out, textAt("", 0, chartHeight-6, "start", l))
+			out = append(out, newText("", 0, chartHeight-6, "start", l))
 		case i == len(labels)-1:
-			out = append(out, textAt("", chartWidth, chartHeight-6, "end", l))
+			out = append(out, newText("", chartWidth, chartHeight-6, "end", l))
 		case i%every == 0 && len(labels)-1-i >= every:
-			out = append(out, textAt("", float64(i)*width, chartHeight-6, "middle", l))
+			out = append(out, newText("", float64(i)*width, chartHeight-6, "middle", l))
 		}
 	}
 	return out
 }
 
-// slowestTests returns a list of bars that are links.
-func (s *stats) slowestTests() *figure {
+// chartSlowestTests returns a list of bars that are links.
+func (s *stats) chartSlowestTests() *figure {
 	if len(s.slowest) < 2 {
 		return nil
 	}
@@ -195,9 +195,9 @@ func (s *stats) slowestTests() *figure {
 		y := row * float64(i)
 		w := max((chartWidth-left-62)*t.ms/s.slowest[0].ms, 2)
 		f.add(shape{Kind: "link", Test: t.index, Children: []shape{
-			textAt("lab", 0, y+14, "start", display.Truncate(term.Escape(t.name), 38)),
-			rect("bar", left, y+4, w, 12),
-			textAt("", left+w+6, y+14, "start", render.Duration(t.ms)),
+			newText("lab", 0, y+14, "start", display.Truncate(term.Escape(t.name), 38)),
+			newRect("bar", left, y+4, w, 12),
+			newText("", left+w+6, y+14, "start", render.Duration(t.ms)),
 		}})
 	}
 	return f
@@ -216,7 +216,7 @@ func (s *stats) scoreChart() *figure {
 	return &figure{
 		Title: "Scores", Width: chartWidth, Height: chartHeight, Role: "img",
 		Label:  fmt.Sprintf("Histogram of the scores of %s, mean %s", display.Count(s.scored, "test"), mean),
-		Shapes: histogram(labels, []string{"pass", "fail"}, s.goodScores[:], s.badScores[:]),
+		Shapes: drawHistogram(labels, []string{"pass", "fail"}, s.goodScores[:], s.badScores[:]),
 		Key:    []keyEntry{{"pass", "passed"}, {"fail", "did not pass"}, {"", "mean " + mean}},
 	}
 }
@@ -224,9 +224,9 @@ func (s *stats) scoreChart() *figure {
 // dotsMost limits the values of a metric that are drawn.
 const dotsMost = 300
 
-// metricChart draws the values of each metric, their mean and the highest
+// chartMetrics draws the values of each metric, their mean and the highest
 // threshold, and gives mean and count as text.
-func (s *stats) metricChart() *figure {
+func (s *stats) chartMetrics() *figure {
 	if len(s.metrics) == 0 {
 		return nil
 	}
@@ -249,19 +249,19 @@ func (m *metricRow) draw(y float64) shape {
 	at := func(v float64) float64 { return left + width*(v-low)/(high-low) }
 	n := display.Count(len(m.values), "test")
 	shapes := []shape{
-		textAt("lab", 0, y+4, "start", display.Truncate(term.Escape(m.name), 19)),
-		rect("track", left, y-3, width, 6),
+		newText("lab", 0, y+4, "start", display.Truncate(term.Escape(m.name), 19)),
+		newRect("track", left, y-3, width, 6),
 	}
 	for j := 0; j < len(m.values); j += max(1, len(m.values)/dotsMost) {
 		shapes = append(shapes, shape{Kind: "dot", Class: "dot", X: coordinate(at(m.values[j])), Y: coordinate(y)})
 	}
 	if m.needs != nil && *m.needs >= low && *m.needs <= high {
-		shapes = append(shapes, lineAt("need", at(*m.needs), y-11, at(*m.needs), y+11))
+		shapes = append(shapes, newLine("need", at(*m.needs), y-11, at(*m.needs), y+11))
 	}
 	shapes = append(shapes,
-		lineAt("mean", at(m.mean), y-8, at(m.mean), y+8),
-		textAt("lab", chartWidth, y+1, "end", "mean "+render.Number(m.mean)),
-		textAt("", chartWidth, y+13, "end", n))
+		newLine("mean", at(m.mean), y-8, at(m.mean), y+8),
+		newText("lab", chartWidth, y+1, "end", "mean "+render.Number(m.mean)),
+		newText("", chartWidth, y+13, "end", n))
 	return shape{
 		Kind:     "group",
 		Text:     fmt.Sprintf("%s: mean %s over %s", term.Escape(m.name), render.Number(m.mean), n),
@@ -279,8 +279,8 @@ type lane struct {
 	bars   []timeBar
 }
 
-// lanes assigns concurrent tests to different rows.
-func (s *stats) lanes() []lane {
+// listLanes assigns concurrent tests to different rows.
+func (s *stats) listLanes() []lane {
 	bars := slices.Clone(s.bars)
 	slices.SortStableFunc(bars, func(a, b timeBar) int {
 		return cmp.Or(cmp.Compare(a.server, b.server), cmp.Compare(a.start, b.start))
@@ -313,7 +313,7 @@ func (p *htmlPage) timeline() *figure {
 	if len(p.stats.bars) == 0 {
 		return nil
 	}
-	lanes := p.stats.lanes()
+	lanes := p.stats.listLanes()
 	const width, left, row, top = 1060.0, 130.0, 18.0, 22.0
 	end := max(p.Run.DurationMS, 0.001)
 	for _, b := range p.stats.bars {
@@ -332,30 +332,30 @@ func (p *htmlPage) timeline() *figure {
 	if p.Run.Summary.Inconclusive > 0 {
 		f.Key = append(f.Key, keyEntry{"inconclusive", "inconclusive"})
 	}
-	for _, ms := range ticks5(end) {
+	for _, ms := range list5Ticks(end) {
 		anchor := "middle"
 		if ms == 0 {
 			anchor = "start"
 		}
-		f.add(lineAt("axis", at(ms), top-4, at(ms), top+row*float64(rows)))
-		f.add(textAt("", at(ms), 11, anchor, short(ms)))
+		f.add(newLine("axis", at(ms), top-4, at(ms), top+row*float64(rows)))
+		f.add(newText("", at(ms), 11, anchor, formatShort(ms)))
 	}
 	y := top
 	if len(p.Run.Phases) > 0 {
 		f.Key = append(f.Key, keyEntry{"phase", "hook or step"})
-		f.add(textAt("lab", 0, y+13, "start", "hooks and steps"))
+		f.add(newText("lab", 0, y+13, "start", "hooks and steps"))
 		for i := range p.Run.Phases {
-			f.add(phaseBar(&p.Run.Phases[i], y+3, row-6, at))
+			f.add(drawPhase(&p.Run.Phases[i], y+3, row-6, at))
 		}
 		y += row
 	}
 	for i := range lanes {
 		if lanes[i].first {
 			if y > top {
-				f.add(lineAt("sep", 0, y, width, y))
+				f.add(newLine("sep", 0, y, width, y))
 			}
 			name := cmp.Or(term.Escape(p.stats.servers[lanes[i].server]), "(no server)")
-			f.add(textAt("lab", 0, y+13, "start", display.Truncate(name, 19)))
+			f.add(newText("lab", 0, y+13, "start", display.Truncate(name, 19)))
 		}
 		f.add(lanes[i].draw(y+3, row-6, at)...)
 		y += row
@@ -363,7 +363,7 @@ func (p *htmlPage) timeline() *figure {
 	return f
 }
 
-func phaseBar(ph *result.Phase, y, h float64, at func(float64) float64) shape {
+func drawPhase(ph *result.Phase, y, h float64, at func(float64) float64) shape {
 	class := "phase"
 	if explain.Failed(ph.Status) {
 		class = statusClass(ph.Status)
@@ -371,7 +371,7 @@ func phaseBar(ph *result.Phase, y, h float64, at func(float64) float64) shape {
 	x := at(ph.StartMS)
 	return shape{
 		Kind: "group", Title: term.Escape(ph.Phase+": "+ph.Name) + ", " + render.Duration(ph.DurationMS),
-		Children: []shape{rect(class, x, y, max(at(ph.StartMS+ph.DurationMS)-x, 1.5), h)},
+		Children: []shape{newRect(class, x, y, max(at(ph.StartMS+ph.DurationMS)-x, 1.5), h)},
 	}
 }
 
@@ -396,7 +396,7 @@ func (l *lane) draw(y, h float64, at func(float64) float64) (out []shape) {
 			Test:     b.index,
 			Text:     name,
 			Title:    name,
-			Children: []shape{rect(class, x, y, w, h)},
+			Children: []shape{newRect(class, x, y, w, h)},
 		})
 	}
 	for _, class := range []string{"pass", "inconclusive", "fail", "error"} { // failures are drawn over passed tests
@@ -407,8 +407,8 @@ func (l *lane) draw(y, h float64, at func(float64) float64) (out []shape) {
 	return out
 }
 
-// ticks5 returns four to ten round times from 0 to end.
-func ticks5(end float64) []float64 {
+// list5Ticks returns four to ten round times from 0 to end.
+func list5Ticks(end float64) []float64 {
 	step := math.Pow(10, math.Floor(math.Log10(end)))
 	for _, f := range []float64{0.1, 0.2, 0.5, 1} {
 		if end/(step*f) <= 9 {

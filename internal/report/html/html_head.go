@@ -57,19 +57,19 @@ func (p *htmlPage) HasFailures() bool {
 	for _, f := range p.stats.failures {
 		failed += 1 + f.Others
 	}
-	return explain.FailedPhases(p.Run) > 0 || failed > 1
+	return explain.CountFailedPhases(p.Run) > 0 || failed > 1
 }
 
 // NotPassed counts the tests that did not pass as the text report does.
 func (p *htmlPage) NotPassed() string {
-	return strings.Join(explain.NotPassed(term.Palette{}, p.Run.Summary), ", ")
+	return strings.Join(explain.ListNotPassed(term.Palette{}, p.Run.Summary), ", ")
 }
 
 // Broken counts the tests of the list of failures by their status.
 func (p *htmlPage) Broken() string {
 	s := p.Run.Summary
 	s.Skipped = 0
-	return strings.Join(explain.NotPassed(term.Palette{}, s), ", ")
+	return strings.Join(explain.ListNotPassed(term.Palette{}, s), ", ")
 }
 
 // shortCommit is the length of a commit's name that people recognize.
@@ -155,7 +155,7 @@ func (p *htmlPage) Ratio() (bars []shape) {
 			width = max(width, most)
 		}
 		for range parts {
-			bars = append(bars, rect(class, x, 0, max(width/float64(parts)-gap, 1), 8))
+			bars = append(bars, newRect(class, x, 0, max(width/float64(parts)-gap, 1), 8))
 			x += width / float64(parts)
 		}
 		left, all = left-width, all-n
@@ -203,11 +203,11 @@ func (p *htmlPage) Tiles() []pageTile {
 	if s.Flaky != 0 {
 		all = append(all, pageTile{"warnn", s.Flaky, "flaky"})
 	}
-	if n := explain.ErrorFindings(p.Run); n != 0 {
+	if n := explain.CountErrorFindings(p.Run); n != 0 {
 		all = append(all, pageTile{"fail", n, display.Plural(n, "finding")})
 	}
-	if n := explain.FailedPhases(p.Run); n != 0 {
-		all = append(all, pageTile{"fail", n, explain.HooksOrSteps(n) + " failed"})
+	if n := explain.CountFailedPhases(p.Run); n != 0 {
+		all = append(all, pageTile{"fail", n, explain.NameHooksOrSteps(n) + " failed"})
 	}
 	if n := s.Warnings; n != 0 {
 		all = append(all, pageTile{"warnn", n, display.Plural(n, "warning")})

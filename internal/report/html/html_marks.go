@@ -34,7 +34,7 @@ func markDifferences(a *result.Assertion) []markedLine {
 		return nil
 	}
 	m := marker{partial: partial}
-	m.pair("", "", want, got, "")
+	m.writePair("", "", want, got, "")
 	if len(m.lines) > markLinesMost {
 		return nil
 	}
@@ -46,57 +46,57 @@ type marker struct {
 	lines   []markedLine
 }
 
-// whole writes all lines of one value.
-func (m *marker) whole(class, indent, key string, v jsonv.Value, comma string) {
+// writeWhole writes all lines of one value.
+func (m *marker) writeWhole(class, indent, key string, v jsonv.Value, comma string) {
 	for line := range strings.SplitSeq(key+string(v.Indent("", "  "))+comma, "\n") {
 		m.lines = append(m.lines, markedLine{class, indent + line})
 	}
 }
 
-// pair writes two values: once if they are equal, member by member if both are
+// writePair writes two values: once if they are equal, member by member if both are
 // containers of the same kind, and one after the other if not.
-func (m *marker) pair(indent, key string, want, got jsonv.Value, comma string) {
+func (m *marker) writePair(indent, key string, want, got jsonv.Value, comma string) {
 	switch {
 	case jsonv.Equal(want, got):
-		m.whole("eq", indent, key, want, comma)
+		m.writeWhole("eq", indent, key, want, comma)
 	case want.Kind() == got.Kind() && isContainer(want) && want.Len() > 0 && got.Len() > 0:
-		m.container(indent, key, want, got, comma)
+		m.writeContainer(indent, key, want, got, comma)
 	default:
-		m.whole("del", indent, key, want, comma)
-		m.whole("add", indent, key, got, comma)
+		m.writeWhole("del", indent, key, want, comma)
+		m.writeWhole("add", indent, key, got, comma)
 	}
 }
 
-func (m *marker) container(indent, key string, want, got jsonv.Value, comma string) {
+func (m *marker) writeContainer(indent, key string, want, got jsonv.Value, comma string) {
 	open, end := "{", "}"
 	if want.Kind() == jsonv.KindArray {
 		open, end = "[", "]"
 	}
 	m.lines = append(m.lines, markedLine{"eq", indent + key + open})
 	if want.Kind() == jsonv.KindArray {
-		m.elements(indent+"  ", want, got)
+		m.writeElements(indent+"  ", want, got)
 	} else {
-		m.members(indent+"  ", want, got)
+		m.writeMembers(indent+"  ", want, got)
 	}
 	m.lines = append(m.lines, markedLine{"eq", indent + end + comma})
 }
 
-func (m *marker) elements(indent string, want, got jsonv.Value) {
+func (m *marker) writeElements(indent string, want, got jsonv.Value) {
 	n := max(want.Len(), got.Len())
 	for i := range n {
-		comma := commaUnless(i == n-1)
+		comma := makeComma(i == n-1)
 		switch {
 		case i >= got.Len():
-			m.whole("del", indent, "", want.At(i), comma)
+			m.writeWhole("del", indent, "", want.At(i), comma)
 		case i >= want.Len():
-			m.whole("add", indent, "", got.At(i), comma)
+			m.writeWhole("add", indent, "", got.At(i), comma)
 		default:
-			m.pair(indent, "", want.At(i), got.At(i), comma)
+			m.writePair(indent, "", want.At(i), got.At(i), comma)
 		}
 	}
 }
 
-func (m *marker) members(indent string, want, got jsonv.Value) {
+func (m *marker) writeMembers(indent string, want, got jsonv.Value) {
 	left := want.Len()
 	var extra []string
 	for key := range got.Members() {
@@ -106,11 +106,11 @@ func (m *marker) members(indent string, want, got jsonv.Value) {
 	}
 	for key, w := range want.Members() {
 		left--
-		name, comma := memberName(key), commaUnless(left == 0 && len(extra) == 0)
+		name, comma := memberName(key), makeComma(left == 0 && len(extra) == 0)
 		if g, ok := got.Get(key); ok {
-			m.pair(indent, name, w, g, comma)
+			m.writePair(indent, name, w, g, comma)
 		} else {
-			m.whole("del", indent, name, w, comma)
+			m.writeWhole("del", indent, name, w, comma)
 		}
 	}
 	class := "add"
@@ -118,13 +118,13 @@ func (m *marker) members(indent string, want, got jsonv.Value) {
 		class = "eq"
 	}
 	for i, key := range extra {
-		m.whole(class, indent, memberName(key), got.Lookup(key), commaUnless(i == len(extra)-1))
+		m.writeWhole(class, indent, memberName(key), got.Lookup(key), makeComma(i == len(extra)-1))
 	}
 }
 
 func memberName(key string) string { return string(jsonv.String(key).Append(nil)) + ": " }
 
-func commaUnless(last bool) string {
+func makeComma(last bool) string {
 	if last {
 		return ""
 	}

@@ -85,7 +85,7 @@ func survey(r *result.Run) (*stats, error) {
 		if err != nil {
 			return nil, err
 		}
-		s.time(c, servers, few)
+		s.addTime(c, servers, few)
 		if c.Score != nil {
 			s.score(c)
 		}
@@ -123,7 +123,7 @@ func (s *stats) score(c *result.Case) {
 	s.scoreSum += *c.Score
 }
 
-func (s *stats) time(c *result.Case, servers map[string]int, few bool) {
+func (s *stats) addTime(c *result.Case, servers map[string]int, few bool) {
 	at, ok := servers[c.Server]
 	if !ok {
 		at = len(s.servers)
@@ -146,7 +146,7 @@ func (s *stats) time(c *result.Case, servers map[string]int, few bool) {
 }
 
 func (s *stats) fail(c *result.Case, all *explain.Causes, links map[*explain.Cause]int) {
-	why, first := all.Of(c)
+	why, first := all.Find(c)
 	if i, ok := links[why]; ok && !first {
 		s.failures[i].add(c.Server)
 		return
@@ -158,7 +158,7 @@ func (s *stats) fail(c *result.Case, all *explain.Causes, links map[*explain.Cau
 	if why != nil {
 		links[why] = len(s.failures)
 	}
-	file, line, column := explain.Location(c)
+	file, line, column := explain.FindLocation(c)
 	hinted := *c
 	hinted.Message, _ = explain.Hint(c.Message)
 	s.failures = append(s.failures, failureLink{c.Index, c.Name, explain.Reason(&hinted), render.Place(file, line, column), c.Status, 0, why != nil && why.Rows, nil, false, c.Server})
@@ -196,7 +196,7 @@ type htmlPage struct {
 func (p *htmlPage) Many() bool { return p.Run.Summary.Total > 500 }
 
 func statusGlyph(st result.Status) string {
-	_, glyph := render.VerdictStyle(st)
+	_, glyph := render.StyleVerdict(st)
 	return glyph
 }
 

@@ -50,9 +50,9 @@ type stage struct {
 // below the other.
 const tabsMost = 12
 
-// marks sets the mark of each step. The message of the test names the failed one,
+// placeMarks sets the mark of each step. The message of the test names the failed one,
 // which was the last one.
-func (t testView) marks(calls []stage) {
+func (t testView) placeMarks(calls []stage) {
 	if len(calls) == 0 {
 		return
 	}
@@ -88,7 +88,7 @@ func (t testView) Stages() (out []stage) {
 		if len(t.Exchanges) > 0 && ph.StartMS > first {
 			to = &after
 		}
-		to.Moments = append(to.Moments, t.phase(ph))
+		to.Moments = append(to.Moments, t.newPhaseMoment(ph))
 	}
 	if len(before.Moments) > 0 {
 		out = append(out, before)
@@ -96,16 +96,16 @@ func (t testView) Stages() (out []stage) {
 	for i := range t.Exchanges {
 		out = append(out, t.exchange(&t.Exchanges[i], i))
 	}
-	t.marks(out[len(out)-len(t.Exchanges):])
+	t.placeMarks(out[len(out)-len(t.Exchanges):])
 	if len(after.Moments) > 0 {
 		out = append(out, after)
 	}
 	return out
 }
 
-func (t testView) phase(ph *result.Phase) moment {
+func (t testView) newPhaseMoment(ph *result.Phase) moment {
 	m := moment{
-		At:      t.since(ph.StartMS),
+		At:      t.formatSince(ph.StartMS),
 		Arrow:   ourStep,
 		Label:   term.Escape(ph.Phase+" "+ph.Name) + " " + render.Duration(ph.DurationMS),
 		Content: ph.Output,
@@ -136,9 +136,9 @@ func (t testView) exchange(x *result.Exchange, i int) stage {
 		if raw != "" {
 			s.Moments = append(s.Moments, moment{
 				ms:      start + ms,
-				At:      t.since(start + ms),
+				At:      t.formatSince(start + ms),
 				Arrow:   arrow,
-				Label:   frameLabel(raw),
+				Label:   labelFrame(raw),
 				Content: indentFrame(raw),
 				Open:    failed && (raw == x.Request || raw == x.Response),
 			})
@@ -163,7 +163,7 @@ func (t testView) exchange(x *result.Exchange, i int) stage {
 	if x.Error != "" {
 		s.Moments = append(s.Moments, moment{
 			ms:    start + x.DurationMS,
-			At:    t.since(start + x.DurationMS),
+			At:    t.formatSince(start + x.DurationMS),
 			Arrow: "✗",
 			Label: render.OneLine(x.Error, render.LongestLine),
 			Class: "msg-error",
@@ -187,9 +187,9 @@ func (t testView) addOthers(s *stage, i int) {
 		if u := &t.Upstream[j]; u.StartMS >= from && u.StartMS < to {
 			m := moment{
 				ms:      u.StartMS,
-				At:      t.since(u.StartMS),
+				At:      t.formatSince(u.StartMS),
 				Arrow:   toUpstream,
-				Label:   explain.UpstreamLine(u),
+				Label:   explain.FormatUpstream(u),
 				Content: indentFrame(u.Body),
 			}
 			if u.Unmatched || u.Late {
@@ -206,7 +206,7 @@ func (t testView) addOthers(s *stage, i int) {
 		if ms >= from && ms < to {
 			text := strings.Join(lines[first:j], "\n")
 			label, _, more := strings.Cut(strings.TrimSpace(text), "\n")
-			m := moment{ms: ms, At: t.since(ms), Arrow: toStderr, Label: "stderr: " + render.OneLine(label, labelMost)}
+			m := moment{ms: ms, At: t.formatSince(ms), Arrow: toStderr, Label: "stderr: " + render.OneLine(label, labelMost)}
 			if more {
 				m.Content = text
 			}
@@ -216,8 +216,8 @@ func (t testView) addOthers(s *stage, i int) {
 	slices.SortStableFunc(s.Moments, func(a, b moment) int { return cmp.Compare(a.ms, b.ms) })
 }
 
-// since returns the time since the start of the test, or "" if the record lacks it.
-func (t testView) since(ms float64) string {
+// formatSince returns the time since the start of the test, or "" if the record lacks it.
+func (t testView) formatSince(ms float64) string {
 	if ms < t.StartMS {
 		return ""
 	}
@@ -231,8 +231,8 @@ func (t testView) since(ms float64) string {
 // labelMost limits the label of a frame that is not JSON-RPC.
 const labelMost = 80
 
-// frameLabel returns the method of a frame, or the kind of response, and its size.
-func frameLabel(raw string) string {
+// labelFrame returns the method of a frame, or the kind of response, and its size.
+func labelFrame(raw string) string {
 	var f struct {
 		Method string          `json:"method"`
 		ID     json.RawMessage `json:"id"`

@@ -22,7 +22,7 @@ func TestManyFramesFitInAPage(t *testing.T) {
 		})
 	}
 	var page bytes.Buffer
-	r := &result.Run{Cases: result.Stored(c), Summary: result.Summary{Total: 1, Failed: 1}}
+	r := &result.Run{Cases: result.NewStored(c), Summary: result.Summary{Total: 1, Failed: 1}}
 	if err := Write(&page, r, render.Options{}); err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +127,7 @@ func TestOtherTries(t *testing.T) {
 func TestVariants(t *testing.T) {
 	r := &result.Run{
 		Servers: []result.Server{{Name: "api@old"}, {Name: "api@new"}},
-		Cases: result.Stored(
+		Cases: result.NewStored(
 			&result.Case{Name: "a", Server: "api@old", Status: result.Pass, DurationMS: 2},
 			&result.Case{Name: "a", Server: "api@new", Status: result.Fail},
 			&result.Case{Name: "b", Server: "api@new", Status: result.Pass, DurationMS: 1},
@@ -167,7 +167,7 @@ func TestOtherServers(t *testing.T) {
 // page is the page of a run of some tests.
 func page(t *testing.T, cases ...*result.Case) string {
 	t.Helper()
-	r := &result.Run{Cases: result.Stored(cases...), Summary: result.Summary{Total: len(cases), Failed: 1}}
+	r := &result.Run{Cases: result.NewStored(cases...), Summary: result.Summary{Total: len(cases), Failed: 1}}
 	var b bytes.Buffer
 	if err := Write(&b, r, render.Options{}); err != nil {
 		t.Fatal(err)

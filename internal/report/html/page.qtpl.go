@@ -148,7 +148,7 @@ func streamtop(qw422016 *qt422016.Writer, p *htmlPage) {
 	if p.HasFailures() {
 		streamfailures(qw422016, p)
 	}
-	if explain.ErrorFindings(p.Run) != 0 {
+	if explain.CountErrorFindings(p.Run) != 0 {
 		streamfindings(qw422016, p.Run)
 	}
 	qw422016.N().S(`<section aria-labelledby="tests"`)
@@ -462,7 +462,7 @@ func streambottom(qw422016 *qt422016.Writer, p *htmlPage) {
 	if len(p.Variants) > 0 {
 		streamvariants(qw422016, p.Variants)
 	}
-	if len(p.Run.Findings) > 0 && explain.ErrorFindings(p.Run) == 0 {
+	if len(p.Run.Findings) > 0 && explain.CountErrorFindings(p.Run) == 0 {
 		streamfindings(qw422016, p.Run)
 	}
 	if p.HasCharts {
@@ -876,7 +876,7 @@ func streamfindings(qw422016 *qt422016.Writer, r *result.Run) {
 	qw422016.N().S(`</tr></thead>
 <tbody>
 `)
-	for _, f := range explain.Folded(r.Findings) {
+	for _, f := range explain.FoldFindings(r.Findings) {
 		qw422016.N().S(`<tr><td class="`)
 		streamtext(qw422016, severityClass(f))
 		qw422016.N().S(`">`)
@@ -1013,7 +1013,7 @@ func streamcoverage(qw422016 *qt422016.Writer, r *result.Run) {
 	qw422016.N().S(`</tr></thead>
 <tbody>
 `)
-	for _, c := range explain.Coverages(r, true) {
+	for _, c := range explain.ListCoverages(r, true) {
 		qw422016.N().S(`<tr><th scope="row">`)
 		streamtext(qw422016, c.Server)
 		qw422016.N().S(`</th><td>`)

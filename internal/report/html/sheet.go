@@ -71,17 +71,17 @@ func (p Plot) figure() *figure {
 	}
 	f := &figure{Title: p.Title, Wide: true, Width: width, Height: height, Role: "img"}
 	for _, b := range p.Bands {
-		f.add(rect("track", x(b.From), top, x(b.To)-x(b.From), base-top))
-		f.add(textAt("", x(b.From)+4, top+12, "start", term.Escape(b.Name)))
+		f.add(newRect("track", x(b.From), top, x(b.To)-x(b.From), base-top))
+		f.add(newText("", x(b.From)+4, top+12, "start", term.Escape(b.Name)))
 	}
-	for _, v := range ticks5(endY) {
-		f.add(lineAt("sep", left, y(v), width-16, y(v)))
-		f.add(textAt("", left-8, y(v)+4, "end", text(p.Y, v)))
+	for _, v := range list5Ticks(endY) {
+		f.add(newLine("sep", left, y(v), width-16, y(v)))
+		f.add(newText("", left-8, y(v)+4, "end", text(p.Y, v)))
 	}
-	for _, v := range ticks5(endX) {
-		f.add(textAt("", x(v), base+16, "middle", text(p.X, v)))
+	for _, v := range list5Ticks(endX) {
+		f.add(newText("", x(v), base+16, "middle", text(p.X, v)))
 	}
-	f.add(lineAt("axis", left, base, width-16, base))
+	f.add(newLine("axis", left, base, width-16, base))
 	said := []string{p.Title}
 	for _, l := range p.Lines {
 		var path strings.Builder

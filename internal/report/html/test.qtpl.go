@@ -84,7 +84,7 @@ func streamrow(qw422016 *qt422016.Writer, t testView) {
 		qw422016.N().S(`</span>`)
 	}
 	if t.Flaky {
-		passed := explain.PassedOn(t.Case)
+		passed := explain.CountPassedOn(t.Case)
 
 		qw422016.N().S(`<span class="tag w">flaky: passed on attempt `)
 		qw422016.N().D(passed)
@@ -97,7 +97,7 @@ func streamrow(qw422016 *qt422016.Writer, t testView) {
 		qw422016.N().D(len(t.Attempts))
 		qw422016.N().S(` tries</span>`)
 	}
-	for _, s := range explain.Repeated(t.Case) {
+	for _, s := range explain.DescribeRepeats(t.Case) {
 		qw422016.N().S(`<span class="tag">`)
 		streamtext(qw422016, s)
 		qw422016.N().S(`</span>`)
@@ -110,7 +110,7 @@ func streamrow(qw422016 *qt422016.Writer, t testView) {
 		streamcount(qw422016, n, "warning")
 		qw422016.N().S(`</span>`)
 	}
-	if n := explain.Tolerated(t.Case); n != 0 {
+	if n := explain.CountTolerated(t.Case); n != 0 {
 		qw422016.N().S(`<span class="tag w">`)
 		streamcount(qw422016, n, "violation")
 		qw422016.N().S(` tolerated</span>`)
@@ -136,7 +136,7 @@ func streamrow(qw422016 *qt422016.Writer, t testView) {
 		qw422016.N().S(`</span>`)
 	}
 	qw422016.N().S(`</summary><div class="in"><p class="meta">`)
-	streamtext(qw422016, explain.CaseLocation(t.page.printer, t.Case))
+	streamtext(qw422016, explain.FormatCaseLocation(t.page.printer, t.Case))
 	for _, tag := range t.Tags {
 		qw422016.N().S(`<span class="tag">`)
 		streamline(qw422016, tag)
@@ -158,7 +158,7 @@ func streamrow(qw422016 *qt422016.Writer, t testView) {
 		qw422016.N().S(`<p class="meta">if that is expected:</p>`)
 		streamcmd(qw422016, hint)
 	}
-	failed := explain.Failing(t.Assertions)
+	failed := explain.ListFailing(t.Assertions)
 
 	streamassertions(qw422016, t, failed, explain.Alone(t.Case, failed))
 	if all := t.Metrics(); len(all) > 0 {
@@ -521,7 +521,7 @@ func streamassertion(qw422016 *qt422016.Writer, t testView, a *result.Assertion,
 		qw422016.N().S(`<span class="g g-fail" role="img" aria-label="failed">✗</span> <strong>`)
 		streamtext(qw422016, explain.Label(a))
 		qw422016.N().S(`</strong>`)
-		streamtext(qw422016, explain.WithWeight(t.page.printer, a))
+		streamtext(qw422016, explain.AddWeight(t.page.printer, a))
 		if message := messageOf(a); message != "" {
 			qw422016.N().S(`<p class="msg-fail">`)
 			streamlong(qw422016, message)
@@ -588,7 +588,7 @@ func streamassertion(qw422016 *qt422016.Writer, t testView, a *result.Assertion,
 		qw422016.N().S(`<p class="meta">`)
 		streamtext(qw422016, t.PlaceOf(a))
 		qw422016.N().S(`</p>`)
-		if shown, caret := explain.SuiteLine(a.Source, a.Column, render.LongestLine); shown != "" {
+		if shown, caret := explain.CutSuiteLine(a.Source, a.Column, render.LongestLine); shown != "" {
 			qw422016.N().S(`<pre class="src" tabindex="0">`)
 			qw422016.N().D(a.Line)
 			qw422016.N().S(` │ `)
@@ -602,7 +602,7 @@ func streamassertion(qw422016 *qt422016.Writer, t testView, a *result.Assertion,
 			qw422016.N().S(`</pre>`)
 		}
 	}
-	streamassertions(qw422016, t, explain.Failing(a.Assertions), false)
+	streamassertions(qw422016, t, explain.ListFailing(a.Assertions), false)
 	qw422016.N().S(`</li>`)
 }
 

@@ -46,8 +46,8 @@ func (t Traffic) verdict() (text, class string) {
 	return display.Count(n, "row") + " with violations", "bad"
 }
 
-// words returns what the filter of the page looks at.
-func (m Message) words() string {
+// describeWords returns what the filter of the page looks at.
+func (m Message) describeWords() string {
 	words := []string{m.Way, m.What, m.ID}
 	for _, p := range m.Problems {
 		words = append(words, p.Kind)

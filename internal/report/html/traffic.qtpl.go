@@ -123,7 +123,7 @@ func streammessage(qw422016 *qt422016.Writer, m Message) {
 		qw422016.N().S(` bad`)
 	}
 	qw422016.N().S(`" data-w="`)
-	streamline(qw422016, m.words())
+	streamline(qw422016, m.describeWords())
 	qw422016.N().S(`"><summary><span class="n">`)
 	streamtext(qw422016, m.Number)
 	qw422016.N().S(`</span> `)

@@ -28,29 +28,29 @@ const (
 // is explained once.
 func WriteAgent(w io.Writer, r *result.Run, o render.Options) error {
 	p := render.NewPrinter(w, r, render.Options{Verbose: o.Verbose})
-	p.Line(0, agentVerdict(r))
-	agentPhases(p, r)
-	if err := agentTests(p, r); err != nil {
+	p.Line(0, formatAgentVerdict(r))
+	writeAgentPhases(p, r)
+	if err := writeAgentTests(p, r); err != nil {
 		return err
 	}
-	for _, f := range explain.Folded(r.Findings) {
+	for _, f := range explain.FoldFindings(r.Findings) {
 		if f.Severity == "error" {
 			p.Line(0, "FINDING ", render.Colon(term.Escape(f.Kind)), " ", render.OneLine(f.Message, agentText))
-			agentFact(p, "at", render.Place(f.File, f.Line, 0))
-			agentFact(p, "server", term.Escape(f.Server))
-			agentFact(p, "excerpt", render.OneLine(f.Excerpt, agentText))
+			writeAgentFact(p, "at", render.Place(f.File, f.Line, 0))
+			writeAgentFact(p, "server", term.Escape(f.Server))
+			writeAgentFact(p, "excerpt", render.OneLine(f.Excerpt, agentText))
 		}
 	}
-	if err := explain.EachWarning(p, r, func(w *explain.Warning) {
+	if err := explain.VisitWarnings(p, r, func(w *explain.Warning) {
 		p.Line(0, "WARN ", render.OneLine(w.MessageLine(), 2*agentText))
-		agentFact(p, "at", render.Place(w.File, w.Line, 0))
+		writeAgentFact(p, "at", render.Place(w.File, w.Line, 0))
 	}); err != nil {
 		return err
 	}
 	for _, line := range explain.Results(r) {
 		p.Line(0, "RESULT ", render.OneLine(line, 2*agentText))
 	}
-	for _, c := range explain.Coverages(r, o.Verbose) {
+	for _, c := range explain.ListCoverages(r, o.Verbose) {
 		p.Line(0, "COVERAGE ", c.Server, " ", c.Line)
 		for _, line := range c.Missing {
 			p.Line(1, line)
@@ -65,21 +65,21 @@ func WriteAgent(w io.Writer, r *result.Run, o render.Options) error {
 	return p.Flush()
 }
 
-// agentPhases writes the hooks and steps that failed.
-func agentPhases(p *render.Printer, r *result.Run) {
+// writeAgentPhases writes the hooks and steps that failed.
+func writeAgentPhases(p *render.Printer, r *result.Run) {
 	for i := range r.Phases {
 		if ph := &r.Phases[i]; explain.Failed(ph.Status) {
-			_, word := explain.PhaseWord(ph)
+			_, word := explain.NamePhase(ph)
 			p.Line(0, word, " ", term.Escape(ph.Phase), " ", term.Escape(ph.Name))
-			agentFact(p, "at", render.Place(ph.File, ph.Line, 0))
-			agentFact(p, "cause", render.OneLine(ph.Message, agentText))
-			lastLines(p, "output", ph.Output)
+			writeAgentFact(p, "at", render.Place(ph.File, ph.Line, 0))
+			writeAgentFact(p, "cause", render.OneLine(ph.Message, agentText))
+			writeLastLines(p, "output", ph.Output)
 		}
 	}
 }
 
-// agentTests writes the tests that did not pass; a shared cause is written once.
-func agentTests(p *render.Printer, r *result.Run) error {
+// writeAgentTests writes the tests that did not pass; a shared cause is written once.
+func writeAgentTests(p *render.Printer, r *result.Run) error {
 	all := explain.Causes{Verbose: p.Verbose}
 	var shared []*explain.Cause
 	explained := map[*explain.Cause]bool{}
@@ -88,12 +88,12 @@ func agentTests(p *render.Printer, r *result.Run) error {
 		if err != nil {
 			return err
 		}
-		why, first := all.Of(c)
+		why, first := all.Find(c)
 		head := strings.ToUpper(string(c.Status)) + " " + term.Escape(c.Name)
 		switch {
 		case !first && explained[why]:
 			if why.Others <= agentSame {
-				sameCause(p, head, c, why)
+				writeSameCause(p, head, c, why)
 			}
 			continue
 		case shown == agentFailures && !p.Verbose:
@@ -105,7 +105,7 @@ func agentTests(p *render.Printer, r *result.Run) error {
 		}
 		shown++
 		p.Line(0, head)
-		agentCase(p, c)
+		writeAgentCase(p, c)
 	}
 	for _, s := range shared {
 		if n := s.Others - agentSame; n > 0 {
@@ -115,11 +115,11 @@ func agentTests(p *render.Printer, r *result.Run) error {
 	if more > 0 {
 		p.Line(0, fmt.Sprintf("MORE %d failures not shown; -v shows all", more))
 	}
-	return agentSkipped(p, r)
+	return writeAgentSkipped(p, r)
 }
 
-// agentSkipped writes why tests were skipped: each reason once, with the first test.
-func agentSkipped(p *render.Printer, r *result.Run) error {
+// writeAgentSkipped writes why tests were skipped: each reason once, with the first test.
+func writeAgentSkipped(p *render.Printer, r *result.Run) error {
 	count := map[string]int{}
 	var lines, reasons []string
 	for c, err := range r.Cases.Select(result.Skip) {
@@ -145,9 +145,9 @@ func agentSkipped(p *render.Printer, r *result.Run) error {
 	return nil
 }
 
-// sameCause writes a failure whose cause was explained, with the differences of a
+// writeSameCause writes a failure whose cause was explained, with the differences of a
 // row.
-func sameCause(p *render.Printer, head string, c *result.Case, why *explain.Cause) {
+func writeSameCause(p *render.Printer, head string, c *result.Case, why *explain.Cause) {
 	text := head + " (cause as for " + term.Escape(why.Last) + ")"
 	if c.Row != nil || why.Rows && !slices.Contains(why.Messages, c.Message) {
 		text += ": " + render.OneLine(explain.Reason(c), 2*agentText)
@@ -155,21 +155,21 @@ func sameCause(p *render.Printer, head string, c *result.Case, why *explain.Caus
 	p.Line(0, text)
 }
 
-func agentVerdict(r *result.Run) string {
+func formatAgentVerdict(r *result.Run) string {
 	s := r.Summary
 	word := "fail"
 	if r.ExitCode == 0 {
 		word = "pass"
 	}
-	parts := explain.NotPassed(term.Palette{}, s)
+	parts := explain.ListNotPassed(term.Palette{}, s)
 	add := func(n int, text string) {
 		if n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, text))
 		}
 	}
 	add(s.Flaky, "flaky")
-	add(explain.FailedPhases(r), explain.HooksOrSteps(explain.FailedPhases(r))+" failed")
-	add(explain.ErrorFindings(r), display.Plural(explain.ErrorFindings(r), "finding"))
+	add(explain.CountFailedPhases(r), explain.NameHooksOrSteps(explain.CountFailedPhases(r))+" failed")
+	add(explain.CountErrorFindings(r), display.Plural(explain.CountErrorFindings(r), "finding"))
 	if r.Interrupted != "" {
 		parts = append(parts, "interrupted by "+term.Escape(r.Interrupted))
 	}
@@ -180,72 +180,72 @@ func agentVerdict(r *result.Run) string {
 	return text
 }
 
-// agentFact writes one `key: text` line, or nothing for an empty text.
-func agentFact(p *render.Printer, key, text string) {
+// writeAgentFact writes one `key: text` line, or nothing for an empty text.
+func writeAgentFact(p *render.Printer, key, text string) {
 	if text != "" {
 		p.Line(2, key, ": ", text)
 	}
 }
 
-func agentCase(p *render.Printer, c *result.Case) {
-	failed := explain.Failing(c.Assertions)
+func writeAgentCase(p *render.Printer, c *result.Case) {
+	failed := explain.ListFailing(c.Assertions)
 	line := c.Line
 	if len(failed) > 0 && failed[0].Line > 0 && failed[0].File == "" {
 		line = failed[0].Line
 	}
-	agentFact(p, "at", render.Place(c.File, line, 0))
-	agentFact(p, "row", render.OneLine(explain.Row(c), 2*agentText))
-	text := explain.Headline(c, failed)
+	writeAgentFact(p, "at", render.Place(c.File, line, 0))
+	writeAgentFact(p, "row", render.OneLine(explain.Row(c), 2*agentText))
+	text := explain.ChooseHeadline(c, failed)
 	if !explain.Alone(c, failed) && !strings.HasSuffix(text, " failed") {
-		agentFact(p, "cause", render.OneLine(text, agentText))
+		writeAgentFact(p, "cause", render.OneLine(text, agentText))
 	}
-	agentAssertions(p, failed, new(agentAsserts))
+	writeAgentAssertions(p, failed, new(agentAsserts))
 	if c.Score != nil && c.Threshold != nil {
-		agentFact(p, "score", render.Number(*c.Score)+", needs "+render.Number(*c.Threshold))
+		writeAgentFact(p, "score", render.Number(*c.Score)+", needs "+render.Number(*c.Threshold))
 	}
 	for _, m := range c.DerivedMetrics {
 		if m.Passed == nil || *m.Passed || m.Threshold == nil {
 			continue
 		}
 		needs := render.Number(*m.Threshold)
-		agentFact(p, "metric", fmt.Sprintf("%s %s, needs %s", term.Escape(m.Name), render.Number(m.Value), needs))
+		writeAgentFact(p, "metric", fmt.Sprintf("%s %s, needs %s", term.Escape(m.Name), render.Number(m.Value), needs))
 	}
-	_, call := explain.LastCall(c)
-	agentFact(p, "call", render.OneLine(call, 2*agentText))
-	if text, kind := explain.UnseenResponse(p, c, failed); text != "" {
-		agentFact(p, "response", kind+render.OneLine(text, agentText))
+	_, call := explain.FindLastCall(c)
+	writeAgentFact(p, "call", render.OneLine(call, 2*agentText))
+	if text, kind := explain.FindUnseenResponse(p, c, failed); text != "" {
+		writeAgentFact(p, "response", kind+render.OneLine(text, agentText))
 	}
 	for _, v := range c.Violations {
 		if !v.Tolerated {
-			agentFact(p, "violation", term.Escape(v.Kind)+": "+render.OneLine(v.Message, agentText))
-			agentFact(p, "excerpt", render.OneLine(v.Excerpt, agentText))
+			writeAgentFact(p, "violation", term.Escape(v.Kind)+": "+render.OneLine(v.Message, agentText))
+			writeAgentFact(p, "excerpt", render.OneLine(v.Excerpt, agentText))
 		}
 	}
 	for i := range c.Phases {
 		if ph := &c.Phases[i]; ph.Status == result.Fail || ph.Status == result.Error {
-			agentFact(p, "phase", term.Escape(ph.Phase)+" "+term.Escape(ph.Name)+": "+render.OneLine(ph.Message, agentText))
-			lastLines(p, "output", ph.Output)
+			writeAgentFact(p, "phase", term.Escape(ph.Phase)+" "+term.Escape(ph.Name)+": "+render.OneLine(ph.Message, agentText))
+			writeLastLines(p, "output", ph.Output)
 		}
 	}
-	lastLines(p, "stderr", explain.ServerStderr(p, c))
-	agentFact(p, "diagnosis", explain.Diagnosis(c))
-	agentFact(p, "repro", explain.Repro(c))
+	writeLastLines(p, "stderr", explain.WriteServerStderr(p, c))
+	writeAgentFact(p, "diagnosis", explain.Diagnosis(c))
+	writeAgentFact(p, "repro", explain.Repro(c))
 }
 
-func agentAssertions(p *render.Printer, failed []result.Assertion, left *int) {
+func writeAgentAssertions(p *render.Printer, failed []result.Assertion, left *int) {
 	for i := range failed {
 		a := &failed[i]
 		if a.Set && len(a.Assertions) > 0 {
-			agentFact(p, "set", explain.Label(a)+explain.WithWeight(p, a))
-			agentAssertions(p, explain.Failing(a.Assertions), left)
+			writeAgentFact(p, "set", explain.Label(a)+explain.AddWeight(p, a))
+			writeAgentAssertions(p, explain.ListFailing(a.Assertions), left)
 			continue
 		}
 		if *left == 0 {
-			agentFact(p, "assert", fmt.Sprintf("… %d more", len(failed)-i))
+			writeAgentFact(p, "assert", fmt.Sprintf("… %d more", len(failed)-i))
 			return
 		}
 		*left--
-		agentFact(p, "assert", explain.Label(a)+": "+explain.AssertionReason(a))
+		writeAgentFact(p, "assert", explain.Label(a)+": "+explain.FormatAssertionReason(a))
 		n := 0
 		for _, l := range a.Diff {
 			if !strings.HasPrefix(l, "-") && !strings.HasPrefix(l, "+") {
@@ -259,19 +259,19 @@ func agentAssertions(p *render.Printer, failed []result.Assertion, left *int) {
 			p.Line(4, render.OneLine(l, agentText))
 		}
 		for _, note := range a.Notes {
-			agentFact(p, "note", render.OneLine(note, agentText))
+			writeAgentFact(p, "note", render.OneLine(note, agentText))
 		}
 	}
 }
 
-// lastLines writes the end of a text, one fact per line.
-func lastLines(p *render.Printer, key, text string) {
+// writeLastLines writes the end of a text, one fact per line.
+func writeLastLines(p *render.Printer, key, text string) {
 	text = strings.TrimRight(text, "\r\n ")
 	if text == "" {
 		return
 	}
 	lines := strings.Split(text, "\n")
 	for _, l := range lines[max(0, len(lines)-agentStderr):] {
-		agentFact(p, key, render.OneLine(l, agentText))
+		writeAgentFact(p, key, render.OneLine(l, agentText))
 	}
 }

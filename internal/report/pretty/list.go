@@ -14,29 +14,29 @@ import (
 
 // The list of tests: one line each, under the name of their suite.
 
-// suiteTitle returns the heading of a case.
-func suiteTitle(p *render.Printer, c *result.Case, suites []result.Suite) string {
+// formatSuiteTitle returns the heading of a case.
+func formatSuiteTitle(p *render.Printer, c *result.Case, suites []result.Suite) string {
 	name, file := c.Suite, c.File
 	for _, s := range suites {
 		if s.Name == c.Suite {
 			file = s.File
 		}
 	}
-	return titleOf(p, name, file)
+	return formatTitle(p, name, file)
 }
 
-// fileTitle returns the heading of a phase outside the tests, or "" if its file is
+// formatFileTitle returns the heading of a phase outside the tests, or "" if its file is
 // not a suite but imported by suites.
-func fileTitle(p *render.Printer, ph *result.Phase, suites []result.Suite) string {
+func formatFileTitle(p *render.Printer, ph *result.Phase, suites []result.Suite) string {
 	for _, s := range suites {
 		if s.File == ph.File {
-			return titleOf(p, s.Name, s.File)
+			return formatTitle(p, s.Name, s.File)
 		}
 	}
 	return ""
 }
 
-func titleOf(p *render.Printer, name, file string) string {
+func formatTitle(p *render.Printer, name, file string) string {
 	switch {
 	case name == "" && file == "":
 		return ""
@@ -60,7 +60,7 @@ func listCase(p *render.Printer, c *result.Case) {
 		p.Line(2, p.Glyph(c.Status), " ", p.Faint(name+reason))
 		return
 	}
-	p.Line(2, p.Glyph(c.Status), " ", name, p.Took(c.DurationMS), explain.Remarks(p, c))
+	p.Line(2, p.Glyph(c.Status), " ", name, p.Took(c.DurationMS), explain.WriteRemarks(p, c))
 	for _, w := range c.Warnings {
 		p.Line(6, p.Paint(term.Warn, "warning: "), render.OneLine(w, p.Across(15)))
 	}
@@ -69,17 +69,17 @@ func listCase(p *render.Printer, c *result.Case) {
 	}
 	for i, a := range c.Attempts {
 		for j := range a.Phases {
-			casePhase(p, &a.Phases[j], fmt.Sprintf("attempt %d, ", i+1))
+			writeCasePhase(p, &a.Phases[j], fmt.Sprintf("attempt %d, ", i+1))
 		}
 	}
 	for i := range c.Phases {
-		casePhase(p, &c.Phases[i], "")
+		writeCasePhase(p, &c.Phases[i], "")
 	}
 	listPassed(p, c)
 }
 
-// casePhase writes the line of a hook or step of a test, and its output if it failed.
-func casePhase(p *render.Printer, ph *result.Phase, of string) {
+// writeCasePhase writes the line of a hook or step of a test, and its output if it failed.
+func writeCasePhase(p *render.Printer, ph *result.Phase, of string) {
 	p.Line(6, p.Glyph(ph.Status), " ", p.Faint(of+term.Escape(ph.Phase)+": "), term.Escape(ph.Name), p.Took(ph.DurationMS))
 	if text := strings.TrimSpace(ph.Output); text != "" {
 		for line := range strings.SplitSeq(text, "\n") {
@@ -116,16 +116,16 @@ func list(p *render.Printer, r *result.Run) error {
 		if err != nil {
 			return err
 		}
-		key := c.Suite + "\x00" + explain.SuiteFile(c, r.Suites)
+		key := c.Suite + "\x00" + explain.FindSuiteFile(c, r.Suites)
 		if first || key != current {
 			phases(func(ph *result.Phase) bool { return !first && !explain.BeforeTests(ph) && ph.File == file })
 			p.Blank()
-			if title := suiteTitle(p, c, r.Suites); title != "" {
+			if title := formatSuiteTitle(p, c, r.Suites); title != "" {
 				p.Line(0, title)
 			}
-			current, file = key, explain.SuiteFile(c, r.Suites)
+			current, file = key, explain.FindSuiteFile(c, r.Suites)
 			phases(func(ph *result.Phase) bool {
-				return explain.BeforeTests(ph) && (ph.File == file || first && !ofSuite(ph, r.Suites))
+				return explain.BeforeTests(ph) && (ph.File == file || first && !isOfSuite(ph, r.Suites))
 			})
 			first = false
 		}
@@ -138,7 +138,7 @@ func list(p *render.Printer, r *result.Run) error {
 	return nil
 }
 
-func ofSuite(ph *result.Phase, suites []result.Suite) bool {
+func isOfSuite(ph *result.Phase, suites []result.Suite) bool {
 	return slices.ContainsFunc(suites, func(s result.Suite) bool { return s.File == ph.File })
 }
 
@@ -156,7 +156,7 @@ func listPassed(p *render.Printer, c *result.Case) {
 	}
 	for i := range c.Assertions {
 		if a := &c.Assertions[i]; a.Pass {
-			p.Line(6, p.Paint(term.Good, "✓ "), p.Faint(explain.Label(a)), explain.WithWeight(p, a))
+			p.Line(6, p.Paint(term.Good, "✓ "), p.Faint(explain.Label(a)), explain.AddWeight(p, a))
 		}
 	}
 	for i := range c.Exchanges {
@@ -164,14 +164,14 @@ func listPassed(p *render.Printer, c *result.Case) {
 			p.Line(6, p.Faint(fmt.Sprintf("… and %s", display.Count(len(c.Exchanges)-i, "more exchange"))))
 			return
 		}
-		passedExchange(p, &c.Exchanges[i])
+		writePassedExchange(p, &c.Exchanges[i])
 	}
 	explain.Upstream(p, 6, c)
 }
 
-func passedExchange(p *render.Printer, x *result.Exchange) {
+func writePassedExchange(p *render.Printer, x *result.Exchange) {
 	p.Line(6, p.Faint(explain.ExchangeTitle(x)))
-	for i, f := range explain.Frames(x) {
+	for i, f := range explain.ListFrames(x) {
 		more := len(x.During) - passedMessages
 		if i == 1+passedMessages && more > 0 {
 			p.Line(6, p.Faint(fmt.Sprintf("… and %s", display.Count(more, "more message"))))

@@ -101,14 +101,14 @@ func NewLive(o LiveOptions) *Live {
 		Verbose: o.Verbose,
 	})
 	if o.Status.Live() {
-		l.done.Go(l.clock)
+		l.done.Go(l.runClock)
 	}
 	return l
 }
 
-// clock repaints the progress line between events, to update the time while a server
+// runClock repaints the progress line between events, to update the time while a server
 // is silent.
-func (l *Live) clock() {
+func (l *Live) runClock() {
 	tick := time.NewTicker(250 * time.Millisecond)
 	defer tick.Stop()
 	for {
@@ -126,7 +126,7 @@ func (l *Live) repaint() {
 		return
 	}
 	l.mu.Lock()
-	line := l.progress()
+	line := l.formatProgress()
 	l.mu.Unlock()
 	l.o.Status.Set(line)
 }
@@ -155,7 +155,7 @@ func (l *Live) Event(e result.Event, r *result.Run) {
 		}
 		l.testCase(e.Case)
 	case result.PhaseFinished:
-		l.phase(&e.Phase)
+		l.writePhase(&e.Phase)
 	case result.RunFinished:
 		l.finished = true
 		l.release(true)
@@ -173,7 +173,7 @@ func (l *Live) start(e result.RunStarted) {
 	if l.o.Quiet {
 		return
 	}
-	banner(l.p, &result.Run{
+	writeBanner(l.p, &result.Run{
 		Tool:     e.Tool,
 		Suites:   e.Suites,
 		Summary:  result.Summary{Total: e.Total},
@@ -188,7 +188,7 @@ func (l *Live) testCase(c *result.Case) {
 		return
 	}
 	listCase(l.p, c)
-	t := ready{title: suiteTitle(l.p, c, l.suites), text: l.take()}
+	t := ready{title: formatSuiteTitle(l.p, c, l.suites), text: l.take()}
 	if !l.o.InOrder {
 		l.list(t)
 		return
@@ -229,12 +229,12 @@ func (l *Live) list(t ready) {
 	l.print(text)
 }
 
-func (l *Live) phase(ph *result.Phase) {
+func (l *Live) writePhase(ph *result.Phase) {
 	if l.o.Quiet {
 		return
 	}
 	// A phase of another file is listed below that file's heading.
-	if title := fileTitle(l.p, ph, l.suites); title != "" && (!l.listed || title != l.title) {
+	if title := formatFileTitle(l.p, ph, l.suites); title != "" && (!l.listed || title != l.title) {
 		l.release(false)
 		l.list(ready{title: title})
 	}
@@ -308,9 +308,9 @@ func (l *Live) Close() {
 	l.o.Status.Clear()
 }
 
-// progress returns the progress line: completed tests, failures, elapsed and
+// formatProgress returns the progress line: completed tests, failures, elapsed and
 // remaining time, and the current test.
-func (l *Live) progress() string {
+func (l *Live) formatProgress() string {
 	if l.finished || l.started.IsZero() {
 		return ""
 	}
@@ -318,12 +318,12 @@ func (l *Live) progress() string {
 	s := l.summary
 	elapsed := l.o.Now().Sub(l.started)
 	parts := []string{pal.Paint(term.Strong, fmt.Sprintf("%d/%d", s.Total, l.total))}
-	parts = append(append(parts, explain.NotPassed(pal, s)...), clockTime(elapsed))
-	if eta := l.eta(elapsed); eta != "" {
+	parts = append(append(parts, explain.ListNotPassed(pal, s)...), formatClock(elapsed))
+	if eta := l.estimateRest(elapsed); eta != "" {
 		parts = append(parts, pal.Paint(term.Faint, eta))
 	}
-	if now := l.current(); now != "" {
-		parts = append(parts, l.starting()+now)
+	if now := l.formatCurrent(); now != "" {
+		parts = append(parts, l.formatStarting()+now)
 	}
 	if l.slow.ms >= 1000 {
 		slowest := "slowest " + render.OneLine(l.slow.name, 30) + " " + render.Duration(l.slow.ms)
@@ -332,16 +332,16 @@ func (l *Live) progress() string {
 	return strings.Join(parts, pal.Paint(term.Faint, " · "))
 }
 
-// starting says that a server starts, before the first is up.
-func (l *Live) starting() string {
+// formatStarting says that a server starts, before the first is up.
+func (l *Live) formatStarting() string {
 	if l.up || l.summary.Total > 0 {
 		return ""
 	}
 	return "starting the server: "
 }
 
-// current returns the case that has been running longest, and for how long.
-func (l *Live) current() string {
+// formatCurrent returns the case that has been running longest, and for how long.
+func (l *Live) formatCurrent() string {
 	var oldest task
 	for _, i := range slices.Sorted(maps.Keys(l.running)) {
 		t := l.running[i]
@@ -357,7 +357,7 @@ func (l *Live) current() string {
 		text = oldest.state + ": " + text
 	}
 	if d := l.o.Now().Sub(oldest.since); d >= time.Second {
-		text += " " + clockTime(d)
+		text += " " + formatClock(d)
 	}
 	if n := len(l.running) - 1; n > 0 {
 		text += l.o.StatusPalette.Paint(term.Faint, fmt.Sprintf(" +%d", n))
@@ -365,17 +365,17 @@ func (l *Live) current() string {
 	return text
 }
 
-// eta estimates the remaining time from the rate so far, if that is meaningful.
-func (l *Live) eta(elapsed time.Duration) string {
+// estimateRest estimates the remaining time from the rate so far, if that is meaningful.
+func (l *Live) estimateRest(elapsed time.Duration) string {
 	done, left := l.summary.Total-l.summary.Skipped, l.total-l.summary.Total
 	if done < 3 || left <= 0 || elapsed < 2*time.Second {
 		return ""
 	}
-	return "about " + clockTime(elapsed/time.Duration(done)*time.Duration(left)) + " left"
+	return "about " + formatClock(elapsed/time.Duration(done)*time.Duration(left)) + " left"
 }
 
-// clockTime writes a duration in whole seconds.
-func clockTime(d time.Duration) string {
+// formatClock writes a duration in whole seconds.
+func formatClock(d time.Duration) string {
 	s := int(d / time.Second)
 	if s < 60 {
 		return fmt.Sprintf("%d s", s)

@@ -36,15 +36,15 @@ func WriteMatrix(w io.Writer, r *result.Run, o render.Options) error {
 	}
 	m.group()
 	m.measure()
-	banner(m.Printer, r)
+	writeBanner(m.Printer, r)
 	listFailedPhases(m.Printer, r)
 	m.Blank()
-	m.header()
+	m.writeHeader()
 	for i := range m.rows {
-		m.row(&m.rows[i])
+		m.writeRow(&m.rows[i])
 	}
-	m.sums()
-	m.rollupTable()
+	m.writeSums()
+	m.writeRollups()
 	m.Blank()
 	preposition := "on"
 	if m.of == "column" {
@@ -58,13 +58,13 @@ func WriteMatrix(w io.Writer, r *result.Run, o render.Options) error {
 	if m.differ > 0 {
 		m.Line(0, m.Paint(term.Warn, fmt.Sprintf("≠ the %ss differ in %s", m.of, display.Count(m.differ, "test"))))
 	}
-	for _, f := range explain.Folded(r.Findings) {
+	for _, f := range explain.FoldFindings(r.Findings) {
 		if f.Severity == "error" {
-			text := render.OneLine(explain.FindingLine(f), render.LongestLine)
+			text := render.OneLine(explain.FormatFinding(f), render.LongestLine)
 			m.Line(0, m.Paint(term.Bad, "FINDING  "), term.Escape(f.Kind), ": ", text)
 		}
 	}
-	if err := explain.EachWarning(m.Printer, r, func(w *explain.Warning) {
+	if err := explain.VisitWarnings(m.Printer, r, func(w *explain.Warning) {
 		m.Line(0, m.Paint(term.Warn, "WARN  "), render.OneLine(w.MessageLine(), render.LongestLine))
 	}); err != nil {
 		return err
@@ -72,7 +72,7 @@ func WriteMatrix(w io.Writer, r *result.Run, o render.Options) error {
 	for _, line := range explain.Results(r) {
 		m.Line(0, m.Faint("RESULT  "), render.OneLine(line, render.LongestLine))
 	}
-	for _, c := range explain.Coverages(r, false) {
+	for _, c := range explain.ListCoverages(r, false) {
 		m.Line(0, c.String())
 	}
 	m.Line(0, explain.Summary(m.Printer, r))
@@ -121,13 +121,13 @@ func (m *matrix) read() error {
 		if err != nil {
 			return err
 		}
-		suite := cmp.Or(c.Suite, explain.SuiteFile(c, m.Run.Suites))
+		suite := cmp.Or(c.Suite, explain.FindSuiteFile(c, m.Run.Suites))
 		if suite != title || len(m.rows) == 0 {
 			title = suite
 			m.rows = append(m.rows, matrixRow{name: suite})
 			clear(rows)
 		}
-		name, model := explain.Modeled(c)
+		name, model := explain.SplitModel(c)
 		i, ok := rows[name]
 		if !ok {
 			i = len(m.rows)
@@ -192,7 +192,7 @@ func (m *matrix) measure() {
 		m.name = max(m.name, min(matrixNameMost, display.Width(term.Escape(m.rows[i].name))+2))
 	}
 	for i := range m.servers {
-		width := max(8, min(matrixServerMost, display.Width(m.serverName(i))))
+		width := max(8, min(matrixServerMost, display.Width(m.fitServerName(i))))
 		for _, row := range m.rows {
 			if i < len(row.cells) && row.cells[i].share != "" {
 				width = max(width, len("✓ ≠")+display.Width(row.cells[i].share))
@@ -233,9 +233,9 @@ func (m *matrix) group() {
 	}
 }
 
-// serverName returns the title of a column: only the variant if there is one, because
+// fitServerName returns the title of a column: only the variant if there is one, because
 // the server is in the line above, and the model.
-func (m *matrix) serverName(i int) string {
+func (m *matrix) fitServerName(i int) string {
 	name := cmp.Or(m.servers[i].name, "(no server)")
 	if _, variant := explain.SplitVariant(name); variant != "" {
 		name = "@" + variant
@@ -256,7 +256,7 @@ func (m *matrix) fitName(s string) string {
 	return term.Pad(display.Truncate(term.Escape(s), m.name), m.name)
 }
 
-func (m *matrix) header() {
+func (m *matrix) writeHeader() {
 	strong := func(_ int, s string) string { return m.Paint(term.Strong, s) }
 	above, cells, last, some := []string{}, []string{}, "", false
 	for i := range m.servers {
@@ -265,7 +265,7 @@ func (m *matrix) header() {
 		if variant != "" && server != last {
 			above[i], last, some = term.Escape(server), server, true
 		}
-		cells = append(cells, m.serverName(i))
+		cells = append(cells, m.fitServerName(i))
 	}
 	if some {
 		m.write(m.fitName(""), above, strong)
@@ -273,7 +273,7 @@ func (m *matrix) header() {
 	m.write(m.fitName(""), cells, strong)
 }
 
-func (m *matrix) row(row *matrixRow) {
+func (m *matrix) writeRow(row *matrixRow) {
 	if row.cells == nil {
 		if row.name != "" {
 			m.Line(0, m.Paint(term.Strong, render.OneLine(row.name, render.LongestLine)))
@@ -292,7 +292,7 @@ func (m *matrix) row(row *matrixRow) {
 			continue
 		}
 		seen[c.status] = true
-		_, mark := render.VerdictStyle(c.status)
+		_, mark := render.StyleVerdict(c.status)
 		if c.score != nil {
 			mark += " " + render.Number(*c.score)
 		}
@@ -306,15 +306,15 @@ func (m *matrix) row(row *matrixRow) {
 	}
 	m.write(m.fitName("  "+row.name), cells, func(i int, s string) string {
 		if i < len(row.cells) && row.cells[i].status != "" {
-			st, _ := render.VerdictStyle(row.cells[i].status)
+			st, _ := render.StyleVerdict(row.cells[i].status)
 			return m.Paint(st, s)
 		}
 		return m.Faint(s)
 	})
 }
 
-// sums writes the totals of each server.
-func (m *matrix) sums() {
+// writeSums writes the totals of each server.
+func (m *matrix) writeSums() {
 	if len(m.servers) == 0 {
 		return
 	}
@@ -347,9 +347,9 @@ func (m *matrix) sums() {
 	line("time in calls", func(s *matrixServer) string { return render.Duration(s.ms) })
 }
 
-// rollupTable writes the metrics of the run: name, mean and count, and the mean on
+// writeRollups writes the metrics of the run: name, mean and count, and the mean on
 // each server if there are several.
-func (m *matrix) rollupTable() {
+func (m *matrix) writeRollups() {
 	if len(m.Run.Rollups) == 0 {
 		return
 	}
@@ -365,7 +365,7 @@ func (m *matrix) rollupTable() {
 		}
 		m.Line(0, m.Paint(paint, strings.TrimRight(text, " ")))
 	}
-	row(term.Strong, "metric", "mean", "count", m.serverName)
+	row(term.Strong, "metric", "mean", "count", m.fitServerName)
 	for _, r := range m.Run.Rollups {
 		name := render.OneLine(r.Name, render.LongestLine)
 		row(term.Plain, name, render.Number(r.Mean), fmt.Sprint(r.Count), func(i int) string {

@@ -17,7 +17,7 @@ import (
 func Write(w io.Writer, r *result.Run, o render.Options) error {
 	p := render.NewPrinter(w, r, o)
 	if !o.Listed {
-		banner(p, r)
+		writeBanner(p, r)
 		if err := list(p, r); err != nil {
 			return err
 		}
@@ -48,7 +48,7 @@ func Write(w io.Writer, r *result.Run, o render.Options) error {
 
 // listCoverage writes the coverage of the servers.
 func listCoverage(p *render.Printer, r *result.Run) {
-	all := explain.Coverages(r, p.Verbose)
+	all := explain.ListCoverages(r, p.Verbose)
 	if len(all) > 0 {
 		p.Heading("Coverage")
 	}
@@ -66,7 +66,7 @@ func listCoverage(p *render.Printer, r *result.Run) {
 	}
 }
 
-func banner(p *render.Printer, r *result.Run) {
+func writeBanner(p *render.Printer, r *result.Run) {
 	parts := []string{strings.TrimSpace(term.Escape(r.Tool.Name) + " " + term.Escape(r.Tool.Version))}
 	if n := len(r.Suites); n > 1 {
 		parts = append(parts, display.Count(n, "suite"))
@@ -113,7 +113,7 @@ func listFailures(p *render.Printer, r *result.Run) error {
 		if err != nil {
 			return err
 		}
-		why, first := all.Of(c)
+		why, first := all.Find(c)
 		if g := known[why]; !first && g != nil {
 			if len(g.others) < explain.MostNames {
 				g.others = append(g.others, c)
@@ -139,7 +139,7 @@ func listFailures(p *render.Printer, r *result.Run) error {
 	p.Heading("Failures")
 	for i, g := range groups {
 		explain.Failure(p, i+1, g.first)
-		sameWay(p, g)
+		writeSameWay(p, g)
 	}
 	if dropped > 0 {
 		p.Blank()
@@ -148,9 +148,9 @@ func listFailures(p *render.Printer, r *result.Run) error {
 	return nil
 }
 
-// sameWay lists the failures of a group that are not explained, with the differences
+// writeSameWay lists the failures of a group that are not explained, with the differences
 // of rows.
-func sameWay(p *render.Printer, g *group) {
+func writeSameWay(p *render.Printer, g *group) {
 	if len(g.others) == 0 {
 		return
 	}
@@ -178,8 +178,8 @@ func sameWay(p *render.Printer, g *group) {
 // listFindings writes the findings.
 func listFindings(p *render.Printer, r *result.Run) {
 	var last result.Finding // without its excerpt
-	for _, f := range explain.Folded(r.Findings) {
-		if explain.OfPhase(f) || f.Kind == result.OfResult {
+	for _, f := range explain.FoldFindings(r.Findings) {
+		if explain.IsOfPhase(f) || f.Kind == result.OfResult {
 			continue // shown with its hook or step, or by listResults
 		}
 		excerpt := f.Excerpt
@@ -199,7 +199,7 @@ func listFindings(p *render.Printer, r *result.Run) {
 		case "info":
 			st, mark = term.Faint, "- "
 		}
-		p.Line(2, p.Paint(st, mark+term.Escape(f.Kind)), "  ", render.OneLine(explain.OnServer(f), render.LongestLine))
+		p.Line(2, p.Paint(st, mark+term.Escape(f.Kind)), "  ", render.OneLine(explain.FormatOnServer(f), render.LongestLine))
 		if f.File != "" {
 			p.Line(4, p.Paint(term.Accent, render.Place(f.File, f.Line, 0)))
 		}
@@ -223,7 +223,7 @@ func listResults(p *render.Printer, r *result.Run) {
 
 // listVariants writes the totals of the variants of each server.
 func listVariants(p *render.Printer, r *result.Run) error {
-	all, err := explain.Variants(r)
+	all, err := explain.ListVariants(r)
 	if err != nil || len(all) == 0 {
 		return err
 	}
@@ -256,11 +256,11 @@ func listServers(p *render.Printer, r *result.Run) {
 			p.Heading("Servers")
 			first = false
 		}
-		server(p, s)
+		writeServer(p, s)
 	}
 }
 
-func server(p *render.Printer, s *result.Server) {
+func writeServer(p *render.Printer, s *result.Server) {
 	parts := []string{term.Escape(s.Transport)}
 	add := func(text string) {
 		if text != "" {

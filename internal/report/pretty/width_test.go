@@ -20,7 +20,7 @@ func TestCaretFitsTheTerminal(t *testing.T) {
 		Name: "long", File: "s.yaml", Line: 3, Status: result.Fail, Message: "wrong",
 		Assertions: []result.Assertion{{Target: "text", Matcher: "exact", Message: "wrong", Line: 3, Column: column, Source: line}},
 	}
-	r := &result.Run{Schema: result.Schema, Cases: result.Stored(c), ExitCode: 1, Summary: result.Summary{Total: 1, Failed: 1}}
+	r := &result.Run{Schema: result.Schema, Cases: result.NewStored(c), ExitCode: 1, Summary: result.Summary{Total: 1, Failed: 1}}
 	for _, width := range []int{40, 80, 200, 0} {
 		var b bytes.Buffer
 		if err := pretty.Write(&b, r, render.Options{Width: width}); err != nil {

@@ -89,12 +89,12 @@ func (p *Printer) Fit(s string, indent int) string {
 
 // Glyph returns the symbol of a status.
 func (p *Printer) Glyph(s result.Status) string {
-	st, mark := VerdictStyle(s)
+	st, mark := StyleVerdict(s)
 	return p.Paint(st, mark)
 }
 
-// VerdictStyle returns the style and the symbol of a status.
-func VerdictStyle(s result.Status) (term.Style, string) {
+// StyleVerdict returns the style and the symbol of a status.
+func StyleVerdict(s result.Status) (term.Style, string) {
 	switch s {
 	case result.Pass:
 		return term.Good, "✓"

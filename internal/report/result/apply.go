@@ -32,9 +32,9 @@ func (r *Run) Apply(e Event) {
 		r.Parallel, r.Command, r.Dir, r.Shard = e.Parallel, e.Command, e.Dir, e.Shard
 		r.Origin = e.Origin
 	case ServerUp:
-		r.server(e.Server, true)
+		r.addServer(e.Server, true)
 	case ServerDown:
-		r.server(e.Server, false)
+		r.addServer(e.Server, false)
 	case PhaseFinished:
 		r.Phases = append(r.Phases, e.Phase)
 		r.Summary.Warnings += len(e.Phase.Warnings)
@@ -90,9 +90,9 @@ func (r *Run) count(c *Case) {
 	}
 }
 
-// server merges the data of an event about a server into its entry. Empty fields do
+// addServer merges the data of an event about a server into its entry. Empty fields do
 // not change the entry.
-func (r *Run) server(s Server, up bool) {
+func (r *Run) addServer(s Server, up bool) {
 	key := s.File + "\x00" + s.Name
 	i, ok := r.fold.seen[key]
 	if !ok {
@@ -120,7 +120,7 @@ func (r *Run) server(s Server, up bool) {
 // finish computes the values that depend on all cases, and sorts what parallel
 // servers report in any order.
 func (r *Run) finish() {
-	r.Rollups = rollups(r.fold.metrics)
+	r.Rollups = computeRollups(r.fold.metrics)
 	slices.SortStableFunc(r.Servers, func(a, b Server) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Name, b.Name))
 	})
@@ -128,8 +128,8 @@ func (r *Run) finish() {
 	r.fold = fold{}
 }
 
-// rollups returns the metrics in plan order.
-func rollups(metrics map[string][]reported) []Rollup {
+// computeRollups returns the metrics in plan order.
+func computeRollups(metrics map[string][]reported) []Rollup {
 	type entry struct {
 		Rollup
 		first reported
@@ -144,7 +144,7 @@ func rollups(metrics map[string][]reported) []Rollup {
 			sum += v.value
 		}
 		all = append(all, entry{
-			Rollup{Name: name, Mean: finite(sum / float64(len(values))), Count: len(values)},
+			Rollup{Name: name, Mean: makeFinite(sum / float64(len(values))), Count: len(values)},
 			values[0],
 		})
 	}

@@ -166,9 +166,9 @@ type Attempt struct {
 	Silent    bool   `json:"-"` // see Case
 }
 
-// traffic returns an iterator over the exchanges of the case and of its attempts,
+// walkTraffic returns an iterator over the exchanges of the case and of its attempts,
 // each with the status of its owner.
-func (c *Case) traffic() iter.Seq2[*Exchange, Status] {
+func (c *Case) walkTraffic() iter.Seq2[*Exchange, Status] {
 	return func(yield func(*Exchange, Status) bool) {
 		for i := range c.Exchanges {
 			if !yield(&c.Exchanges[i], c.Status) {

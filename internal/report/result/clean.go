@@ -30,72 +30,72 @@ type cleaner struct {
 func (k cleaner) clean(e Event) Event {
 	switch e := e.(type) {
 	case RunStarted:
-		k.fields(&e, nil)
-		k.fields(&e.Tool, nil)
+		k.cleanFields(&e, nil)
+		k.cleanFields(&e.Tool, nil)
 		if e.Shard != nil {
-			k.text(&e.Shard.Digest)
+			k.cleanTexts(&e.Shard.Digest)
 		}
 		if e.Origin != nil {
 			origin := *e.Origin
-			k.fields(&origin, nil)
+			k.cleanFields(&origin, nil)
 			e.Origin = &origin
 		}
 		e.Suites = slices.Clone(e.Suites)
 		for i := range e.Suites {
-			k.fields(&e.Suites[i], nil)
+			k.cleanFields(&e.Suites[i], nil)
 		}
 		e.Started = e.Started.UTC().Round(0)
 		return e
 	case ServerUp:
-		k.server(&e.Server)
+		k.cleanServer(&e.Server)
 		return e
 	case ServerDown:
-		k.server(&e.Server)
+		k.cleanServer(&e.Server)
 		return e
 	case PhaseFinished:
-		k.phase(&e.Phase)
+		k.cleanPhase(&e.Phase)
 		return e
 	case CaseStarted:
-		k.text(&e.Name, &e.State)
+		k.cleanTexts(&e.Name, &e.State)
 		return e
 	case CaseFinished:
 		k.testCase(e.Case)
 		return e
 	case FindingSeen:
 		f := &e.Finding
-		k.excerpt(f.Server, &f.Excerpt)
-		k.fields(f, &f.Excerpt)
+		k.cleanExcerpt(f.Server, &f.Excerpt)
+		k.cleanFields(f, &f.Excerpt)
 		return e
 	case CoverageMeasured:
-		k.coverage(e.Coverage)
+		k.cleanCoverage(e.Coverage)
 		return e
 	case Noted:
-		k.text(&e.Note)
+		k.cleanTexts(&e.Note)
 		return e
 	case RunFinished:
-		k.fields(&e, nil)
+		k.cleanFields(&e, nil)
 		return e
 	}
 	return e
 }
 
-func (k *cleaner) coverage(c *Coverage) {
-	k.text(&c.Partial)
+func (k *cleaner) cleanCoverage(c *Coverage) {
+	k.cleanTexts(&c.Partial)
 	for i := range c.Servers {
 		s := &c.Servers[i]
-		k.fields(s, nil)
+		k.cleanFields(s, nil)
 		for j := range s.Parts {
-			k.fields(&s.Parts[j], nil)
+			k.cleanFields(&s.Parts[j], nil)
 		}
 		for j := range s.Skeletons {
-			k.fields(&s.Skeletons[j], nil)
+			k.cleanFields(&s.Skeletons[j], nil)
 		}
 	}
 }
 
-// text cleans fields. It limits their length, because a server may put ten megabytes
+// cleanTexts cleans fields. It limits their length, because a server may put ten megabytes
 // into a message.
-func (k *cleaner) text(fields ...*string) {
+func (k *cleaner) cleanTexts(fields ...*string) {
 	for _, f := range fields {
 		if *f != "" {
 			*f, _ = shorten(display.ShowInvalid(k.secrets.String(*f)), otherText)
@@ -103,15 +103,15 @@ func (k *cleaner) text(fields ...*string) {
 	}
 }
 
-// fields cleans the texts, lists of texts and times of a struct except one text, so
+// cleanFields cleans the texts, lists of texts and times of a struct except one text, so
 // that fields that are added later are cleaned too.
-func (k *cleaner) fields(structure any, but *string) {
+func (k *cleaner) cleanFields(structure any, but *string) {
 	v := reflect.ValueOf(structure).Elem()
 	for i := range v.NumField() {
 		switch f := v.Field(i).Addr().Interface().(type) {
 		case *string:
 			if f != but {
-				k.text(f)
+				k.cleanTexts(f)
 			}
 		case *[]string:
 			k.list(f)
@@ -123,8 +123,8 @@ func (k *cleaner) fields(structure any, but *string) {
 	}
 }
 
-// tail is text for fields whose end is the most useful part.
-func (k *cleaner) tail(f *string) {
+// cleanTail is text for fields whose end is the most useful part.
+func (k *cleaner) cleanTail(f *string) {
 	if *f != "" {
 		*f = shortenHead(display.ShowInvalid(cutText(k.secrets, display.StripColors(*f))), otherText)
 	}
@@ -135,7 +135,7 @@ func (k *cleaner) list(p *[]string) {
 	copied := false
 	for i, s := range *p {
 		clean := s
-		k.text(&clean)
+		k.cleanTexts(&clean)
 		if clean == s {
 			continue
 		}
@@ -147,95 +147,95 @@ func (k *cleaner) list(p *[]string) {
 }
 
 // ms rounds a time in milliseconds to whole microseconds, to keep the record short.
-func (k *cleaner) ms(p *float64) { *p = finite(math.Round(*p*1000) / 1000) }
+func (k *cleaner) ms(p *float64) { *p = makeFinite(math.Round(*p*1000) / 1000) }
 
-func (k *cleaner) server(s *Server) {
-	k.fields(s, &s.Stderr)
-	k.tail(&s.Stderr)
+func (k *cleaner) cleanServer(s *Server) {
+	k.cleanFields(s, &s.Stderr)
+	k.cleanTail(&s.Stderr)
 	if s.ServerInfo != nil {
 		info := *s.ServerInfo
-		k.fields(&info, nil)
+		k.cleanFields(&info, nil)
 		s.ServerInfo = &info
 	}
 }
 
-func (k *cleaner) phase(p *Phase) {
-	k.fields(p, &p.Output)
-	p.Status = known(p.Status)
-	k.tail(&p.Output)
+func (k *cleaner) cleanPhase(p *Phase) {
+	k.cleanFields(p, &p.Output)
+	p.Status = knownOrUnknown(p.Status)
+	k.cleanTail(&p.Output)
 }
 
 func (k *cleaner) testCase(c *Case) {
-	c.Status = known(c.Status)
+	c.Status = knownOrUnknown(c.Status)
 	// Clean the exchanges first: credentials found there are masked in the rest of
 	// the case.
-	k.exchanges(c)
-	k.assertions(c.Assertions)
+	k.cleanExchanges(c)
+	k.cleanAssertions(c.Assertions)
 	for _, shown := range k.shown {
-		c.Message = unshown(c.Message, shown)
+		c.Message = findUnshown(c.Message, shown)
 		for i := range c.Attempts {
-			c.Attempts[i].Message = unshown(c.Attempts[i].Message, shown)
+			c.Attempts[i].Message = findUnshown(c.Attempts[i].Message, shown)
 		}
 	}
-	k.fields(c, &c.Stderr)
+	k.cleanFields(c, &c.Stderr)
 	if c.Row != nil {
-		k.fields(c.Row, nil)
+		k.cleanFields(c.Row, nil)
 	}
-	c.Repro = anyInPattern(c.Repro)
-	k.tail(&c.Stderr)
+	c.Repro = replaceInPattern(c.Repro)
+	k.cleanTail(&c.Stderr)
 	if len(c.StderrMS) != strings.Count(c.Stderr, "\n")+1 {
 		c.StderrMS = nil // a mask or a limit has changed the lines
 	}
 	k.cleanRepeated(c)
 	if f := c.KnownFailure; f != nil { // cases share the reason, which comes from a file
-		f = &KnownFailure{known(f.Status), f.Reason}
-		k.text(&f.Reason)
+		f = &KnownFailure{knownOrUnknown(f.Status), f.Reason}
+		k.cleanTexts(&f.Reason)
 		c.KnownFailure = f
 	}
 	for i := range c.DerivedMetrics {
 		m := &c.DerivedMetrics[i]
-		k.fields(m, nil)
-		m.Value = finite(m.Value)
+		k.cleanFields(m, nil)
+		m.Value = makeFinite(m.Value)
 	}
 	for i := range c.Attempts {
 		a := &c.Attempts[i]
-		a.Status = known(a.Status)
-		k.fields(a, nil)
+		a.Status = knownOrUnknown(a.Status)
+		k.cleanFields(a, nil)
 		for j := range a.Phases {
-			k.phase(&a.Phases[j])
+			k.cleanPhase(&a.Phases[j])
 		}
 	}
 	for i := range c.SideEvents {
-		k.fields(&c.SideEvents[i], nil)
+		k.cleanFields(&c.SideEvents[i], nil)
 	}
 	for i := range c.Violations {
 		v := &c.Violations[i]
-		k.excerpt(c.Server, &v.Excerpt)
-		k.fields(v, &v.Excerpt)
+		k.cleanExcerpt(c.Server, &v.Excerpt)
+		k.cleanFields(v, &v.Excerpt)
 	}
 	for i := range c.Phases {
-		k.phase(&c.Phases[i])
+		k.cleanPhase(&c.Phases[i])
 	}
-	k.conversations(c)
+	k.cleanConversations(c)
 	if c.Probe != nil {
-		k.fields(c.Probe, nil)
+		k.cleanFields(c.Probe, nil)
 		for i := range c.Probe.Families {
-			k.fields(&c.Probe.Families[i], nil)
+			k.cleanFields(&c.Probe.Families[i], nil)
 		}
 	}
 }
 
-// frame returns the limit for a frame of a case with this status.
-func (s Status) frame() int {
+// findFrame returns the limit for a frame of a case with this status.
+func (s Status) findFrame() int {
 	if s == Pass {
 		return passFrame
 	}
 	return failFrame
 }
 
-// known returns s if it is one of the statuses; anything else is an internal
+// knownOrUnknown returns s if it is one of the statuses; anything else is an internal
 // error and must not count as success.
-func known(s Status) Status {
+func knownOrUnknown(s Status) Status {
 	if s.check() != nil {
 		return Error
 	}
@@ -266,9 +266,9 @@ func shortenHead(s string, limit int) string {
 	return fmt.Sprintf("(the last %d of %d bytes) …%s", len(s)-n, len(s), s[n:])
 }
 
-// anyInPattern makes the pattern of a repro command match any text where a secret is
+// replaceInPattern makes the pattern of a repro command match any text where a secret is
 // masked in the test's name.
-func anyInPattern(line string) string {
+func replaceInPattern(line string) string {
 	from := strings.Index(line, " --filter ")
 	to := strings.LastIndex(line, "$'")
 	if from < 0 || to < from {

@@ -8,21 +8,21 @@ import (
 	"mcptest/internal/base/secret"
 )
 
-// exchanges cleans the exchanges. A credential that is recognized there by its name
+// cleanExchanges cleans the exchanges. A credential that is recognized there by its name
 // or form is masked in the whole case: in a message, a diff, the request of the next
 // step. Values with the name of a credential are added to the secrets of the run.
-func (k *cleaner) exchanges(c *Case) {
+func (k *cleaner) cleanExchanges(c *Case) {
 	var found secret.Found
 	k.collect(c, &found)
 	if c.Row != nil {
 		c.Row.Values = k.secrets.Collect(c.Row.Values, &found)
 	}
-	for _, said := range c.conversations() {
-		for _, p := range said.texts() {
+	for _, said := range c.listConversations() {
+		for _, p := range said.listTexts() {
 			*p = k.secrets.Collect(*p, &found)
 		}
 	}
-	k.credentials(c.Assertions, &found)
+	k.learnCredentials(c.Assertions, &found)
 	if !found.Empty() {
 		k.secrets.Learn(found.Named...)
 		k.secrets = k.secrets.With(found.All()...)
@@ -32,19 +32,19 @@ func (k *cleaner) exchanges(c *Case) {
 
 // collect finds the credentials in the traffic of a case, with servers and upstreams.
 func (k *cleaner) collect(c *Case, found *secret.Found) {
-	for x := range c.traffic() {
+	for x := range c.walkTraffic() {
 		k.ms(&x.DurationMS)
-		for _, p := range frames(x) {
+		for _, p := range listFrames(x) {
 			*p = k.secrets.Collect(*p, found)
 		}
 		if x.HTTP != nil && len(x.HTTP.Headers) > 0 {
-			x.HTTP.Headers = k.headers(x.HTTP.Headers, found)
+			x.HTTP.Headers = k.cleanHeaders(x.HTTP.Headers, found)
 		}
 	}
 	for i := range c.Upstream {
 		u := &c.Upstream[i]
 		k.ms(&u.StartMS)
-		u.Headers = k.headers(u.Headers, found)
+		u.Headers = k.cleanHeaders(u.Headers, found)
 		u.URL = k.secrets.Collect(u.URL, found)
 		query := "" // a form is searched like a query
 		if strings.HasPrefix(u.Headers["Content-Type"], "application/x-www-form-urlencoded") {
@@ -57,42 +57,42 @@ func (k *cleaner) collect(c *Case, found *secret.Found) {
 // mask masks and shortens the traffic of a case. Frames need no second search if no
 // credential was found.
 func (k *cleaner) mask(c *Case, clean bool) {
-	for x, status := range c.traffic() {
-		k.text(&x.Step, &x.Method, &x.Error)
+	for x, status := range c.walkTraffic() {
+		k.cleanTexts(&x.Step, &x.Method, &x.Error)
 		cut := false
-		for _, p := range frames(x) {
+		for _, p := range listFrames(x) {
 			if !clean {
 				*p = k.secrets.String(*p)
 			}
-			shorter, was := shorten(display.ShowInvalid(*p), status.frame())
+			shorter, was := shorten(display.ShowInvalid(*p), status.findFrame())
 			*p, cut = shorter, cut || was
 		}
 		x.Truncated = x.Truncated || cut
 		for i := range x.During {
-			k.fields(&x.During[i], &x.During[i].Raw)
+			k.cleanFields(&x.During[i], &x.During[i].Raw)
 		}
 		if x.HTTP != nil {
-			k.values(x.HTTP.Headers)
+			k.cleanValues(x.HTTP.Headers)
 		}
 	}
 	for i := range c.Upstream {
 		u := &c.Upstream[i]
-		u.Body, _ = shorten(display.ShowInvalid(k.secrets.String(u.Body)), c.Status.frame())
-		k.fields(u, &u.Body)
-		k.values(u.Headers)
+		u.Body, _ = shorten(display.ShowInvalid(k.secrets.String(u.Body)), c.Status.findFrame())
+		k.cleanFields(u, &u.Body)
+		k.cleanValues(u.Headers)
 	}
 }
 
-// values cleans the values of a map that belongs to the case.
-func (k *cleaner) values(all map[string]string) {
+// cleanValues cleans the values of a map that belongs to the case.
+func (k *cleaner) cleanValues(all map[string]string) {
 	for name, value := range all {
-		k.text(&value)
+		k.cleanTexts(&value)
 		all[name] = value
 	}
 }
 
-// frames returns the texts of an exchange that are frames.
-func frames(x *Exchange) []*string {
+// listFrames returns the texts of an exchange that are frames.
+func listFrames(x *Exchange) []*string {
 	all := make([]*string, 0, 2+len(x.During))
 	all = append(all, &x.Request, &x.Response)
 	for i := range x.During {
@@ -101,9 +101,9 @@ func frames(x *Exchange) []*string {
 	return all
 }
 
-// headers returns a copy in which the headers with names of credentials are
+// cleanHeaders returns a copy in which the headers with names of credentials are
 // masked.
-func (k *cleaner) headers(all map[string]string, found *secret.Found) map[string]string {
+func (k *cleaner) cleanHeaders(all map[string]string, found *secret.Found) map[string]string {
 	out := maps.Clone(all)
 	for name, value := range all {
 		if secret.Name(name) {
@@ -113,7 +113,7 @@ func (k *cleaner) headers(all map[string]string, found *secret.Found) map[string
 			value = k.secrets.Collect(value, found)
 		}
 		clean := name
-		k.text(&clean)
+		k.cleanTexts(&clean)
 		if clean != name {
 			delete(out, name)
 		}
@@ -122,14 +122,14 @@ func (k *cleaner) headers(all map[string]string, found *secret.Found) map[string
 	return out
 }
 
-// credentials adds the values of assertions that examine a credential.
-func (k *cleaner) credentials(as []Assertion, found *secret.Found) {
+// learnCredentials adds the values of assertions that examine a credential.
+func (k *cleaner) learnCredentials(as []Assertion, found *secret.Found) {
 	for i := range as {
 		a := &as[i]
 		if v, ok := unquoteText(a.Actual); ok && secret.HoldsText(a.Target, v) {
 			found.Name(v)
 		}
-		k.credentials(a.Assertions, found)
+		k.learnCredentials(a.Assertions, found)
 	}
 }
 
@@ -141,31 +141,31 @@ func unquoteText(s string) (string, bool) {
 	return s[1 : len(s)-1], true
 }
 
-func (k *cleaner) assertions(as []Assertion) {
+func (k *cleaner) cleanAssertions(as []Assertion) {
 	for i := range as {
 		a := &as[i]
 		if !a.Set && a.Actual != "" && secret.HoldsText(a.Target, strings.Trim(a.Actual, `"`)) {
 			k.shown = append(k.shown, a.Actual)
-			a.Message = unshown(a.Message, a.Actual)
+			a.Message = findUnshown(a.Message, a.Actual)
 			a.Actual = secret.Mask
 		}
 		for j, line := range a.Diff {
-			a.Diff[j] = lineWithoutCredential(line)
+			a.Diff[j] = cutCredential(line)
 		}
 		a.Diff = k.secrets.Lines(a.Diff)
-		k.fields(a, nil)
+		k.cleanFields(a, nil)
 		for _, number := range []*float64{a.Score, a.Weight, a.Threshold} {
 			if number != nil {
-				*number = finite(*number)
+				*number = makeFinite(*number)
 			}
 		}
-		k.assertions(a.Assertions)
+		k.cleanAssertions(a.Assertions)
 	}
 }
 
-// unshown returns text with a shown value masked, but not its quotes. A short value
+// findUnshown returns text with a shown value masked, but not its quotes. A short value
 // without quotes is not masked, because it may be an unrelated number.
-func unshown(text, shown string) string {
+func findUnshown(text, shown string) string {
 	if _, ok := unquoteText(shown); ok {
 		return strings.ReplaceAll(text, shown, `"`+secret.Mask+`"`)
 	}
@@ -175,9 +175,9 @@ func unshown(text, shown string) string {
 	return strings.ReplaceAll(text, shown, secret.Mask)
 }
 
-// lineWithoutCredential masks the value of a credential in a line of a structural
+// cutCredential masks the value of a credential in a line of a structural
 // diff: password: want "a", got "b".
-func lineWithoutCredential(line string) string {
+func cutCredential(line string) string {
 	path, rest, _ := strings.Cut(line, ": ")
 	at := strings.Index(rest, "got \"") + len("got ")
 	if at < len("got ") || !secret.HoldsText(path, strings.Trim(rest[at:], `"`)) {
@@ -186,9 +186,9 @@ func lineWithoutCredential(line string) string {
 	return path + ": " + rest[:at] + `"` + secret.Mask + `"`
 }
 
-// excerpt cleans a part of a server's output, which may begin and end anywhere, even
+// cleanExcerpt cleans a part of a server's output, which may begin and end anywhere, even
 // within a private key.
-func (k *cleaner) excerpt(server string, f *string) {
+func (k *cleaner) cleanExcerpt(server string, f *string) {
 	if *f == "" {
 		return
 	}
@@ -223,20 +223,20 @@ func cutText(r *secret.Redactor, s string) string {
 func (k *cleaner) cleanRepeated(c *Case) {
 	if c.Repeat != nil {
 		for i := range c.Repeat.Latency {
-			k.text(&c.Repeat.Latency[i].Name)
+			k.cleanTexts(&c.Repeat.Latency[i].Name)
 		}
 	}
 	if d := c.Diagnosis; d != nil {
-		d.Status = known(d.Status)
-		k.fields(d, nil)
+		d.Status = knownOrUnknown(d.Status)
+		k.cleanFields(d, nil)
 	}
 }
 
-// conversations cleans what a model and a test said to each other.
-func (k *cleaner) conversations(c *Case) {
-	for _, said := range c.conversations() {
-		k.text(&said.Model, &said.ModelName, &said.Stop)
-		k.text(said.texts()...)
+// cleanConversations cleans what a model and a test said to each other.
+func (k *cleaner) cleanConversations(c *Case) {
+	for _, said := range c.listConversations() {
+		k.cleanTexts(&said.Model, &said.ModelName, &said.Stop)
+		k.cleanTexts(said.listTexts()...)
 		k.ms(&said.DurationMS)
 		k.list(&said.Tools)
 	}

@@ -22,8 +22,8 @@ type Conversation struct {
 // Tokens returns the tokens of requests and answers together.
 func (c *Conversation) Tokens() int { return c.InputTokens + c.OutputTokens }
 
-// conversations returns those of the case and of its attempts.
-func (c *Case) conversations() []*Conversation {
+// listConversations returns those of the case and of its attempts.
+func (c *Case) listConversations() []*Conversation {
 	all := []*Conversation{c.Conversation}
 	for i := range c.Attempts {
 		all = append(all, c.Attempts[i].Conversation)
@@ -31,8 +31,8 @@ func (c *Case) conversations() []*Conversation {
 	return slices.DeleteFunc(all, func(said *Conversation) bool { return said == nil })
 }
 
-// texts returns what was said, by anyone.
-func (c *Conversation) texts() (out []*string) {
+// listTexts returns what was said, by anyone.
+func (c *Conversation) listTexts() (out []*string) {
 	out = append(out, &c.System)
 	for i := range c.Messages {
 		m := &c.Messages[i]

@@ -19,8 +19,8 @@ const (
 	Annotations     = "annotations"
 )
 
-// Measured returns the parts of a surface that coverage measures.
-func Measured() []string {
+// ListMeasured returns the parts of a surface that coverage measures.
+func ListMeasured() []string {
 	return []string{Tools, Arguments, NestedArguments, EnumValues, Resources, Prompts, Annotations}
 }
 
@@ -67,8 +67,8 @@ type Skeleton struct {
 	YAML string `json:"yaml"` // an entry of the block Of
 }
 
-// percent returns the covered share; an empty part is fully covered.
-func (c *Covered) percent() float64 {
+// computePercent returns the covered share; an empty part is fully covered.
+func (c *Covered) computePercent() float64 {
 	if c.Total == 0 {
 		return 100
 	}
@@ -88,8 +88,8 @@ func (c *Coverage) Findings() (out []Finding) {
 			case p.Minimum == nil || *p.Minimum == 0:
 			case s.Unknown != "":
 				why = "unknown, because " + s.Unknown
-			case p.percent() < float64(*p.Minimum):
-				tenths := float64(int(10*p.percent())) / 10
+			case p.computePercent() < float64(*p.Minimum):
+				tenths := float64(int(10*p.computePercent())) / 10
 				why = fmt.Sprintf("%d of %d (%s %%)", p.Covered, p.Total, strconv.FormatFloat(tenths, 'f', -1, 64))
 			}
 			if why != "" {
@@ -120,7 +120,7 @@ func mergeCoverage(parts []Part) *Coverage {
 			if i < 0 {
 				out.Servers = append(out.Servers, s)
 			} else {
-				out.Servers[i] = out.Servers[i].with(&s)
+				out.Servers[i] = out.Servers[i].add(&s)
 			}
 		}
 	}
@@ -132,8 +132,8 @@ func mergeCoverage(parts []Part) *Coverage {
 	return out
 }
 
-// with adds what another shard covered of the same kind.
-func (c Covered) with(other Covered) Covered {
+// add adds what another shard covered of the same kind.
+func (c Covered) add(other Covered) Covered {
 	var missing []string
 	for _, name := range c.Missing {
 		if slices.Contains(other.Missing, name) {
@@ -146,9 +146,9 @@ func (c Covered) with(other Covered) Covered {
 	return c
 }
 
-// with adds the coverage of another shard. If it is unknown in one shard, the sum is
+// add adds the coverage of another shard. If it is unknown in one shard, the sum is
 // unknown.
-func (s ServerCoverage) with(o *ServerCoverage) ServerCoverage {
+func (s ServerCoverage) add(o *ServerCoverage) ServerCoverage {
 	out := ServerCoverage{
 		Server:  s.Server,
 		File:    s.File,
@@ -163,7 +163,7 @@ func (s ServerCoverage) with(o *ServerCoverage) ServerCoverage {
 				what := strings.ReplaceAll(p.Of, "_", " ")
 				out.Unknown = fmt.Sprintf("the server offered %d %s to one shard and %d to another", p.Total, what, q.Total)
 			}
-			p = p.with(q)
+			p = p.add(q)
 		}
 		for _, name := range p.Missing {
 			missing[[2]string{p.Of, name}] = true

@@ -193,7 +193,7 @@ func drawCoverage(t *rapid.T) *result.Coverage {
 			Server: s("server"), File: s("file"), Unknown: s("unknown"), Unasserted: list("unasserted"),
 			Parts: few(t, "parts", func() result.Covered {
 				return result.Covered{
-					Of: rapid.SampledFrom(result.Measured()).Draw(t, "of"), Covered: rapid.IntRange(0, 9).Draw(t, "have"), Total: rapid.IntRange(0, 9).Draw(t, "of all"),
+					Of: rapid.SampledFrom(result.ListMeasured()).Draw(t, "of"), Covered: rapid.IntRange(0, 9).Draw(t, "have"), Total: rapid.IntRange(0, 9).Draw(t, "of all"),
 					Minimum: optional(t, rapid.IntRange(0, 100), "minimum"), Missing: list("missing"),
 				}
 			}),

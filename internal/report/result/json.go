@@ -15,7 +15,7 @@ import (
 // read. The text is indented by two spaces per level.
 func WriteJSON(w io.Writer, r *Run) error {
 	run := *r
-	run.Cases, run.DurationMS, run.Servers = nil, finite(r.DurationMS), append([]Server{}, r.Servers...)
+	run.Cases, run.DurationMS, run.Servers = nil, makeFinite(r.DurationMS), append([]Server{}, r.Servers...)
 	text, err := marshal(run)
 	if err != nil {
 		return fmt.Errorf("write the record: %w", err)
@@ -29,7 +29,7 @@ func WriteJSON(w io.Writer, r *Run) error {
 	b.Write(head)
 	b.WriteString(key + "[")
 	separator := ""
-	for _, raw := range r.Cases.raw(nil) {
+	for _, raw := range r.Cases.walkRaw(nil) {
 		b.WriteString(separator + "\n    ")
 		separator = ","
 		if raw.err == nil {
@@ -66,9 +66,9 @@ func marshal(v any) ([]byte, error) {
 	return escapeUnseen(bytes.TrimSuffix(b.Bytes(), []byte("\n"))), nil
 }
 
-// withList returns c with a non-nil list of assertions, so that "assertions" is a list
+// fillLists returns c with a non-nil list of assertions, so that "assertions" is a list
 // in every record.
-func withList(c *Case) *Case {
+func fillLists(c *Case) *Case {
 	if c.Assertions != nil {
 		return c
 	}
@@ -81,7 +81,7 @@ func withList(c *Case) *Case {
 // on them.
 func unmarshalCase(text []byte, c *Case) error {
 	if err := json.Unmarshal(text, c); err != nil {
-		return plainError("", err)
+		return explainReadError("", err)
 	}
 	return c.checkStatuses()
 }
@@ -135,8 +135,8 @@ func escapeUnseen(text []byte) []byte {
 	return append(out, text[start:]...)
 }
 
-// finite returns the nearest number that JSON can represent; NaN becomes 0.
-func finite(f float64) float64 {
+// makeFinite returns the nearest number that JSON can represent; NaN becomes 0.
+func makeFinite(f float64) float64 {
 	switch {
 	case f != f:
 		return 0

@@ -43,9 +43,9 @@ func marshalEvent(e Event, explanation string) ([]byte, error) {
 			Index       int    `json:"index"`
 			Test        *Case  `json:"test"`
 			Explanation string `json:"explanation,omitempty"`
-		}{e.Case.Index, withList(e.Case), explanation}
+		}{e.Case.Index, fillLists(e.Case), explanation}
 	case RunFinished:
-		e.DurationMS = finite(e.DurationMS)
+		e.DurationMS = makeFinite(e.DurationMS)
 		body = e
 	}
 	text, err := marshal(body)
@@ -152,7 +152,7 @@ func (f *folder) read(log io.Reader) error {
 			return fmt.Errorf("line %d: %w", n, err)
 		}
 		if text := bytes.TrimSpace(line); len(text) > 0 {
-			if bad := f.line(text); bad != nil {
+			if bad := f.foldLine(text); bad != nil {
 				if err == io.EOF && f.started && !bytes.HasSuffix(line, []byte("\n")) {
 					break // the log ends in the middle of a line
 				}
@@ -212,11 +212,11 @@ type logLine struct {
 	RunFinished
 }
 
-// line applies one event.
-func (f *folder) line(text []byte) error {
+// foldLine applies one event.
+func (f *folder) foldLine(text []byte) error {
 	var l logLine
 	if err := json.Unmarshal(text, &l); err != nil {
-		return plainError("", err)
+		return explainReadError("", err)
 	}
 	if !f.started && l.Event != evRunStarted {
 		return fmt.Errorf("event %s before run_started: this is not the log of a run", strconv.Quote(l.Event))
@@ -234,7 +234,7 @@ func (f *folder) line(text []byte) error {
 		f.run.Apply(l.RunFinished)
 		return nil
 	}
-	return f.event(&l)
+	return f.foldEvent(&l)
 }
 
 func (f *folder) start(l *logLine) error {
@@ -264,9 +264,9 @@ func (f *folder) test(l *logLine) error {
 	return nil
 }
 
-// event applies the events between the start and the end of a run, other than tests.
+// foldEvent applies the events between the start and the end of a run, other than tests.
 // It ignores unknown events.
-func (f *folder) event(l *logLine) error {
+func (f *folder) foldEvent(l *logLine) error {
 	switch l.Event {
 	case evServerUp:
 		return applyBody(f.run, "server", l.Server, func(s Server) Event { return ServerUp{s} })
@@ -308,9 +308,9 @@ func checkSchema(got string) error {
 	return fmt.Errorf("schema %q: this program reads %q", got, Schema)
 }
 
-// plainError replaces messages of encoding/json that use Go terms. name is the
+// explainReadError replaces messages of encoding/json that use Go terms. name is the
 // decoded member, or empty for a whole document.
-func plainError(name string, err error) error {
+func explainReadError(name string, err error) error {
 	if te, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		path := strings.Trim(name+"."+te.Field, ".")
 		if path == "" {

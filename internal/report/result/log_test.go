@@ -129,7 +129,7 @@ func TestFoldOfCutLog(t *testing.T) {
 	}
 	defer r.Close()
 	const want = "the record ends before the run does: it has 1 of 3 tests"
-	if r.Summary.Total != 1 || r.ExitCode != 1 || len(r.Findings) != 1 || r.Findings[0].Message != want || r.Unfinished() != want {
+	if r.Summary.Total != 1 || r.ExitCode != 1 || len(r.Findings) != 1 || r.Findings[0].Message != want || r.DescribeUnfinished() != want {
 		t.Errorf("got %+v, exit %d, findings %v", r.Summary, r.ExitCode, r.Findings)
 	}
 

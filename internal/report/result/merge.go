@@ -47,7 +47,7 @@ func Merge(parts []Part) (*Run, error) {
 		return nil, errors.New("no records to merge")
 	}
 	parts = slices.Clone(parts)
-	if err := fit(parts); err != nil {
+	if err := checkFit(parts); err != nil {
 		return nil, err
 	}
 	slices.SortStableFunc(parts, func(a, b Part) int { return cmp.Compare(a.Run.Shard.Index, b.Run.Shard.Index) })
@@ -59,8 +59,8 @@ func Merge(parts []Part) (*Run, error) {
 	return m.run, nil
 }
 
-// fit returns an error if the parts are not the shards of one run.
-func fit(parts []Part) error {
+// checkFit returns an error if the parts are not the shards of one run.
+func checkFit(parts []Part) error {
 	var errs []error
 	add := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
 	first := parts[0]
@@ -77,7 +77,7 @@ func fit(parts []Part) error {
 		case first.Run.Shard == nil:
 			first = p
 		}
-		if err := alike(first, p); err != nil {
+		if err := checkAlike(first, p); err != nil {
 			errs = append(errs, err)
 			continue
 		}
@@ -91,19 +91,19 @@ func fit(parts []Part) error {
 		}
 	}
 	if len(errs) == 0 {
-		if missing := lacking(have, first.Run.Shard.Total); missing != "" {
+		if missing := describeLacking(have, first.Run.Shard.Total); missing != "" {
 			add("%s", missing)
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// alike returns an error if two shards do not belong to the same run.
-func alike(a, b Part) error {
+// checkAlike returns an error if two shards do not belong to the same run.
+func checkAlike(a, b Part) error {
 	x, y := a.Run.Shard, b.Run.Shard
 	switch {
 	case !slices.Equal(a.Run.Suites, b.Run.Suites):
-		return fmt.Errorf("%s and %s are of different suites: %s, and %s", a.Name, b.Name, files(a.Run), files(b.Run))
+		return fmt.Errorf("%s and %s are of different suites: %s, and %s", a.Name, b.Name, joinFiles(a.Run), joinFiles(b.Run))
 	case x.Total != y.Total:
 		return fmt.Errorf("%s is one of %d shards, %s one of %d", a.Name, x.Total, b.Name, y.Total)
 	case x.Digest != y.Digest || x.Tests != y.Tests:
@@ -112,7 +112,7 @@ func alike(a, b Part) error {
 	return nil
 }
 
-func files(r *Run) string {
+func joinFiles(r *Run) string {
 	out := lists.Map(r.Suites, func(s Suite) string { return s.File })
 	if len(out) == 0 {
 		return "none"
@@ -120,8 +120,8 @@ func files(r *Run) string {
 	return strings.Join(out, ", ")
 }
 
-// lacking describes the missing shards, or returns "".
-func lacking(have map[int]string, total int) string {
+// describeLacking describes the missing shards, or returns "".
+func describeLacking(have map[int]string, total int) string {
 	var out []string
 	for i := 1; i <= total; i++ {
 		if _, ok := have[i]; !ok {
@@ -171,7 +171,7 @@ func (m *merger) merge() error {
 		Origin:   first.Origin,
 	})
 	for n, p := range m.parts {
-		if err := m.cases(n, p); err != nil {
+		if err := m.mergeCases(n, p); err != nil {
 			return err
 		}
 	}
@@ -180,10 +180,10 @@ func (m *merger) merge() error {
 			return fmt.Errorf("test %d of %d is in none of the records: %s", at+1, len(m.owner), splitDiffers)
 		}
 	}
-	m.servers()
-	m.phases()
-	m.findings()
-	m.notes()
+	m.mergeServers()
+	m.mergePhases()
+	m.mergeFindings()
+	m.mergeNotes()
 	end := RunFinished{}
 	if c := mergeCoverage(m.parts); c != nil {
 		m.run.Apply(CoverageMeasured{c})
@@ -193,8 +193,8 @@ func (m *merger) merge() error {
 		}
 	}
 	for _, p := range m.parts {
-		end.DurationMS = max(end.DurationMS, m.delayOf(p)+p.Run.DurationMS)
-		end.ExitCode = worse(end.ExitCode, p.Run.ExitCode)
+		end.DurationMS = max(end.DurationMS, m.computeDelay(p)+p.Run.DurationMS)
+		end.ExitCode = chooseWorse(end.ExitCode, p.Run.ExitCode)
 		end.Interrupted = cmp.Or(end.Interrupted, p.Run.Interrupted)
 	}
 	m.run.Apply(end)
@@ -203,14 +203,14 @@ func (m *merger) merge() error {
 
 const splitDiffers = "the shards were not split by the same recorded times; give each of them the same .mcptest folder"
 
-// delayOf returns how long after the first shard a part began, in milliseconds.
-func (m *merger) delayOf(p Part) float64 {
+// computeDelay returns how long after the first shard a part began, in milliseconds.
+func (m *merger) computeDelay(p Part) float64 {
 	return float64(p.Run.Started.Sub(m.began).Microseconds()) / 1000
 }
 
-// cases adds the cases of one part.
-func (m *merger) cases(n int, p Part) error {
-	shard, late, next := p.Run.Shard, m.delayOf(p), 0
+// mergeCases adds the cases of one part.
+func (m *merger) mergeCases(n int, p Part) error {
+	shard, late, next := p.Run.Shard, m.computeDelay(p), 0
 	for c, err := range p.Run.Cases.All() {
 		if err != nil {
 			return fmt.Errorf("%s: %w", p.Name, err)
@@ -232,7 +232,7 @@ func (m *merger) cases(n int, p Part) error {
 		for i := range c.Phases {
 			c.Phases[i].StartMS += late
 		}
-		for x := range c.traffic() {
+		for x := range c.walkTraffic() {
 			x.StartMS += late
 		}
 		for i := range c.Attempts {
@@ -251,8 +251,8 @@ func (m *merger) cases(n int, p Part) error {
 	return nil
 }
 
-// servers merges the servers of all parts and adds up their starts.
-func (m *merger) servers() {
+// mergeServers merges the servers of all parts and adds up their starts.
+func (m *merger) mergeServers() {
 	starts := map[[2]string]int{}
 	for _, p := range m.parts {
 		for _, s := range p.Run.Servers {
@@ -264,12 +264,12 @@ func (m *merger) servers() {
 	}
 }
 
-// phases merges hooks and steps in the order of their times.
-func (m *merger) phases() {
+// mergePhases merges hooks and steps in the order of their times.
+func (m *merger) mergePhases() {
 	var all []Phase
 	for _, p := range m.parts {
 		for _, ph := range p.Run.Phases {
-			ph.StartMS += m.delayOf(p)
+			ph.StartMS += m.computeDelay(p)
 			all = append(all, ph)
 		}
 	}
@@ -279,9 +279,9 @@ func (m *merger) phases() {
 	}
 }
 
-// findings merges findings. A finding about the suites that every shard reports is
+// mergeFindings merges findings. A finding about the suites that every shard reports is
 // added once, and flaky tests are counted together.
-func (m *merger) findings() {
+func (m *merger) mergeFindings() {
 	said := map[Finding]int{} // largest number of occurrences in one shard
 	gated := false            // a shard was configured to fail on flaky tests
 	for _, p := range m.parts {
@@ -299,11 +299,11 @@ func (m *merger) findings() {
 		}
 	}
 	if gated {
-		m.run.Apply(FindingSeen{FlakyFinding(m.flaky)})
+		m.run.Apply(FindingSeen{NewFlakyFinding(m.flaky)})
 	}
 }
 
-func (m *merger) notes() {
+func (m *merger) mergeNotes() {
 	var notes, versions []string
 	add := func(list *[]string, text string) {
 		if !slices.Contains(*list, text) {
@@ -334,9 +334,9 @@ func (m *merger) notes() {
 // which a test was inconclusive.
 const ExitGate = 6
 
-// worse returns the exit code that takes precedence: a signal, then 2, 1, 3, 4, then
+// chooseWorse returns the exit code that takes precedence: a signal, then 2, 1, 3, 4, then
 // the others.
-func worse(a, b int) int {
+func chooseWorse(a, b int) int {
 	rank := func(code int) int {
 		if code > 128 {
 			return 0
@@ -355,11 +355,11 @@ func worse(a, b int) int {
 	return a
 }
 
-// flakyKind is the kind of FlakyFinding.
+// flakyKind is the kind of NewFlakyFinding.
 const flakyKind = "flaky"
 
-// FlakyFinding returns the finding that fails a run because of flaky tests.
-func FlakyFinding(names []string) Finding {
+// NewFlakyFinding returns the finding that fails a run because of flaky tests.
+func NewFlakyFinding(names []string) Finding {
 	total, more := len(names), ""
 	if total > 10 {
 		names, more = names[:10], fmt.Sprintf(" and %d more", total-10)

@@ -149,7 +149,7 @@ func TestMergeRunData(t *testing.T) {
 			result.CaseFinished{Case: &result.Case{Name: name, Status: result.Pass, Flaky: true, StartMS: 1, Phases: []result.Phase{{Phase: "beforeEach", StartMS: 2, Status: result.Pass}}}},
 			result.FindingSeen{Finding: warning},
 			result.FindingSeen{Finding: stale},
-			result.FindingSeen{Finding: result.FlakyFinding([]string{name})},
+			result.FindingSeen{Finding: result.NewFlakyFinding([]string{name})},
 			result.ServerDown{Server: result.Server{Name: "api", Exit: "exit 0"}},
 			result.RunFinished{DurationMS: 500, ExitCode: exit},
 		})

@@ -77,23 +77,23 @@ type recordReader struct {
 func (r *recordReader) record() error {
 	if t, err := r.dec.Token(); err != nil || t != json.Delim('{') {
 		if r.lines.err != nil {
-			return r.failure(err)
+			return r.explainFailure(err)
 		}
 		return fmt.Errorf("line %d: this is not the record of a run: expected an object of the schema %q", r.line(), Schema)
 	}
-	fields := membersOf(r.run)
+	fields := listMembers(r.run)
 	missing := []string{"schema", "tool", "started", "duration_ms", "exit_code", "summary", "tests", "servers"}
 	for r.dec.More() {
 		t, err := r.dec.Token()
 		if err != nil {
-			return r.failure(err)
+			return r.explainFailure(err)
 		}
 		name, _ := t.(string)
 		missing = slices.DeleteFunc(missing, func(m string) bool { return m == name })
 		if name == "tests" {
 			err = r.tests()
 		} else {
-			err = r.field(name, fields[name])
+			err = r.readField(name, fields[name])
 		}
 		if err != nil {
 			return err
@@ -101,7 +101,7 @@ func (r *recordReader) record() error {
 		r.line()
 	}
 	if _, err := r.dec.Token(); err != nil { // the closing brace
-		return r.failure(err)
+		return r.explainFailure(err)
 	}
 	if err := checkSchema(r.run.Schema); err != nil {
 		return err
@@ -109,7 +109,7 @@ func (r *recordReader) record() error {
 	if _, err := r.dec.Token(); err != io.EOF {
 		return fmt.Errorf("line %d: text after the end of the record", r.line())
 	}
-	if err := sameCounts(r.run.Summary, r.counted.Summary); err != nil {
+	if err := checkCounts(r.run.Summary, r.counted.Summary); err != nil {
 		return err
 	}
 	if len(missing) > 0 {
@@ -118,8 +118,8 @@ func (r *recordReader) record() error {
 	return nil
 }
 
-// membersOf returns where the members of a record are stored, except for its tests.
-func membersOf(run *Run) map[string]any {
+// listMembers returns where the members of a record are stored, except for its tests.
+func listMembers(run *Run) map[string]any {
 	return map[string]any{
 		"schema":         &run.Schema,
 		"tool":           &run.Tool,
@@ -145,10 +145,10 @@ func membersOf(run *Run) map[string]any {
 }
 
 // line returns the current line, and discards the text before it.
-func (r *recordReader) line() int { return r.lines.at(r.dec.InputOffset()) }
+func (r *recordReader) line() int { return r.lines.countTo(r.dec.InputOffset()) }
 
-// failure returns a syntax or read error with its line.
-func (r *recordReader) failure(err error) error {
+// explainFailure returns a syntax or read error with its line.
+func (r *recordReader) explainFailure(err error) error {
 	switch {
 	case r.lines.err != nil:
 		return fmt.Errorf("line %d: read the record: %w", r.line(), r.lines.err)
@@ -158,16 +158,16 @@ func (r *recordReader) failure(err error) error {
 	return fmt.Errorf("line %d: %w", r.line(), err)
 }
 
-func (r *recordReader) field(name string, into any) error {
+func (r *recordReader) readField(name string, into any) error {
 	var raw json.RawMessage
 	if err := r.dec.Decode(&raw); err != nil {
-		return r.failure(fmt.Errorf("%s: %w", name, err))
+		return r.explainFailure(fmt.Errorf("%s: %w", name, err))
 	}
 	if into == nil {
 		return nil
 	}
 	if err := json.Unmarshal(raw, into); err != nil {
-		return fmt.Errorf("line %d: %w", r.line(), plainError(name, err))
+		return fmt.Errorf("line %d: %w", r.line(), explainReadError(name, err))
 	}
 	return nil
 }
@@ -181,10 +181,10 @@ func (r *recordReader) tests() error {
 		c := &Case{Index: r.run.Cases.Len()}
 		var raw json.RawMessage
 		if err := r.dec.Decode(&raw); err != nil {
-			return r.failure(err)
+			return r.explainFailure(err)
 		}
 		if err := unmarshalCase(raw, c); err != nil {
-			line := r.lines.at(r.dec.InputOffset() - int64(len(raw)))
+			line := r.lines.countTo(r.dec.InputOffset() - int64(len(raw)))
 			return fmt.Errorf("line %d: test %d: %w", line, c.Index+1, err)
 		}
 		r.line()
@@ -194,13 +194,13 @@ func (r *recordReader) tests() error {
 		}
 	}
 	if _, err := r.dec.Token(); err != nil { // the closing bracket
-		return r.failure(err)
+		return r.explainFailure(err)
 	}
 	return nil
 }
 
-// sameCounts compares a record's summary with the counted tests.
-func sameCounts(said, counted Summary) error {
+// checkCounts compares a record's summary with the counted tests.
+func checkCounts(said, counted Summary) error {
 	for _, c := range []struct {
 		what       string
 		said, have int
@@ -242,8 +242,8 @@ func (l *lineCounter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// at returns the line of an offset, which must not be less than the last one.
-func (l *lineCounter) at(offset int64) int {
+// countTo returns the line of an offset, which must not be less than the last one.
+func (l *lineCounter) countTo(offset int64) int {
 	passed := l.kept[:min(max(offset-l.from, 0), int64(len(l.kept)))]
 	l.line += bytes.Count(passed, []byte("\n"))
 	l.kept = l.kept[len(passed):]
@@ -252,4 +252,4 @@ func (l *lineCounter) at(offset int64) int {
 }
 
 // last returns the last line of the text.
-func (l *lineCounter) last() int { return l.at(l.from + int64(len(l.kept))) }
+func (l *lineCounter) last() int { return l.countTo(l.from + int64(len(l.kept))) }

@@ -144,8 +144,8 @@ const (
 	Stopped    = "interrupted"       // a signal ended the run
 )
 
-// Unfinished returns why the record is not that of a complete run, or "".
-func (r *Run) Unfinished() string {
+// DescribeUnfinished returns why the record is not that of a complete run, or "".
+func (r *Run) DescribeUnfinished() string {
 	for _, f := range r.Findings {
 		if f.Kind == Incomplete || f.Kind == Stopped {
 			return f.Message

@@ -50,8 +50,8 @@ const (
 // folder for temporary files.
 func NewSpool(dir string) *Spool { return &Spool{dir: dir} }
 
-// Stored returns a spool of cases in this order.
-func Stored(cases ...*Case) *Spool {
+// NewStored returns a spool of cases in this order.
+func NewStored(cases ...*Case) *Spool {
 	s := NewSpool("")
 	for i, c := range cases {
 		c.Index = i
@@ -75,7 +75,7 @@ func (s *Spool) Put(c *Case) error {
 	if n := c.Index + 1; n > len(s.index) {
 		s.index = slices.Grow(s.index, n-len(s.index))[:n]
 	}
-	text, err := marshal(withList(c))
+	text, err := marshal(fillLists(c))
 	if err != nil {
 		return fmt.Errorf("test %q: %w", c.Name, err)
 	}
@@ -157,7 +157,7 @@ func (s *Spool) All() iter.Seq2[*Case, error] { return s.Select() }
 // reading the others; no status means every case.
 func (s *Spool) Select(statuses ...Status) iter.Seq2[*Case, error] {
 	return func(yield func(*Case, error) bool) {
-		for i, raw := range s.raw(statuses) {
+		for i, raw := range s.walkRaw(statuses) {
 			if c, err := decodeStored(i, raw); !yield(c, err) || err != nil {
 				return
 			}
@@ -182,8 +182,8 @@ type rawCase struct {
 	err  error
 }
 
-// raw returns an iterator over index and JSON of the cases with some statuses.
-func (s *Spool) raw(statuses []Status) iter.Seq2[int, rawCase] {
+// walkRaw returns an iterator over index and JSON of the cases with some statuses.
+func (s *Spool) walkRaw(statuses []Status) iter.Seq2[int, rawCase] {
 	return func(yield func(int, rawCase) bool) {
 		for i := 0; s != nil; i++ {
 			s.mu.Lock()

@@ -217,7 +217,7 @@ type badReader struct{}
 func (badReader) Read([]byte) (int, error) { return 0, fmt.Errorf("disk on fire") }
 
 func TestWriteErrorIsReported(t *testing.T) {
-	r := &result.Run{Cases: result.Stored(smallCase(0))}
+	r := &result.Run{Cases: result.NewStored(smallCase(0))}
 	if err := result.WriteJSON(badWriter{}, r); err == nil {
 		t.Error("no error")
 	}
@@ -231,7 +231,7 @@ type badWriter struct{}
 func (badWriter) Write([]byte) (int, error) { return 0, io.ErrShortWrite }
 
 func TestIndentedRecord(t *testing.T) {
-	r := &result.Run{Schema: result.Schema, Cases: result.Stored(&result.Case{Name: "a", Status: result.Pass}), Summary: result.Summary{Total: 1, Passed: 1}}
+	r := &result.Run{Schema: result.Schema, Cases: result.NewStored(&result.Case{Name: "a", Status: result.Pass}), Summary: result.Summary{Total: 1, Passed: 1}}
 	var b bytes.Buffer
 	if err := result.WriteJSON(&b, r); err != nil {
 		t.Fatal(err)

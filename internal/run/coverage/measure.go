@@ -26,7 +26,7 @@ func Measure(offer *surface.Offer, u *Use) (parts []result.Covered, unasserted [
 	m.resources()
 	m.prompts()
 	m.annotations()
-	for _, of := range result.Measured() {
+	for _, of := range result.ListMeasured() {
 		part := result.Covered{Of: of}
 		for _, it := range m.items[of] {
 			part.Total++
@@ -41,7 +41,7 @@ func Measure(offer *surface.Offer, u *Use) (parts []result.Covered, unasserted [
 	}
 	slices.Sort(m.unasserted)
 	slices.SortStableFunc(m.skeletons, func(a, b result.Skeleton) int {
-		of := result.Measured()
+		of := result.ListMeasured()
 		byKind := cmp.Compare(slices.Index(of, a.Of), slices.Index(of, b.Of))
 		return cmp.Or(byKind, cmp.Compare(a.Name, b.Name))
 	})

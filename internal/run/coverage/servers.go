@@ -95,7 +95,7 @@ func (m *Servers) Record(partial string) *result.Coverage {
 			}
 			r.Parts, r.Unasserted, r.Skeletons = Measure(s.offer, &s.Use)
 		} else {
-			for _, of := range result.Measured() {
+			for _, of := range result.ListMeasured() {
 				r.Parts = append(r.Parts, result.Covered{Of: of})
 			}
 		}

@@ -95,7 +95,7 @@ func (v *Verdicts) Findings() []result.Finding {
 	defer v.mu.Unlock()
 	var out []result.Finding
 	if v.gates.Flaky && len(v.flaky) > 0 {
-		out = append(out, result.FlakyFinding(v.flaky))
+		out = append(out, result.NewFlakyFinding(v.flaky))
 	}
 	if v.baseline != nil {
 		var files []string
