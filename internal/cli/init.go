@@ -178,7 +178,7 @@ func (i *initializer) write(ctx context.Context) error {
 		return err
 	}
 	// A run will create this folder: a server that lists folders must see it now.
-	if _, err := history.Folder(filepath.Dir(i.f.output)); err != nil {
+	if _, err := history.FindFolder(filepath.Dir(i.f.output)); err != nil {
 		return option.Fail(option.ExitInternal, "%v", err)
 	}
 	if err := i.observe(ctx, 3); err != nil {

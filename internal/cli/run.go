@@ -252,7 +252,7 @@ func (f *runFlags) plan(cmd *cobra.Command, args []string, s cmdutil.Streams) (*
 			files = append(files, f.baseline)
 		}
 		f.loaded(files)
-		watch.FailedFirst(p, history.Failed(suites))
+		watch.SortFailedFirst(p, history.Failed(suites))
 	}
 	var errs int
 	if errs, f.gates.Loading = f.Print(s, diags); errs > 0 {
@@ -439,7 +439,7 @@ func (f *runFlags) execute(
 	opts.Notes = append(f.shuffle.note(), notes...)
 	opts.Live = status.Live() || f.stopAtEOF // a program follows the run
 	deps := f.runDeps(h.world, rec, redactor, log)
-	deps.Eras = history.Eras(f.erasDir(suites))
+	deps.Eras = history.LoadEras(f.erasDir(suites))
 	f.traffic.Connect(&deps, p, s.Self, len(f.selectionNotes(p)) == 0)
 	tapes.Connect(&deps)
 	if f.warm != nil && watch.KeepServers(ctx, f.warm, p) {

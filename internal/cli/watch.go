@@ -47,7 +47,7 @@ func (f *runFlags) watch(cmd *cobra.Command, args []string, s cmdutil.Streams) e
 	defer h.close()
 	warm := run.NewWarm()
 	var last error
-	watch.Loop(h.ctx, watch.Options{Keys: keys, Out: h.streams.Err, Files: files, Find: find, Run: func(ctx context.Context, r watch.Request, loaded func([]string)) (written []string) {
+	watch.RunLoop(h.ctx, watch.Options{Keys: keys, Out: h.streams.Err, Files: files, Find: find, Run: func(ctx context.Context, r watch.Request, loaded func([]string)) (written []string) {
 		again := *f // each run starts with the flags of the command line
 		again.host, again.warm = h, warm
 		again.loaded = func(files []string) {

@@ -19,17 +19,17 @@ import (
 func (cr *caseRun) execute(ctx context.Context) {
 	switch {
 	case cr.c.Trials != nil:
-		cr.trials(ctx)
+		cr.runTrials(ctx)
 	case cr.c.Repeat != nil:
 		cr.repeat(ctx)
 	default:
 		cr.retry(ctx)
 	}
 	if cr.c.ExpectFailure != "" {
-		cr.expectedFailure(cr.c.ExpectFailure)
+		cr.excuseFailure(cr.c.ExpectFailure)
 	}
 	if cr.out.Status.Failed() {
-		cr.out.Repro = line.ReproCommand(cr.file.file, cr.c, cr.file.run.opts.RerunFlags)
+		cr.out.Repro = line.FormatRepro(cr.file.file, cr.c, cr.file.run.opts.RerunFlags)
 		if !cr.c.Row.IsAbsent() {
 			cr.out.Row = &result.Row{Line: cr.c.RowPos.Line, Values: cr.c.Row.String()}
 			if cr.c.RowPos.File != nil {
@@ -39,10 +39,10 @@ func (cr *caseRun) execute(ctx context.Context) {
 	}
 }
 
-// expectedFailure changes the result of a case that is expected to fail. An error, a
+// excuseFailure changes the result of a case that is expected to fail. An error, a
 // crash, a failure before its calls and one that a mistake of the suite explains
 // are not what the suite expects.
-func (cr *caseRun) expectedFailure(reason string) {
+func (cr *caseRun) excuseFailure(reason string) {
 	out := cr.out
 	crashed := slices.ContainsFunc(out.Violations, func(v result.Violation) bool { return v.Kind == protocol.ServerCrashed && !v.Tolerated })
 	switch {
@@ -102,9 +102,9 @@ func (cr *caseRun) repeat(ctx context.Context) {
 	}, func() bool { return ctx.Err() != nil }, line.Interrupted)
 }
 
-// trials runs the case until its sequential test ends. Attempts share what they leave in
+// runTrials runs the case until its sequential test ends. Attempts share what they leave in
 // cr, so each has its own.
-func (cr *caseRun) trials(ctx context.Context) {
+func (cr *caseRun) runTrials(ctx context.Context) {
 	f, blank := cr.file, *cr.out
 	parallel := max(1, f.file.Options.Parallel)
 	if f.file.Serial || f.file.Options.Whole || cr.snapshots != nil {

@@ -11,12 +11,12 @@ import (
 // setupOnlyReason is the skip reason of all cases with SetupOnly.
 const setupOnlyReason = "not run: --setup-only"
 
-// setupOnly runs beforeAll and setup of every file and leaves the started processes
-// running. If a step fails, setupOnly ends everything in reverse order.
-func (r *runner) setupOnly(ctx context.Context) {
+// runSetupOnly runs beforeAll and setup of every file and leaves the started processes
+// running. If a step fails, runSetupOnly ends everything in reverse order.
+func (r *runner) runSetupOnly(ctx context.Context) {
 	var begun []*fileRun
 	ok := true
-	for _, f := range r.files() {
+	for _, f := range r.listFiles() {
 		if ok {
 			f.begin(ctx)
 			begun = append(begun, f)
@@ -59,14 +59,14 @@ func (r *runner) detach(begun []*fileRun) bool {
 	return true
 }
 
-// teardownOnly runs teardown and afterAll, the last file first.
-func (r *runner) teardownOnly(ctx context.Context) {
-	files := r.files()
+// runTeardownOnly runs teardown and runAfterAll, the last file first.
+func (r *runner) runTeardownOnly(ctx context.Context) {
+	files := r.listFiles()
 	for _, f := range files {
 		f.begun, f.setupBegun = true, true
 		for _, s := range r.opts.Saved {
 			if s.File == f.file.Suite.File.Path {
-				f.scope.Patch = fixture.Patch{Env: objectOrAbsent(s.Env), Vars: objectOrAbsent(s.Vars)}
+				f.scope.Patch = fixture.Patch{Env: readObject(s.Env), Vars: readObject(s.Vars)}
 			}
 		}
 	}
@@ -80,7 +80,7 @@ func finishBackwards(ctx context.Context, files []*fileRun) {
 	}
 }
 
-func objectOrAbsent(v jsonv.Value) jsonv.Value {
+func readObject(v jsonv.Value) jsonv.Value {
 	if v.Kind() != jsonv.KindObject {
 		return jsonv.Value{}
 	}

@@ -3,7 +3,7 @@
 //
 // Run is the entry point.
 //
-//	Run ── file by file ──▶ beforeAll ▶ setup ▶ queues ▶ teardown ▶ afterAll
+//	Run ── file by file ──▶ beforeAll ▶ setup ▶ queues ▶ teardown ▶ runAfterAll
 //	                                     │
 //	         one queue per server, n workers each, cases in file order
 //	                                     │
@@ -16,7 +16,7 @@
 //   - every planned case ends in exactly one CaseFinished, also after an interruption, a
 //     failed setup or fail-fast;
 //   - cleanup always runs: afterEach if beforeEach began, teardown if setup began,
-//     afterAll if the file began; also after a panic, which ends only the hook, step or case
+//     runAfterAll if the file began; also after a panic, which ends only the hook, step or case
 //     in which it occurs;
 //   - a case with per-test hooks or fixtures does not share its sessions;
 //   - when Run returns, every process it started has ended, unless it was detached.

@@ -51,8 +51,8 @@ func (e *exit) halt(reason string) {
 	e.update(func(s *exitState) { s.halted = cmp.Or(s.halted, reason) })
 }
 
-// code returns the exit code of a run that was not interrupted.
-func (e *exit) code() int {
+// chooseCode returns the exit code of a run that was not interrupted.
+func (e *exit) chooseCode() int {
 	s := e.update(func(*exitState) {})
 	switch {
 	case s.setupFailed:

@@ -18,8 +18,8 @@ func TestExitCodePrecedence(t *testing.T) {
 	} {
 		var e exit
 		e.update(func(s *exitState) { *s = tt.state })
-		if e.code() != tt.code {
-			t.Errorf("%+v: exit %d, expected %d", tt.state, e.code(), tt.code)
+		if e.chooseCode() != tt.code {
+			t.Errorf("%+v: exit %d, expected %d", tt.state, e.chooseCode(), tt.code)
 		}
 	}
 }

@@ -22,7 +22,7 @@ func (f *fileRun) execute(ctx context.Context) {
 	if f.refused != nil {
 		f.giveUp(*f.refused)
 	} else {
-		f.cases(ctx)
+		f.runCases(ctx)
 		f.diagnose(ctx)
 	}
 	f.finish(ctx)
@@ -31,16 +31,16 @@ func (f *fileRun) execute(ctx context.Context) {
 // begin runs beforeAll and setup; it stores a failure in f.refused.
 func (f *fileRun) begin(ctx context.Context) {
 	if len(f.file.BeforeAll)+len(f.file.Setup) == 0 && f.run.opts.Phase == All {
-		f.warm(ctx)
+		f.warmUp(ctx)
 	}
 	f.begun = true
 	fault := f.run.recoverPanic(func() {
-		own, err := f.addresses()
+		own, err := f.fillAddresses()
 		if err != nil {
 			f.refuse(result.Error, err.Error())
 			return
 		}
-		before := f.fixtures.Hooks(ctx, f.file.BeforeAll, fixture.HookCall{Phase: "beforeAll", Patch: own})
+		before := f.fixtures.RunHooks(ctx, f.file.BeforeAll, fixture.HookCall{Phase: "beforeAll", Patch: own})
 		f.send(before.Phases...)
 		f.scope.Patch = own.With(before.Own)
 		switch {
@@ -53,7 +53,7 @@ func (f *fileRun) begin(ctx context.Context) {
 			f.refuse(result.Skip, before.Skip)
 		default:
 			f.setupBegun = true
-			f.setup(ctx)
+			f.setUp(ctx)
 		}
 	})
 	if fault != "" {
@@ -61,10 +61,10 @@ func (f *fileRun) begin(ctx context.Context) {
 	}
 }
 
-// addresses starts the doubles that the programs of the file use and returns their
+// fillAddresses starts the doubles that the programs of the file use and returns their
 // addresses as environment variables.
-func (f *fileRun) addresses() (fixture.Patch, error) {
-	group := f.run.pool.SharedDoubles(f.file)
+func (f *fileRun) fillAddresses() (fixture.Patch, error) {
+	group := f.run.pool.GetSharedDoubles(f.file)
 	if group == nil {
 		return fixture.Patch{}, nil
 	}
@@ -72,9 +72,9 @@ func (f *fileRun) addresses() (fixture.Patch, error) {
 	return fixture.Patch{Env: env}, err
 }
 
-// warm starts the servers of the cases in the background, so that they are ready
+// warmUp starts the servers of the cases in the background, so that they are ready
 // for the first case.
-func (f *fileRun) warm(ctx context.Context) {
+func (f *fileRun) warmUp(ctx context.Context) {
 	if f.file.Options.RestartPolicy == plan.PerTest {
 		return
 	}
@@ -96,10 +96,10 @@ func (f *fileRun) warm(ctx context.Context) {
 	}
 }
 
-// setup runs the file's setup steps. If a step fails, no case is run.
-func (f *fileRun) setup(ctx context.Context) {
+// setUp runs the file's setup steps. If a step fails, no case is run.
+func (f *fileRun) setUp(ctx context.Context) {
 	if f.file.Options.RestartPolicy == plan.PerTest { // each test has its own sessions
-		defer func() { f.run.pool.Recycle(f.run.cleanup.Ctx, f.fixtures.SetupServers()...) }()
+		defer func() { f.run.pool.Recycle(f.run.cleanup.Ctx, f.fixtures.ListSetupServers()...) }()
 	}
 	for _, s := range f.file.Setup {
 		if ctx.Err() != nil {
@@ -125,7 +125,7 @@ func (f *fileRun) refuse(status result.Status, message string) {
 	f.refused = &verdict{status, message}
 }
 
-// finish cleans up after begin: teardown, afterAll, the servers that no later file
+// finish cleans up after begin: teardown, runAfterAll, the servers that no later file
 // uses, and the background steps.
 func (f *fileRun) finish(ctx context.Context) {
 	if f.stopWarm != nil {
@@ -137,32 +137,32 @@ func (f *fileRun) finish(ctx context.Context) {
 	f.scope.Background.TestsOver()
 	r.recoverPanic(func() { f.surveyEnding(ctx) })
 	if f.setupBegun {
-		r.recoverPanic(f.teardown)
+		r.recoverPanic(f.tearDown)
 	}
 	if f.begun {
-		r.recoverPanic(func() { f.afterAll(ctx) })
+		r.recoverPanic(func() { f.runAfterAll(ctx) })
 	}
 	r.recoverPanic(func() {
 		// After a signal, servers and background steps share the remaining time.
 		ctx, cancel := r.cleanup.Part(min(2, f.scope.Background.Len()+1))
 		defer cancel()
-		r.pool.CloseFile(ctx, f.file, f.pending())
+		r.pool.CloseFile(ctx, f.file, f.listPending())
 	})
 	r.recoverPanic(func() {
 		for _, w := range f.fixtures.Stop(&f.scope.Background) {
 			r.report(w)
 		}
 	})
-	r.pool.SharedDoubles(f.file).Close()
+	r.pool.GetSharedDoubles(f.file).Close()
 }
 
-// teardown runs the teardown steps. A failing step is a warning.
-func (f *fileRun) teardown() {
+// tearDown runs the teardown steps. A failing step is a warning.
+func (f *fileRun) tearDown() {
 	failed := f.broken != "" || f.counts.countFailed() > 0
 	f.fixtures.Teardown(f.file.Teardown, &f.scope, failed, func(s *plan.Step, ph result.Phase, failure string) {
 		if failure != "" {
 			f.run.report(result.Finding{
-				Kind: "teardown", Severity: "warning", File: fixture.FileName(s.Pos), Line: s.Pos.Line,
+				Kind: "teardown", Severity: "warning", File: fixture.MakeFileName(s.Pos), Line: s.Pos.Line,
 				Message: fmt.Sprintf("teardown step %q failed: %s", s.Name, failure),
 			})
 		}
@@ -170,13 +170,13 @@ func (f *fileRun) teardown() {
 	})
 }
 
-// afterAll always runs. Its failures are reported, but do not stop the run.
-func (f *fileRun) afterAll(ctx context.Context) {
+// runAfterAll always runs. Its failures are reported, but do not stop the run.
+func (f *fileRun) runAfterAll(ctx context.Context) {
 	if len(f.file.AfterAll) == 0 {
 		return
 	}
-	v := f.verdict(ctx)
-	out := f.fixtures.Hooks(f.run.cleanup.Ctx, f.file.AfterAll, fixture.HookCall{
+	v := f.judgeFile(ctx)
+	out := f.fixtures.RunHooks(f.run.cleanup.Ctx, f.file.AfterAll, fixture.HookCall{
 		Phase: "afterAll", After: true, Status: v.status, Message: v.message, Patch: f.scope.Patch.With(f.shared.AfterPatch),
 	})
 	f.send(out.Phases...)
@@ -196,8 +196,8 @@ func (f *fileRun) send(list ...result.Phase) {
 	}
 }
 
-// verdict returns the outcome of the file's cases, for afterAll hooks.
-func (f *fileRun) verdict(ctx context.Context) verdict {
+// judgeFile returns the outcome of the file's cases, for runAfterAll hooks.
+func (f *fileRun) judgeFile(ctx context.Context) verdict {
 	failed := f.counts.countFailed()
 	switch {
 	case f.broken != "":
@@ -206,16 +206,16 @@ func (f *fileRun) verdict(ctx context.Context) verdict {
 		return *f.refused
 	case failed > 0:
 		v := verdict{result.Fail, fmt.Sprintf("%d of %d tests did not pass", failed, f.end-f.first)}
-		if f.counts.of(result.Fail) == 0 {
+		if f.counts.get(result.Fail) == 0 {
 			v.status = result.Error
 		}
-		if f.counts.of(result.Inconclusive) == failed {
+		if f.counts.get(result.Inconclusive) == failed {
 			v.status = result.Inconclusive
 		}
 		return v
 	case ctx.Err() != nil:
 		return verdict{result.Skip, line.Interrupted}
-	case f.counts.of(result.Pass) == 0 && f.counts.of(result.Skip) > 0:
+	case f.counts.get(result.Pass) == 0 && f.counts.get(result.Skip) > 0:
 		return verdict{result.Skip, "every test was skipped"}
 	}
 	return verdict{status: result.Pass}

@@ -47,8 +47,8 @@ func (fs *findings) admit(f result.Finding) bool {
 	return fs.count[k] <= maxAlike
 }
 
-// rest returns one finding for each kind that was not listed completely.
-func (fs *findings) rest() []result.Finding {
+// listRest returns one finding for each kind that was not listed completely.
+func (fs *findings) listRest() []result.Finding {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	var out []result.Finding

@@ -23,8 +23,8 @@ const (
 	shownSuspects  = 5
 )
 
-// predecessors returns the other tests that used the sessions of a test before it.
-func (cr *caseRun) predecessors() []int {
+// listPredecessors returns the other tests that used the sessions of a test before it.
+func (cr *caseRun) listPredecessors() []int {
 	var list []int
 	seen := map[int]bool{cr.c.Index: true}
 	for _, index := range slices.Concat(cr.before...) {
@@ -42,9 +42,9 @@ func (cr *caseRun) hasPredecessor() bool {
 	return slices.ContainsFunc(cr.before, func(list []int) bool { return slices.ContainsFunc(list, other) })
 }
 
-// diagnosable reports whether another test may have caused the failure of a case, which
+// isDiagnosable reports whether another test may have caused the failure of a case, which
 // can be run again alone.
-func (cr *caseRun) diagnosable() bool {
+func (cr *caseRun) isDiagnosable() bool {
 	f, out := cr.file, cr.out
 	o := &f.run.opts
 	switch {
@@ -56,24 +56,24 @@ func (cr *caseRun) diagnosable() bool {
 		return false
 	case len(out.Exchanges) == 0 || !cr.warm && !cr.hasPredecessor():
 		return false
-	case f.file.Options.RestartPolicy == plan.PerTest || f.ownFixtures() || len(f.file.Upstreams) > 0:
+	case f.file.Options.RestartPolicy == plan.PerTest || f.hasOwnFixtures() || len(f.file.Upstreams) > 0:
 		return false
 	case cr.c.Trials != nil || cr.c.Repeat != nil:
 		return false
 	case cr.c.DiagnoseIsolation != nil && !*cr.c.DiagnoseIsolation:
 		return false
 	}
-	return callsOnly(cr.c)
+	return hasOnlyCalls(cr.c)
 }
 
-// ownFixtures reports whether the tests of a file have hooks or fixtures of their own.
-func (f *fileRun) ownFixtures() bool {
+// hasOwnFixtures reports whether the tests of a file have hooks or fixtures of their own.
+func (f *fileRun) hasOwnFixtures() bool {
 	p := f.file
 	return len(p.BeforeEach)+len(p.AfterEach)+len(p.SetupPerTest)+len(p.TeardownPerTest) > 0
 }
 
-// callsOnly reports whether a case only calls servers whose processes the run starts.
-func callsOnly(c *plan.Case) bool {
+// hasOnlyCalls reports whether a case only calls servers whose processes the run starts.
+func hasOnlyCalls(c *plan.Case) bool {
 	return !slices.ContainsFunc(c.Ops, func(op *plan.Op) bool {
 		return op.Action != nil || op.Raw != nil || op.Notification || op.Server == nil || op.Server.URL != ""
 	})
@@ -108,14 +108,14 @@ type diagnosis struct {
 func (d diagnosis) run(ctx context.Context) {
 	began := time.Now()
 	own := d.cr.c.Index
-	alone := d.again(ctx, []int{own})
+	alone := d.runAgain(ctx, []int{own})
 	if alone == nil {
 		return
 	}
 	out := &result.Diagnosis{Status: alone.Status, Message: "fails alone on a new process, too: no other test caused it"}
 	if alone.Status == result.Pass {
 		d.blame(ctx, out)
-		withoutUpdates(d.cr.out.Assertions)
+		dropUpdates(d.cr.out.Assertions)
 	}
 	out.DurationMS = ms(time.Since(began))
 	d.cr.out.Diagnosis = out
@@ -124,7 +124,7 @@ func (d diagnosis) run(ctx context.Context) {
 // blame names the tests that changed the state of the server.
 func (d diagnosis) blame(ctx context.Context, out *result.Diagnosis) {
 	const passes = "passes alone on a new process"
-	before := d.cr.predecessors()
+	before := d.cr.listPredecessors()
 	culprits, reproduced := d.find(ctx, before)
 	switch {
 	case len(before) == 0:
@@ -134,7 +134,7 @@ func (d diagnosis) blame(ctx context.Context, out *result.Diagnosis) {
 		out.Message = passes + ", and also after the tests that ran before it: its outcome varies"
 		return
 	case !reproduced:
-		culprits = d.writers(before)
+		culprits = d.listWriters(before)
 	}
 	if len(culprits) == 0 {
 		out.Message = passes + "; no earlier test called a tool that does not declare readOnlyHint: true, so its outcome may vary"
@@ -162,7 +162,7 @@ func (d diagnosis) blame(ctx context.Context, out *result.Diagnosis) {
 	}
 	out.Message += "; run_options: {restart_policy: " + policy + "} keeps them apart"
 	if reproduced || len(culprits) <= shownSuspects {
-		d.cr.out.Repro = d.repro(culprits)
+		d.cr.out.Repro = d.formatRepro(culprits)
 	}
 }
 
@@ -170,22 +170,22 @@ func (d diagnosis) blame(ctx context.Context, out *result.Diagnosis) {
 // after all of them. ran is false if they could not all be run again, in the time that is
 // left.
 func (d diagnosis) find(ctx context.Context, before []int) (culprits []int, ran bool) {
-	if len(before) == 0 || !d.repeatable(before) {
+	if len(before) == 0 || !d.canRepeat(before) {
 		return nil, false
 	}
 	ran = true
 	fails := func(list []int) bool {
-		got := d.again(ctx, append(slices.Clone(list), d.cr.c.Index))
+		got := d.runAgain(ctx, append(slices.Clone(list), d.cr.c.Index))
 		ran = ran && got != nil
 		return got != nil && got.Status.Failed()
 	}
-	culprits = smallest(before, func(list []int) bool { return ran && fails(list) })
+	culprits = findSmallest(before, func(list []int) bool { return ran && fails(list) })
 	return culprits, ran
 }
 
-// smallest finds by halves the tests that it takes to fail; nil if it does not fail after
+// findSmallest finds by halves the tests that it takes to fail; nil if it does not fail after
 // all of them.
-func smallest(list []int, fails func([]int) bool) []int {
+func findSmallest(list []int, fails func([]int) bool) []int {
 	if !fails(list) {
 		return nil
 	}
@@ -217,20 +217,20 @@ func reduceToNeeded(list []int, fails func([]int) bool) []int {
 	return list
 }
 
-// repeatable reports whether tests may be run again in the file's surroundings.
-func (d diagnosis) repeatable(list []int) bool {
+// canRepeat reports whether tests may be run again in the file's surroundings.
+func (d diagnosis) canRepeat(list []int) bool {
 	return !slices.ContainsFunc(list, func(i int) bool {
 		file := d.f.run.plan.Files[d.f.run.plan.FileOf(i)]
 		c := d.f.run.plan.Case(i)
 		other := file != d.f.file && len(file.BeforeAll)+len(file.Setup) > 0
 		own := len(file.BeforeEach)+len(file.AfterEach)+len(file.SetupPerTest)+len(file.TeardownPerTest) > 0
-		return other || own || !callsOnly(c) || c.Trials != nil || c.Repeat != nil
+		return other || own || !hasOnlyCalls(c) || c.Trials != nil || c.Repeat != nil
 	})
 }
 
-// again runs tests, one after the other, on new processes and returns the outcome of the
+// runAgain runs tests, one after the other, on new processes and returns the outcome of the
 // last; nil if one of them must not be run again, or the time is over.
-func (d diagnosis) again(ctx context.Context, list []int) *result.Case {
+func (d diagnosis) runAgain(ctx context.Context, list []int) *result.Case {
 	if slices.ContainsFunc(list, func(i int) bool { return !d.mayRepeat(i) }) {
 		return nil
 	}
@@ -246,7 +246,7 @@ func (d diagnosis) again(ctx context.Context, list []int) *result.Case {
 		out = &result.Case{Assertions: []result.Assertion{}}
 		cr := &caseRun{file: f, c: s.plan.Case(i), out: out}
 		f.describe(cr.c, out)
-		cr.snapshots = f.snapshotsOf(cr.c)
+		cr.snapshots = f.newSnapshots(cr.c)
 		if !cr.attempt(ctx, out, 1) || ctx.Err() != nil {
 			return nil
 		}
@@ -300,8 +300,8 @@ func (d diagnosis) hints(file *plan.File, c *plan.Case, op *plan.Op) jsonv.Value
 	return d.f.run.pool.ForCase(c, op.Server, file).Tools().Hints(op.Subject)
 }
 
-// writers returns the tests that called tools which do not declare readOnlyHint: true.
-func (d diagnosis) writers(list []int) []int {
+// listWriters returns the tests that called tools which do not declare readOnlyHint: true.
+func (d diagnosis) listWriters(list []int) []int {
 	return slices.DeleteFunc(slices.Clone(list), func(i int) bool {
 		p := d.f.run.plan
 		c, file := p.Case(i), p.Files[p.FileOf(i)]
@@ -331,15 +331,15 @@ func (d diagnosis) place(i int) string {
 	return text
 }
 
-// repro returns a command that runs the test after others.
-func (d diagnosis) repro(before []int) string {
+// formatRepro returns a command that runs the test after others.
+func (d diagnosis) formatRepro(before []int) string {
 	p := d.f.run.plan
 	var files, names []string
 	for _, i := range append(slices.Clone(before), d.cr.c.Index) {
 		if path := shellwords.QuotePathForShell(p.Files[p.FileOf(i)].Path); !slices.Contains(files, path) {
 			files = append(files, path)
 		}
-		names = append(names, line.Pattern(p.Name(i)))
+		names = append(names, line.MakePattern(p.Name(i)))
 	}
 	filter := shellwords.QuoteForShell("re:^(" + strings.Join(names, "|") + ")$")
 	command := "mcptest run " + strings.Join(files, " ") + " --filter " + filter
@@ -349,12 +349,12 @@ func (d diagnosis) repro(before []int) string {
 	return command
 }
 
-// withoutUpdates removes hints to store the values that a test got: they come from the
+// dropUpdates removes hints to store the values that a test got: they come from the
 // state that another test left.
-func withoutUpdates(list []result.Assertion) {
+func dropUpdates(list []result.Assertion) {
 	for i := range list {
 		a := &list[i]
 		a.Notes = slices.DeleteFunc(a.Notes, func(note string) bool { return strings.Contains(note, line.UpdateFlag) })
-		withoutUpdates(a.Assertions)
+		dropUpdates(a.Assertions)
 	}
 }

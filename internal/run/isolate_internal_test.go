@@ -15,7 +15,7 @@ func TestSmallest(t *testing.T) {
 	all := []int{0, 1, 2, 3, 4, 5, 6}
 	for _, causes := range [][]int{{0}, {3}, {6}, {1, 2}, {0, 6}, {0, 3, 6}} {
 		runs := 0
-		got := smallest(all, func(list []int) bool {
+		got := findSmallest(all, func(list []int) bool {
 			runs++
 			return !slices.ContainsFunc(causes, func(c int) bool { return !slices.Contains(list, c) })
 		})
@@ -23,7 +23,7 @@ func TestSmallest(t *testing.T) {
 			t.Errorf("%v after %d runs, not %v", got, runs, causes)
 		}
 	}
-	if got := smallest(all, func([]int) bool { return false }); got != nil {
+	if got := findSmallest(all, func([]int) bool { return false }); got != nil {
 		t.Errorf("%v, although it never fails", got)
 	}
 }
@@ -44,11 +44,11 @@ func TestUsesAreNotCopied(t *testing.T) {
 	u.Add(b, 5)
 	u.Add(b, 7)
 	cr := &caseRun{c: &plan.Case{Index: 7}, before: [][]int{u.Add(b, 7), {5, 2, 7}}}
-	if got := cr.predecessors(); !slices.Equal(got, []int{5, 2}) || !cr.hasPredecessor() {
+	if got := cr.listPredecessors(); !slices.Equal(got, []int{5, 2}) || !cr.hasPredecessor() {
 		t.Errorf("predecessors %v", got)
 	}
 	cr.before = [][]int{{7}, nil}
-	if got := cr.predecessors(); got != nil || cr.hasPredecessor() {
+	if got := cr.listPredecessors(); got != nil || cr.hasPredecessor() {
 		t.Errorf("predecessors %v", got)
 	}
 }

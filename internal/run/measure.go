@@ -15,8 +15,8 @@ func (f *fileRun) surveyEnding(ctx context.Context) {
 	if m == nil || ctx.Err() != nil {
 		return
 	}
-	for _, s := range f.run.pool.Ending(f.file, f.pending()) {
-		known := m.Unsurveyed(s.Def)
+	for _, s := range f.run.pool.Ending(f.file, f.listPending()) {
+		known := m.AddUnsurveyed(s.Def)
 		if known == nil {
 			continue
 		}
@@ -27,7 +27,7 @@ func (f *fileRun) surveyEnding(ctx context.Context) {
 			}
 		}
 		if err != nil {
-			known.SetUnknown(line.FirstLine(err.Error()))
+			known.SetUnknown(line.CutFirstLine(err.Error()))
 			continue
 		}
 		known.SetOffer(offer)

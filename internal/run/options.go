@@ -125,7 +125,7 @@ type Phase uint8
 const (
 	All          Phase = iota
 	SetupOnly          // beforeAll and setup, whose processes are left running
-	TeardownOnly       // teardown and afterAll of an earlier SetupOnly
+	TeardownOnly       // teardown and runAfterAll of an earlier SetupOnly
 )
 
 // Warm keeps sessions between runs.

@@ -153,7 +153,7 @@ func TestOrderAfterASignal(t *testing.T) {
 	}
 }
 
-// Servers stop after afterAll of the last file that uses them.
+// Servers stop after runAfterAll of the last file that uses them.
 func TestServersEndAfterTheLastFile(t *testing.T) {
 	s := &sim{logServers: true}
 	file := func(n string) string {

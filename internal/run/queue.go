@@ -26,14 +26,14 @@ func (q *queue) pop() (int, bool) {
 	return int(q.cases[i]), true
 }
 
-// cases runs the file's cases.
-func (f *fileRun) cases(ctx context.Context) {
+// runCases runs the file's cases.
+func (f *fileRun) runCases(ctx context.Context) {
 	var wg sync.WaitGroup
-	for _, q := range f.queues() {
+	for _, q := range f.makeQueues() {
 		for range min(q.workers, len(q.cases)) {
 			wg.Go(func() {
 				for i, ok := q.pop(); ok; i, ok = q.pop() {
-					f.finishCase(i, func(c *caseRun) { c.unlessSkipped(ctx) })
+					f.finishCase(i, func(c *caseRun) { c.runUnlessSkipped(ctx) })
 				}
 			})
 		}
@@ -41,9 +41,9 @@ func (f *fileRun) cases(ctx context.Context) {
 	wg.Wait()
 }
 
-// queues returns a queue for each server; a serial file has a single one with a
+// makeQueues returns a queue for each server; a serial file has a single one with a
 // single worker.
-func (f *fileRun) queues() []*queue {
+func (f *fileRun) makeQueues() []*queue {
 	serial := f.file.Serial || f.file.Options.Whole
 	var out []*queue
 	byKey := map[string]*queue{}
@@ -92,7 +92,7 @@ func (f *fileRun) finishCase(i int, fn func(*caseRun)) {
 	if fault := f.run.recoverPanic(func() {
 		cr.c = f.run.plan.Case(i)
 		f.describe(cr.c, out)
-		cr.snapshots = f.snapshotsOf(cr.c)
+		cr.snapshots = f.newSnapshots(cr.c)
 		fn(cr)
 	}); fault != "" {
 		out.Status, out.Message = result.Error, fault
@@ -120,7 +120,7 @@ func (f *fileRun) finishCase(i int, fn func(*caseRun)) {
 			f.run.exit.halt(fmt.Sprintf("not run: fail-fast after %q", out.Name))
 		}
 	}
-	if cr.diagnosable() && f.keep(cr) {
+	if cr.isDiagnosable() && f.keep(cr) {
 		return // it is sent after its diagnosis
 	}
 	f.run.deps.Send(result.CaseFinished{Case: out})
@@ -138,8 +138,8 @@ func (f *fileRun) keep(cr *caseRun) bool {
 	return true
 }
 
-// unlessSkipped runs a case unless the suite or the run skips it.
-func (cr *caseRun) unlessSkipped(ctx context.Context) {
+// runUnlessSkipped runs a case unless the suite or the run skips it.
+func (cr *caseRun) runUnlessSkipped(ctx context.Context) {
 	r := cr.file.run
 	if r.opts.Live {
 		r.deps.Send(result.CaseStarted{Index: cr.c.Index, Name: cr.c.Name})

@@ -27,11 +27,11 @@ func Run(ctx context.Context, p *plan.Plan, opts Options, deps Deps) int {
 	r.begin()
 	switch opts.Phase {
 	case SetupOnly:
-		r.setupOnly(ctx)
+		r.runSetupOnly(ctx)
 	case TeardownOnly:
-		r.teardownOnly(ctx)
+		r.runTeardownOnly(ctx)
 	default:
-		r.executed = r.files()
+		r.executed = r.listFiles()
 		for _, f := range r.executed {
 			f.execute(ctx)
 		}
@@ -126,7 +126,7 @@ func (r *runner) finish(ctx context.Context) int {
 			r.report(f)
 		}
 	}
-	for _, f := range doubles.Unused(r.pool.Doubles()) {
+	for _, f := range doubles.FindUnused(r.pool.Doubles()) {
 		r.report(f)
 	}
 	r.recoverPanic(func() { r.saveSnapshots(ctx) })
@@ -134,15 +134,15 @@ func (r *runner) finish(ctx context.Context) int {
 	for _, f := range r.shared.Results.Findings() {
 		r.report(f)
 	}
-	for _, f := range r.findings.rest() {
+	for _, f := range r.findings.listRest() {
 		r.deps.Send(result.FindingSeen{Finding: f})
 	}
 	if r.deps.LastFindings != nil && ctx.Err() == nil {
-		for _, f := range r.deps.LastFindings(r.exit.code() == ExitPassed) {
+		for _, f := range r.deps.LastFindings(r.exit.chooseCode() == ExitPassed) {
 			r.report(f)
 		}
 	}
-	e := result.RunFinished{DurationMS: r.since(r.start), ExitCode: r.exit.code(), Times: r.times()}
+	e := result.RunFinished{DurationMS: r.since(r.start), ExitCode: r.exit.chooseCode(), Times: r.computeTimes()}
 	in, ok := errors.AsType[*proc.Interrupted](context.Cause(ctx))
 	switch {
 	case ok:
@@ -157,8 +157,8 @@ func (r *runner) finish(ctx context.Context) int {
 	return e.ExitCode
 }
 
-// times returns where the time of the run went.
-func (r *runner) times() *result.Times {
+// computeTimes returns where the time of the run went.
+func (r *runner) computeTimes() *result.Times {
 	spent := r.shared.Clock.Spent()
 	return &result.Times{
 		CallsMS:     ms(spent[pool.Calling]),

@@ -14,9 +14,9 @@ import (
 	"mcptest/internal/spec/plan"
 )
 
-// snapshotsOf returns the snapshots of a case, or nil if its suite has no snapshot
+// newSnapshots returns the snapshots of a case, or nil if its suite has no snapshot
 // file.
-func (f *fileRun) snapshotsOf(c *plan.Case) *snapshot.Test {
+func (f *fileRun) newSnapshots(c *plan.Case) *snapshot.Test {
 	if f.snapshots == nil {
 		return nil
 	}
@@ -38,7 +38,7 @@ func (r *runner) saveSnapshots(ctx context.Context) {
 				all[r.shared.Redact(r.plan.Name(i))] = true
 			}
 		}
-		saved, err := f.snapshots.Save(all, !stopped && r.exit.code() == ExitPassed)
+		saved, err := f.snapshots.Save(all, !stopped && r.exit.chooseCode() == ExitPassed)
 		name := f.file.Snapshots.Name
 		if err != nil {
 			r.report(result.Finding{Kind: "snapshot", Severity: "error", File: name, Message: fmt.Sprintf("write %s: %v", name, err)})
@@ -48,13 +48,13 @@ func (r *runner) saveSnapshots(ctx context.Context) {
 			r.deps.Send(result.Noted{Note: note})
 		}
 		if len(saved.Stale) > 0 {
-			r.report(f.stale(saved.Stale))
+			r.report(f.newStaleFinding(saved.Stale))
 		}
 	}
 }
 
-// stale returns a finding about snapshots that no test uses.
-func (f *fileRun) stale(list []snapshot.Stale) result.Finding {
+// newStaleFinding returns a finding about snapshots that no test uses.
+func (f *fileRun) newStaleFinding(list []snapshot.Stale) result.Finding {
 	const most = 5
 	names := lists.Map(list[:min(len(list), most)], func(s snapshot.Stale) string {
 		return fmt.Sprintf("%q of %q", s.Name, s.Test)

@@ -51,9 +51,9 @@ func (r *runner) newShared() *line.Run {
 	}
 }
 
-// files returns the plan's files that have selected cases, or all files if no case
+// listFiles returns the plan's files that have selected cases, or all files if no case
 // is selected.
-func (r *runner) files() []*fileRun {
+func (r *runner) listFiles() []*fileRun {
 	var out []*fileRun
 	first := 0
 	for i, f := range r.plan.Files {
@@ -169,11 +169,11 @@ func newFileRun(r *runner, f *plan.File, index, first, end int) *fileRun {
 	return out
 }
 
-// pending returns the files that end after f: the following ones, or the
+// listPending returns the files that end after f: the following ones, or the
 // preceding ones if files are ended in reverse order.
-func (f *fileRun) pending() []*plan.File {
+func (f *fileRun) listPending() []*plan.File {
 	var out []*plan.File
-	for _, g := range f.run.files() {
+	for _, g := range f.run.listFiles() {
 		if f.backwards && g.index < f.index || !f.backwards && g.index > f.index {
 			out = append(out, g.file)
 		}
@@ -196,7 +196,7 @@ func (c *counts) add(s result.Status) {
 	c.n[s]++
 }
 
-func (c *counts) of(s result.Status) int {
+func (c *counts) get(s result.Status) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.n[s]
@@ -204,7 +204,7 @@ func (c *counts) of(s result.Status) int {
 
 // countFailed returns the number of cases that neither passed nor were skipped.
 func (c *counts) countFailed() int {
-	return c.of(result.Fail) + c.of(result.Error) + c.of(result.Inconclusive)
+	return c.get(result.Fail) + c.get(result.Error) + c.get(result.Inconclusive)
 }
 
 // caseRun runs one case with its retries or repetitions.

@@ -71,9 +71,9 @@ func (e *examination) handshake(ctx context.Context) bool {
 	}
 	if died := e.Conn.Session().Restarted(); died != nil {
 		l.State = Warn
-		l.Details = append(l.Details, connect.StartedTwice(died, e.Conn.Session().Protocol()))
+		l.Details = append(l.Details, connect.ExplainSecondStart(died, e.Conn.Session().Protocol()))
 		l.Hint = "a server must respond to an unknown request with the error -32601 and keep running"
-		if connect.EndedByItself(died) {
+		if connect.HasEndedByItself(died) {
 			l.Hint = "no request ended it: it may do so again, in a run too"
 		}
 	}
@@ -258,7 +258,7 @@ func (e *examination) messages(context.Context) bool {
 			l.Hint = "to accept it for now, add to the suite: tolerate: [" + v.Kind + "]"
 		}
 		if i < mostViolations {
-			l.Details = append(l.Details, inspect.ViolationText(v))
+			l.Details = append(l.Details, inspect.FormatViolation(v))
 		}
 	}
 	if len(all) > 0 {
@@ -300,7 +300,7 @@ func (e *examination) end(context.Context) bool {
 	l := Layer{Name: "end", State: OK, Message: "the process exited when its input was closed"}
 	began := time.Now()
 	ended := e.Conn.End()
-	if why := connect.UncleanEnd(ended); why != "" {
+	if why := connect.DescribeUncleanEnd(ended); why != "" {
 		l.State, l.Message = Warn, why
 		l.Hint = endHint(ended) + ": mcptest explain " + result.UncleanEnd
 	}

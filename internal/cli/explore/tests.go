@@ -196,7 +196,7 @@ func objectionTo(v live.View, c call) string {
 	case allow.ReadOnly(tool):
 		return ""
 	}
-	return fmt.Sprintf("%s of %s, which %s", c.tool, c.server.name, allow.Objection(tool))
+	return fmt.Sprintf("%s of %s, which %s", c.tool, c.server.name, allow.FindObjection(tool))
 }
 
 // Stop implements [api.Tester].

@@ -47,7 +47,7 @@ func SelectChanged(ctx context.Context, s cmdutil.Streams, p *plan.Plan, ref str
 	if err != nil {
 		return Invalid("--changed %s: %s", ref, strings.Join(append(inspect.Detail(err), err.Error()), ": "))
 	}
-	p.Arrange(watch.Affected(p, changes.Root, changes.Files, changes.Entries))
+	p.Arrange(watch.FindAffected(p, changes.Root, changes.Files, changes.Entries))
 	if p.Len() == 0 {
 		return Fail(ExitPassed, "nothing that these suites depend on has changed since %s: no test was run", ref)
 	}

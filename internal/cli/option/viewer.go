@@ -117,7 +117,7 @@ func (f *TargetFlags) Share(
 			Logins:    connect.NewLogins(),
 			Sessions:  f.sessions,
 		},
-		Eras: history.Eras("."),
+		Eras: history.LoadEras("."),
 	}
 	ctx, stop := cmdutil.WatchSignals(cmd.Context(), s.Err, world.Kill)
 	return &Shared{ctx, world, func() {
@@ -166,7 +166,7 @@ func (f *TargetFlags) With(
 			return l.Failed(ctx, "", err)
 		}
 		if died := l.Conn.Session().Restarted(); died != nil {
-			fmt.Fprintln(s.Err, "warning: "+l.Text(connect.StartedTwice(died, l.Conn.Session().Protocol())))
+			fmt.Fprintln(s.Err, "warning: "+l.Text(connect.ExplainSecondStart(died, l.Conn.Session().Protocol())))
 		}
 		err := fn(ctx, l)
 		l.Conn.ReportRemaining()
@@ -275,7 +275,7 @@ func (l *Viewer) violations(list []protocol.Violation) {
 			}
 			continue
 		}
-		fmt.Fprintln(l.Streams.Err, "violation: "+l.Text(inspect.ViolationText(v)))
+		fmt.Fprintln(l.Streams.Err, "violation: "+l.Text(inspect.FormatViolation(v)))
 	}
 }
 

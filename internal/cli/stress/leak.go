@@ -302,7 +302,7 @@ func (m *leaking) stop() string {
 	}
 	end.Leftovers = append(end.Leftovers, m.World.Sweep(ctx)...)
 	if connect.IgnoredEOF(end) || len(end.Leftovers) > 0 {
-		return connect.UncleanEnd(end)
+		return connect.DescribeUncleanEnd(end)
 	}
 	return ""
 }

@@ -51,7 +51,7 @@ func (f *loadFlags) cases(s cmdutil.Streams, argv []string) ([]*plan.Case, error
 		if c.Skip != "" {
 			continue
 		}
-		if why := load.Unfit(c); why != "" {
+		if why := load.ExplainUnfit(c); why != "" {
 			return nil, option.Invalid("%s: the test %q cannot be sent many times: %s; -k selects others", c.Pos, c.Name, why)
 		}
 		if out = append(out, c); c.Server != out[0].Server {
@@ -78,7 +78,7 @@ func (f *loadFlags) prepare(ctx context.Context, r *running, cases []*plan.Case)
 			return err
 		}
 		args, _ := jsonv.Parse([]byte(f.args)) // was checked
-		if wrong := inspect.WrongArguments(tool, args); len(wrong) > 0 {
+		if wrong := inspect.FindWrongArguments(tool, args); len(wrong) > 0 {
 			return option.Invalid("--args: %s; nothing was sent (a test with invalid_args: true sends them: load -c SUITE -k NAME)", r.Text(strings.Join(wrong, "; ")))
 		}
 		params := jsonv.ObjectOf("name", f.tool, "arguments", args).Append(nil)
@@ -125,5 +125,5 @@ func wrongArguments(c *plan.Case, tool jsonv.Value) string {
 	if err != nil || c.InvalidArgs {
 		return ""
 	}
-	return strings.Join(inspect.WrongArguments(tool, params.Lookup("arguments")), "; ")
+	return strings.Join(inspect.FindWrongArguments(tool, params.Lookup("arguments")), "; ")
 }

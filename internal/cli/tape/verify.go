@@ -112,7 +112,7 @@ func (d *dialer) dial(
 		}}
 	}
 	if died := conn.Session().Restarted(); died != nil {
-		fmt.Fprintln(d.viewer.Streams.Err, "warning: "+d.viewer.Text(connect.StartedTwice(died, now)))
+		fmt.Fprintln(d.viewer.Streams.Err, "warning: "+d.viewer.Text(connect.ExplainSecondStart(died, now)))
 	}
 	return conn, nil
 }

@@ -58,11 +58,11 @@ func (t *Trial) call(ctx context.Context, c model.Call, i int) error {
 func (t *Trial) execute(ctx context.Context, tool *Tool, c model.Call) (outcome, error) {
 	switch {
 	case tool == nil && t.Model == scripted && !t.Examines(len(t.calls), c.Name):
-		return outcome{}, newFailedError("script: %s", unknown(t.tools, c.Name))
+		return outcome{}, newFailedError("script: %s", explainUnknown(t.tools, c.Name))
 	case tool == nil:
-		return outcome{text: unknown(t.tools, c.Name), refused: true}, nil
+		return outcome{text: explainUnknown(t.tools, c.Name), refused: true}, nil
 	case c.Arguments.Kind() != jsonv.KindObject:
-		return outcome{text: "its arguments are " + display.Truncate(display.OneLine(argumentText(c)), shownArguments) + ", which is no JSON object", refused: true}, nil
+		return outcome{text: "its arguments are " + display.Truncate(display.OneLine(formatArguments(c)), shownArguments) + ", which is no JSON object", refused: true}, nil
 	}
 	examined := t.Examines(len(t.calls), tool.Name, tool.Own())
 	if t.Model == scripted && !examined {
@@ -81,9 +81,9 @@ func (t *Trial) execute(ctx context.Context, tool *Tool, c model.Call) (outcome,
 	}
 	if t.policy.Allows(named) != "" {
 		if examined {
-			return outcome{text: "the tool " + allow.Objection(named), refused: true}, nil
+			return outcome{text: "the tool " + allow.FindObjection(named), refused: true}, nil
 		}
-		return outcome{}, newFailedError("the model called %s, which %s, so it was not sent: declare it in mock or allow_writes", tool.Name, allow.Objection(named))
+		return outcome{}, newFailedError("the model called %s, which %s, so it was not sent: declare it in mock or allow_writes", tool.Name, allow.FindObjection(named))
 	}
 	res, rpcError, ok := t.Call(ctx, tool, c.Arguments)
 	if !ok {
@@ -95,8 +95,8 @@ func (t *Trial) execute(ctx context.Context, tool *Tool, c model.Call) (outcome,
 // shownArguments limits arguments in a message.
 const shownArguments = 80
 
-// argumentText returns the arguments of a call as the model wrote them, a text in quotes.
-func argumentText(c model.Call) string {
+// formatArguments returns the arguments of a call as the model wrote them, a text in quotes.
+func formatArguments(c model.Call) string {
 	if c.Arguments.IsAbsent() {
 		return jsonv.String(c.Raw).String()
 	}
@@ -113,7 +113,7 @@ func (t *Trial) readResponse(tool *Tool, res, rpcError jsonv.Value, o outcome) (
 	if seen.HasError() {
 		o.text = rpcError.Lookup("message").Text()
 	} else {
-		o.text = textOf(res)
+		o.text = readText(res)
 	}
 	if o.refused && t.Model == scripted && !t.Refusals && !t.Examines(len(t.calls), tool.Name, tool.Own()) {
 		return o, newFailedError("the server refused %s: %s", tool.Name, seen.Failure())
@@ -121,9 +121,9 @@ func (t *Trial) readResponse(tool *Tool, res, rpcError jsonv.Value, o outcome) (
 	return o, nil
 }
 
-// textOf returns the form of a result for the model: its texts, otherwise its
+// readText returns the form of a result for the model: its texts, otherwise its
 // structuredContent, otherwise the kinds of its content.
-func textOf(res jsonv.Value) string {
+func readText(res jsonv.Value) string {
 	seen := target.Observation{Result: res}
 	if text, _ := seen.Text(); text.Kind() == jsonv.KindString {
 		return text.Text()

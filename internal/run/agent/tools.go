@@ -38,7 +38,7 @@ type Offer struct {
 func Tools(offers []Offer) (out []*Tool) {
 	short := map[string]int{}
 	for _, o := range offers {
-		short[base(o.Server)]++
+		short[makeBaseName(o.Server)]++
 	}
 	taken := map[string]bool{}
 	for _, o := range offers {
@@ -51,13 +51,13 @@ func Tools(offers []Offer) (out []*Tool) {
 			}
 			t.Name = t.Own()
 			if len(offers) > 1 {
-				prefix := base(o.Server)
+				prefix := makeBaseName(o.Server)
 				if short[prefix] > 1 {
 					prefix = o.Server
 				}
 				t.Name = prefix + "__" + t.Name
 			}
-			t.wire = wireName(t.Name, taken)
+			t.wire = makeWireName(t.Name, taken)
 			taken[t.wire] = true
 			out = append(out, t)
 		}
@@ -65,8 +65,8 @@ func Tools(offers []Offer) (out []*Tool) {
 	return out
 }
 
-// base returns the name of a server without that of its variant.
-func base(server string) string {
+// makeBaseName returns the name of a server without that of its variant.
+func makeBaseName(server string) string {
 	name, _, _ := strings.Cut(server, "@")
 	return name
 }
@@ -74,8 +74,8 @@ func base(server string) string {
 // wireMost is the longest name that providers accept.
 const wireMost = 64
 
-// wireName returns a name of letters, digits, _ and - that no other tool has.
-func wireName(name string, taken map[string]bool) string {
+// makeWireName returns a name of letters, digits, _ and - that no other tool has.
+func makeWireName(name string, taken map[string]bool) string {
 	out := strings.Map(func(r rune) rune {
 		if r < 0x80 && (r == '_' || r == '-' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z') {
 			return r
@@ -90,8 +90,8 @@ func wireName(name string, taken map[string]bool) string {
 	return out
 }
 
-// definition returns what the model gets to know about a tool.
-func (t *Tool) definition() model.Tool {
+// makeDefinition returns what the model gets to know about a tool.
+func (t *Tool) makeDefinition() model.Tool {
 	schema := t.Def.Lookup("inputSchema")
 	switch {
 	case schema.Kind() != jsonv.KindObject:
@@ -108,7 +108,7 @@ func (t *Tool) definition() model.Tool {
 
 // find returns the tool of a call; nil if there is none, or several have its name.
 func (t *Trial) find(name string) *Tool {
-	list := toolsNamed(t.tools, name)
+	list := findTools(t.tools, name)
 	if t.Model == scripted {
 		if len(list) == 1 {
 			return list[0]
@@ -118,9 +118,9 @@ func (t *Trial) find(name string) *Tool {
 	return lists.First(t.tools, func(tool *Tool) bool { return tool.Name == name || tool.wire == name })
 }
 
-// toolsNamed returns the tools that a name in a suite means: that of the suite, or that of the
+// findTools returns the tools that a name in a suite means: that of the suite, or that of the
 // server, which tools of several servers may have.
-func toolsNamed(tools []*Tool, name string) (out []*Tool) {
+func findTools(tools []*Tool, name string) (out []*Tool) {
 	for _, t := range tools {
 		hasName := func(o *Tool) bool {
 			return o.Name == t.Name
@@ -132,17 +132,17 @@ func toolsNamed(tools []*Tool, name string) (out []*Tool) {
 	return out
 }
 
-// unknown says that no tool has a name, with the nearest one, or that several have it.
-func unknown(tools []*Tool, name string) string {
-	if list := toolsNamed(tools, name); len(list) > 1 {
+// explainUnknown says that no tool has a name, with the nearest one, or that several have it.
+func explainUnknown(tools []*Tool, name string) string {
+	if list := findTools(tools, name); len(list) > 1 {
 		return fmt.Sprintf("%q is ambiguous: it is %s or %s", name, list[0].Name, list[1].Name)
 	}
-	return fmt.Sprintf("no tool is called %q%s", name, source.Parenthesis(nearTool(tools, name)))
+	return fmt.Sprintf("no tool is called %q%s", name, source.Parenthesis(findNearTool(tools, name)))
 }
 
-// nearTool returns a hint with the tool that a misspelled name may mean: one with a similar
+// findNearTool returns a hint with the tool that a misspelled name may mean: one with a similar
 // name, or one of another server.
-func nearTool(tools []*Tool, name string) string {
+func findNearTool(tools []*Tool, name string) string {
 	var names, own []string
 	for _, t := range tools {
 		names, own = append(names, t.Name), append(own, t.Own())
@@ -160,7 +160,7 @@ func nearTool(tools []*Tool, name string) string {
 		if !slices.Contains(own, word) {
 			near = source.FindNearest(word, own)
 		}
-		list := toolsNamed(tools, near)
+		list := findTools(tools, near)
 		switch {
 		case near == "":
 		case len(list) > 1:

@@ -34,11 +34,11 @@ func TestNearTools(t *testing.T) {
 		"files__status":       `did you mean "shop__status" or "mail__status"?`,
 		"xyz":                 `known: shop__search_orders, shop__refund_order, shop__status, mail__send_mail, mail__status`,
 	} {
-		if got := unknown(tools, name); !strings.HasSuffix(got, " ("+want+")") {
+		if got := explainUnknown(tools, name); !strings.HasSuffix(got, " ("+want+")") {
 			t.Errorf("%s: got %s, want %s", name, got, want)
 		}
 	}
-	if got := unknown(tools, "status"); !strings.HasSuffix(got, "is ambiguous: it is shop__status or mail__status") {
+	if got := explainUnknown(tools, "status"); !strings.HasSuffix(got, "is ambiguous: it is shop__status or mail__status") {
 		t.Error(got)
 	}
 }

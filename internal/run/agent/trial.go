@@ -96,17 +96,17 @@ func (t *Trial) Run(ctx context.Context) (result.Conversation, jsonv.Value, erro
 	}
 	stop, err := t.converse(ctx)
 	if err == nil && t.MayChange {
-		err = t.known()
+		err = t.checkKnown()
 	}
 	t.record.Stop, t.record.DurationMS = stop, float64(time.Since(began).Microseconds())/1000
 	switch {
 	case err != nil || t.Stops || stop == StopEnd:
 	case stop == StopRefusal:
-		err = newFailedError("the model refused to answer: %s", cmp.Or(t.final(), "without a text"))
+		err = newFailedError("the model refused to answer: %s", cmp.Or(t.findFinal(), "without a text"))
 	default:
 		err = newFailedError("the conversation ended after %s without a final answer (stop: %s)", display.Count(t.record.Turns, "turn"), stop)
 	}
-	return t.record, t.observedValues(), err
+	return t.record, t.buildObserved(), err
 }
 
 // converse returns why the conversation ended.
@@ -115,7 +115,7 @@ func (t *Trial) converse(ctx context.Context) (stop string, err error) {
 		return "", err
 	}
 	if !t.MayChange {
-		if err := t.known(); err != nil {
+		if err := t.checkKnown(); err != nil {
 			return "", err
 		}
 	}
@@ -124,7 +124,7 @@ func (t *Trial) converse(ctx context.Context) (stop string, err error) {
 		if t.record.Turns == t.Conversation.Turns {
 			return StopTurns, nil
 		}
-		tools := lists.Map(t.tools, func(tool *Tool) model.Tool { return tool.definition() })
+		tools := lists.Map(t.tools, func(tool *Tool) model.Tool { return tool.makeDefinition() })
 		a, err := t.Speaker.Answer(ctx, t.System, t.turns, tools)
 		if err != nil {
 			return "", err
@@ -157,7 +157,7 @@ func (t *Trial) converse(ctx context.Context) (stop string, err error) {
 func (t *Trial) allow() {
 	t.policy.Named = nil
 	for _, name := range t.AllowWrites {
-		for _, tool := range toolsNamed(t.tools, name) {
+		for _, tool := range findTools(t.tools, name) {
 			t.policy.Named = append(t.policy.Named, tool.Name)
 		}
 	}
@@ -193,15 +193,15 @@ func (t *Trial) checkDescribed() error {
 	for i, o := range t.Offers {
 		for _, d := range o.Descriptions {
 			if !slices.ContainsFunc(o.Tools, func(def jsonv.Value) bool { return def.Lookup("name").Text() == d.Tool }) {
-				return fmt.Errorf("describe: %s: %s", d.Pos, unknown(Tools(t.Offers[i:i+1]), d.Tool))
+				return fmt.Errorf("describe: %s: %s", d.Pos, explainUnknown(Tools(t.Offers[i:i+1]), d.Tool))
 			}
 		}
 	}
 	return nil
 }
 
-// known fails a test that names tools that no server offers, or several.
-func (t *Trial) known() error {
+// checkKnown fails a test that names tools that no server offers, or several.
+func (t *Trial) checkKnown() error {
 	mentions := slices.Clone(t.Mentions)
 	if t.Mocks != nil {
 		for _, tool := range t.Mocks.Tools {
@@ -212,7 +212,7 @@ func (t *Trial) known() error {
 		mentions = append(mentions, trajectory.Mention{In: "allow_writes", Name: name})
 	}
 	for _, m := range mentions {
-		text, n := unknown(t.seen, m.Name), len(toolsNamed(t.seen, m.Name))
+		text, n := explainUnknown(t.seen, m.Name), len(findTools(t.seen, m.Name))
 		switch {
 		case n == 1 || n > 1 && m.Absent:
 		case !m.Absent:
@@ -258,8 +258,8 @@ func (t *Trial) warnOnce(text string) {
 	}
 }
 
-// final returns the text of the last answer.
-func (t *Trial) final() string {
+// findFinal returns the text of the last answer.
+func (t *Trial) findFinal() string {
 	for i := len(t.record.Messages) - 1; i > 0; i-- {
 		if m := t.record.Messages[i]; m.Role == "assistant" {
 			return m.Text
@@ -268,12 +268,12 @@ func (t *Trial) final() string {
 	return ""
 }
 
-// observedValues returns the values of the targets.
-func (t *Trial) observedValues() jsonv.Value {
+// buildObserved returns the values of the targets.
+func (t *Trial) buildObserved() jsonv.Value {
 	r := t.record
 	tokens := jsonv.ObjectOf("input", r.InputTokens, "output", r.OutputTokens, "total", r.Tokens())
 	var final, cost jsonv.Value // absent: nothing was said, no price is known
-	if text := t.final(); text != "" {
+	if text := t.findFinal(); text != "" {
 		final = jsonv.String(text)
 	}
 	if t.Price != nil {

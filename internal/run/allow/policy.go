@@ -35,11 +35,11 @@ func (p *Policy) Allows(tool jsonv.Value) string {
 	if ReadOnly(tool) || slices.Contains(p.Named, name) {
 		return ""
 	}
-	return fmt.Sprintf("tool %s %s; --allow-writes %s allows to call it", name, Objection(tool), name)
+	return fmt.Sprintf("tool %s %s; --allow-writes %s allows to call it", name, FindObjection(tool), name)
 }
 
-// Objection says what a tool that is not read-only declares, or does not.
-func Objection(tool jsonv.Value) string {
+// FindObjection says what a tool that is not read-only declares, or does not.
+func FindObjection(tool jsonv.Value) string {
 	readOnly := tool.Lookup("annotations", "readOnlyHint").Bool()
 	switch {
 	case readOnly && Destructive(tool):
@@ -67,19 +67,19 @@ func (p *Policy) Permits(tool, args jsonv.Value) string {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.refusal(tool, args)
+	return p.explainRefusal(tool, args)
 }
 
-// refusal returns why a call of a tool that is allowed must not be made again. The caller
+// explainRefusal returns why a call of a tool that is allowed must not be made again. The caller
 // holds the lock.
-func (p *Policy) refusal(tool, args jsonv.Value) string {
-	if !p.made[keyOf(tool, args)] {
+func (p *Policy) explainRefusal(tool, args jsonv.Value) string {
+	if !p.made[makeKey(tool, args)] {
 		return ""
 	}
 	return fmt.Sprintf("tool %s declares destructiveHint: true, so it is called once with equal arguments", tool.Lookup("name").Text())
 }
 
-func keyOf(tool, args jsonv.Value) string {
+func makeKey(tool, args jsonv.Value) string {
 	return tool.Lookup("name").Text() + " " + string(args.Append(nil))
 }
 
@@ -90,14 +90,14 @@ func (p *Policy) Call(tool, args jsonv.Value) string {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if why := p.refusal(tool, args); why != "" {
+	if why := p.explainRefusal(tool, args); why != "" {
 		return why
 	}
 	if p.made == nil {
 		p.made, p.all = map[string]bool{}, map[string]int{}
 	}
 	if Destructive(tool) {
-		p.made[keyOf(tool, args)] = true
+		p.made[makeKey(tool, args)] = true
 	}
 	p.all[tool.Lookup("name").Text()]++
 	return ""

@@ -66,15 +66,15 @@ func (t *List) Apply(c *result.Case, shown int) {
 	c.Warnings = nil
 	for _, w := range t.warnings {
 		if len(w.by) < len(t.Done) {
-			w.text = t.names(w.by) + ": " + w.text
+			w.text = t.joinNames(w.by) + ": " + w.text
 		}
 		c.Warnings = append(c.Warnings, w.text)
 	}
 }
 
-// names returns the names of some of the attempts: "attempt 2", "run 1, 3, 4 and
+// joinNames returns the names of some of the attempts: "attempt 2", "run 1, 3, 4 and
 // 5 more".
-func (t *List) names(list []int) string {
+func (t *List) joinNames(list []int) string {
 	const most = 3
 	names := lists.Map(list[:min(len(list), most)], func(n int) string { return fmt.Sprint(n) })
 	out := t.Word + " " + strings.Join(names, ", ")

@@ -45,7 +45,7 @@ func Repeat(r *repeat.Repeat, attempt func(n int) (*result.Case, bool), stopped 
 			break
 		}
 	}
-	rep := all.together(r)
+	rep := all.summarizeRepeat(r)
 	share := func(n int) bool { return expect.Reaches(float64(n)/float64(rep.Times), rep.Rate) } // inclusive, with the same tolerance as other thresholds
 	if open != nil && (shown == nil || !shown.Status.Failed() || share(rep.Passed+undecided)) {
 		shown, at = open, openAt
@@ -69,7 +69,7 @@ func Repeat(r *repeat.Repeat, attempt func(n int) (*result.Case, bool), stopped 
 	case ran < rep.Times:
 		out.Status, out.Message = result.Skip, reason
 	case share(rep.Passed):
-		out.Status, out.Message = budget(r, rep)
+		out.Status, out.Message = checkBudget(r, rep)
 	default:
 		if out.Status == result.Pass {
 			out.Status = result.Fail
@@ -79,8 +79,8 @@ func Repeat(r *repeat.Repeat, attempt func(n int) (*result.Case, bool), stopped 
 	return out
 }
 
-// together returns what the runs of a case with repeat have in common.
-func (t *List) together(r *repeat.Repeat) *result.Repeat {
+// summarizeRepeat returns what the runs of a case with repeat have in common.
+func (t *List) summarizeRepeat(r *repeat.Repeat) *result.Repeat {
 	out := &result.Repeat{Times: r.Times, Rate: r.Rate()}
 	var times []float64
 	ran := 0
@@ -100,21 +100,21 @@ func (t *List) together(r *repeat.Repeat) *result.Repeat {
 	slices.Sort(times)
 	if n := len(times); n > 0 {
 		out.Latency = []result.Quantile{
-			quantile("p50", times, 0.5, r.P50), quantile("p95", times, 0.95, r.P95),
-			{Name: "max", N: n, MS: times[n-1], BudgetMS: milliseconds(r.Max)},
+			computeQuantile("p50", times, 0.5, r.P50), computeQuantile("p95", times, 0.95, r.P95),
+			{Name: "max", N: n, MS: times[n-1], BudgetMS: toMilliseconds(r.Max)},
 		}
 	}
 	return out
 }
 
-func milliseconds(d *time.Duration) float64 {
+func toMilliseconds(d *time.Duration) float64 {
 	if d == nil {
 		return 0
 	}
 	return float64(*d) / float64(time.Millisecond)
 }
 
-func quantile(name string, sorted []float64, q float64, budget *time.Duration) result.Quantile {
+func computeQuantile(name string, sorted []float64, q float64, budget *time.Duration) result.Quantile {
 	n := len(sorted)
 	low, high := stats.ComputeRanks(n, q, confidence)
 	out := result.Quantile{
@@ -122,7 +122,7 @@ func quantile(name string, sorted []float64, q float64, budget *time.Duration) r
 		N:        n,
 		MS:       sorted[stats.Nearest(n, q)-1],
 		LowMS:    sorted[low-1],
-		BudgetMS: milliseconds(budget),
+		BudgetMS: toMilliseconds(budget),
 	}
 	if high <= n {
 		out.HighMS = sorted[high-1]
@@ -130,9 +130,9 @@ func quantile(name string, sorted []float64, q float64, budget *time.Duration) r
 	return out
 }
 
-// budget returns what the budgets of r say about a case whose share of passes suffices:
+// checkBudget returns what the budgets of r say about a case whose share of passes suffices:
 // a pass, a failure, or inconclusive if too few runs got a response.
-func budget(r *repeat.Repeat, have *result.Repeat) (status result.Status, why string) {
+func checkBudget(r *repeat.Repeat, have *result.Repeat) (status result.Status, why string) {
 	n := 0
 	for _, q := range have.Latency {
 		n = q.N

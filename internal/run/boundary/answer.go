@@ -15,14 +15,14 @@ type question struct {
 	batch bool
 }
 
-// firstRequest returns the first request in a body that asks for a response: a message with an id
+// findFirstRequest returns the first request in a body that asks for a response: a message with an id
 // that is not a response itself.
-func firstRequest(body []byte) (q question, asks bool) {
+func findFirstRequest(body []byte) (q question, asks bool) {
 	v, err := jsonv.Parse(body)
 	if err != nil {
 		return q, false
 	}
-	for _, message := range each(v) {
+	for _, message := range listMessages(v) {
 		id, has := message.Get("id")
 		if has && message.Lookup("result").IsAbsent() && message.Lookup("error").IsAbsent() {
 			return question{id, v.Kind() == jsonv.KindArray}, true
@@ -31,17 +31,17 @@ func firstRequest(body []byte) (q question, asks bool) {
 	return q, false
 }
 
-// each returns the messages of a batch, or the single one.
-func each(v jsonv.Value) []jsonv.Value {
+// listMessages returns the messages of a batch, or the single one.
+func listMessages(v jsonv.Value) []jsonv.Value {
 	if v.Kind() == jsonv.KindArray {
 		return v.List()
 	}
 	return []jsonv.Value{v}
 }
 
-// answeredBy reports whether a message is the response. A server that cannot read the id
+// isAnsweredBy reports whether a message is the response. A server that cannot read the id
 // of a request refuses it without one.
-func (q question) answeredBy(message jsonv.Value) bool {
+func (q question) isAnsweredBy(message jsonv.Value) bool {
 	if !isResponse(message) {
 		return false
 	}
@@ -63,10 +63,10 @@ type answer struct {
 	bytes    int
 }
 
-// response returns the message that the targets result and error examine. If the request
+// findResponse returns the message that the targets result and error examine. If the request
 // asked for a response and there is none, missing says so.
-func (a answer) response(body []byte) (message jsonv.Value, missing string) {
-	q, asks := firstRequest(body)
+func (a answer) findResponse(body []byte) (message jsonv.Value, missing string) {
+	q, asks := findFirstRequest(body)
 	if !asks {
 		if n := len(a.messages); n > 0 && isResponse(a.messages[n-1]) {
 			return a.messages[n-1], ""
@@ -76,17 +76,17 @@ func (a answer) response(body []byte) (message jsonv.Value, missing string) {
 	for _, m := range a.messages {
 		list := []jsonv.Value{m}
 		if q.batch {
-			list = each(m)
+			list = listMessages(m)
 		}
-		if i := slices.IndexFunc(list, q.answeredBy); i >= 0 {
+		if i := slices.IndexFunc(list, q.isAnsweredBy); i >= 0 {
 			return list[i], ""
 		}
 	}
-	return message, fmt.Sprintf("there is no JSON-RPC response to the id %s: %s", q.id.Short(40), a.instead(q))
+	return message, fmt.Sprintf("there is no JSON-RPC response to the id %s: %s", q.id.Short(40), a.describeInstead(q))
 }
 
-// instead says what came in place of the response.
-func (a answer) instead(q question) string {
+// describeInstead says what came in place of the response.
+func (a answer) describeInstead(q question) string {
 	other := slices.IndexFunc(a.messages, isResponse)
 	status := fmt.Sprintf("HTTP status %d", a.info.Status)
 	switch {

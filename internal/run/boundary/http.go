@@ -53,7 +53,7 @@ func (q request) observe(ctx context.Context, def *plan.Server, x *mcp.Exchange)
 	limit := q.Connect.Limits.FillDefaults().Message
 	var events []jsonv.Value
 	if protocol.IsEventStream(x.HTTP.ContentType) {
-		x.Response, events, err = q.events(resp.Body, limit)
+		x.Response, events, err = q.readEvents(resp.Body, limit)
 	} else {
 		x.Response, err = io.ReadAll(io.LimitReader(resp.Body, int64(limit)+1))
 	}
@@ -61,7 +61,7 @@ func (q request) observe(ctx context.Context, def *plan.Server, x *mcp.Exchange)
 	case len(x.Response) > limit:
 		return o, fmt.Errorf("the body has more than %d bytes", limit)
 	case err != nil && (ctx.Err() == nil || events == nil):
-		return o, fmt.Errorf("read the body: %w", cause(ctx, err))
+		return o, fmt.Errorf("read the body: %w", findCause(ctx, err))
 	}
 	err = nil
 	o.ResponseBytes = len(x.Response)
@@ -71,7 +71,7 @@ func (q request) observe(ctx context.Context, def *plan.Server, x *mcp.Exchange)
 		if got.stream {
 			got.messages = lists.Map(events, func(e jsonv.Value) jsonv.Value { return e.Lookup("data") })
 		}
-		message, missing := got.response(x.Request)
+		message, missing := got.findResponse(x.Request)
 		events = events[:min(len(events), q.Events)]
 		o.Result, o.Error, o.Unanswered = message.Lookup("result"), message.Lookup("error"), missing
 	}
@@ -127,7 +127,7 @@ func (q request) send(ctx context.Context, def *plan.Server, x *mcp.Exchange) (*
 	}}
 	resp, err := client.Do(req)
 	if err != nil {
-		return nil, cause(ctx, err)
+		return nil, findCause(ctx, err)
 	}
 	return resp, nil
 }
@@ -136,9 +136,9 @@ func (q request) removes(header string) bool {
 	return slices.ContainsFunc(q.Removed, func(name string) bool { return strings.EqualFold(name, header) })
 }
 
-// cause returns the reason why a request ended: the limit that was reached, or the error
+// findCause returns the reason why a request ended: the limit that was reached, or the error
 // without the method and the address.
-func cause(ctx context.Context, err error) error {
+func findCause(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("there was no response in time (limit: %w)", context.Cause(ctx))
 	}
@@ -148,12 +148,12 @@ func cause(ctx context.Context, err error) error {
 	return err
 }
 
-// events reads an event stream up to the number of events, and to the response if that is
+// readEvents reads an event stream up to the number of events, and to the response if that is
 // examined, or until it ends. It returns what was read, and its events, which are not nil.
-func (q request) events(body io.Reader, limit int) (raw []byte, list []jsonv.Value, err error) {
+func (q request) readEvents(body io.Reader, limit int) (raw []byte, list []jsonv.Value, err error) {
 	list = []jsonv.Value{}
 	p := protocol.EventParser{Limit: limit}
-	want, asks := firstRequest(q.Body)
+	want, asks := findFirstRequest(q.Body)
 	waits := q.Response && asks // for the response, after the events that are examined
 	answered := false
 	buf := make([]byte, 32<<10)
@@ -167,7 +167,7 @@ func (q request) events(body io.Reader, limit int) (raw []byte, list []jsonv.Val
 			}
 			data := parseData(e.Data)
 			list = append(list, jsonv.ObjectOf("type", cmp.Or(e.Type, "message"), "id", e.ID, "data", data))
-			waits = waits && !want.answeredBy(data)
+			waits = waits && !want.isAnsweredBy(data)
 			answered = q.Answers != nil && q.Answers(data)
 		})
 	}

@@ -41,7 +41,7 @@ func (e Env) Start(ctx context.Context, def *plan.Server, action suite.Start) (o
 	p, err := proc.Start(context.WithoutCancel(ctx), proc.Spec{
 		Name:        def.Name,
 		Argv:        slices.Concat(def.Argv, def.Added, action.Args),
-		Dir:         e.dirOf(def, action),
+		Dir:         e.findDir(def, action),
 		Env:         action.Environ(def.Env),
 		Change:      def.Change,
 		Prepare:     def.Prepare(),
@@ -54,9 +54,9 @@ func (e Env) Start(ctx context.Context, def *plan.Server, action suite.Start) (o
 		return o, end, err
 	}
 	if action.OnReady {
-		err := e.handshake(ctx, p, def.Protocol)
+		err := e.shakeHands(ctx, p, def.Protocol)
 		if err == nil {
-			err = early(p, action.Stdin)
+			err = writeEarly(p, action.Stdin)
 		}
 		if err != nil {
 			p.Stop(context.WithoutCancel(ctx), proc.Grace{Stdin: -1})
@@ -86,8 +86,8 @@ func (e Env) Start(ctx context.Context, def *plan.Server, action suite.Start) (o
 	return o, Running{Stopped: stopped.How != proc.ByItself, InputOpen: inputOpen}, nil
 }
 
-// dirOf returns the working directory of the program.
-func (e Env) dirOf(def *plan.Server, action suite.Start) string {
+// findDir returns the working directory of the program.
+func (e Env) findDir(def *plan.Server, action suite.Start) string {
 	switch {
 	case action.Cwd == "":
 		return def.Dir
@@ -123,8 +123,8 @@ func isClosed(done <-chan struct{}) bool {
 	}
 }
 
-// early says that a program ended before what the test does to its input.
-func early(p *proc.Process, input suite.Stdin) error {
+// writeEarly says that a program ended before what the test does to its input.
+func writeEarly(p *proc.Process, input suite.Stdin) error {
 	if !input.Close && input.Text == nil {
 		return nil // its end is what the test waits for
 	}
@@ -169,9 +169,9 @@ func exitValue(stopped proc.Stopped) jsonv.Value {
 	}
 }
 
-// handshake introduces mcptest to a program and waits for its answer, or for its end.
+// shakeHands introduces mcptest to a program and waits for its answer, or for its end.
 // Its output remains to be examined, so no session reads it.
-func (e Env) handshake(ctx context.Context, p *proc.Process, version string) error {
+func (e Env) shakeHands(ctx context.Context, p *proc.Process, version string) error {
 	client := e.Client.JSON()
 	declared := e.Declares
 	if declared.IsAbsent() {
@@ -203,13 +203,13 @@ func (e Env) handshake(ctx context.Context, p *proc.Process, version string) err
 // say writes a message to a program.
 func say(p *proc.Process, message []byte) error {
 	if _, err := p.Stdin().Write(append(message, '\n')); err != nil {
-		return endedUnready(p)
+		return explainEndedUnready(p)
 	}
 	return nil
 }
 
-// endedUnready is the error of a handshake whose program has ended, or closed its input.
-func endedUnready(p *proc.Process) error {
+// explainEndedUnready is the error of a handshake whose program has ended, or closed its input.
+func explainEndedUnready(p *proc.Process) error {
 	select {
 	case <-p.Exited():
 		return fmt.Errorf("the program ended before the handshake was over (%s)", p.Exit())
@@ -225,11 +225,11 @@ func awaitAnswer(ctx context.Context, p *proc.Process) error {
 		for line := range bytes.Lines(p.Output().Bytes()) {
 			v, err := jsonv.Parse(line)
 			if err == nil && v.Lookup("method").IsAbsent() && v.Lookup("id").String() == "1" {
-				return refusalError(v)
+				return newRefusalError(v)
 			}
 		}
 		if complete {
-			return endedUnready(p)
+			return explainEndedUnready(p)
 		}
 		select {
 		case <-more:
@@ -241,8 +241,8 @@ func awaitAnswer(ctx context.Context, p *proc.Process) error {
 	}
 }
 
-// refusalError returns the error of an answer to the handshake that makes no session.
-func refusalError(answer jsonv.Value) error {
+// newRefusalError returns the error of an answer to the handshake that makes no session.
+func newRefusalError(answer jsonv.Value) error {
 	if e := answer.Lookup("error"); !e.IsAbsent() {
 		return fmt.Errorf("the program refused the handshake: %s", e.Short(200))
 	}

@@ -62,15 +62,15 @@ func Dial(ctx context.Context, s *plan.Server, o Options) (wire.Transport, error
 	return wire.NewStdio(context.WithoutCancel(ctx), spec, wire.StdioOptions{Limits: o.Limits, Grace: o.Grace})
 }
 
-// HTTPOptions returns the options of a server's HTTP transport, without its headers
+// MakeHTTPOptions returns the options of a server's HTTP transport, without its headers
 // and credentials.
-func HTTPOptions(s *plan.Server, o Options) wire.HTTPOptions {
+func MakeHTTPOptions(s *plan.Server, o Options) wire.HTTPOptions {
 	return wire.HTTPOptions{Kind: s.Transport, Limits: o.Limits, Retries: s.RetryHTTP, UserAgent: o.UserAgent, Wrap: o.Wrap}
 }
 
 // dialHTTP makes the transport of a server with an address.
 func dialHTTP(s *plan.Server, o Options) (wire.Transport, error) {
-	h := HTTPOptions(s, o)
+	h := MakeHTTPOptions(s, o)
 	h.Header = http.Header{}
 	for _, kv := range s.Headers {
 		h.Header.Add(kv.Name, kv.Value)
@@ -80,15 +80,15 @@ func dialHTTP(s *plan.Server, o Options) (wire.Transport, error) {
 		return nil, err
 	}
 	if s.Auth != nil && s.Auth.OAuth != nil {
-		if h.Auth, err = authorizer(s, o, h.TLS); err != nil {
+		if h.Auth, err = newAuthorizer(s, o, h.TLS); err != nil {
 			return nil, err
 		}
 	}
 	return wire.NewHTTP(s.URL, h)
 }
 
-// authorizer returns what gets the tokens of a server with auth.oauth.
-func authorizer(s *plan.Server, o Options, config *tls.Config) (*auth.Authorizer, error) {
+// newAuthorizer returns what gets the tokens of a server with auth.oauth.
+func newAuthorizer(s *plan.Server, o Options, config *tls.Config) (*auth.Authorizer, error) {
 	c := OAuth(s)
 	c.TLS, c.Secret = config, o.Secret
 	if o.Tokens != "" {
@@ -110,7 +110,7 @@ func Authorize(req *http.Request, s *plan.Server, o Options) (*tls.Config, error
 	config, err := TLSConfig(s)
 	if err == nil && s.Auth != nil && s.Auth.OAuth != nil {
 		var a *auth.Authorizer
-		if a, err = authorizer(s, o, config); err == nil {
+		if a, err = newAuthorizer(s, o, config); err == nil {
 			err = a.Authorize(req.Context(), req)
 		}
 	}

@@ -21,9 +21,9 @@ func IgnoredEOF(end proc.Stopped) bool {
 	return (end.How == proc.ByTerm || end.How == proc.ByKill) && end.Took >= Patience
 }
 
-// UncleanEnd says what was wrong with the end of a server's process after its input was
+// DescribeUncleanEnd says what was wrong with the end of a server's process after its input was
 // closed; "" if it exited with status 0 and left nothing behind.
-func UncleanEnd(end proc.Stopped) string {
+func DescribeUncleanEnd(end proc.Stopped) string {
 	var wrong []string
 	switch {
 	case IgnoredEOF(end) && end.How == proc.ByTerm:

@@ -42,9 +42,9 @@ func (e *Eras) Hints() (hints map[string]Hint, changed bool) {
 	return maps.Clone(e.hints), !maps.Equal(e.old, e.hints)
 }
 
-// Of returns the era that this run found for a server, and the hint of an earlier
+// Find returns the era that this run found for a server, and the hint of an earlier
 // run.
-func (e *Eras) Of(s *plan.Server) (known, hint protocol.Era) {
+func (e *Eras) Find(s *plan.Server) (known, hint protocol.Era) {
 	if e == nil {
 		return protocol.EraUnknown, protocol.EraUnknown
 	}
@@ -64,8 +64,8 @@ func (e *Eras) IgnoresEOF(s *plan.Server) bool {
 	return e.hints[hintKey(s)].IgnoresEOF
 }
 
-// Ended stores whether the server ignored the end of its input.
-func (e *Eras) Ended(s *plan.Server, ignoredEOF bool) {
+// NoteEnd stores whether the server ignored the end of its input.
+func (e *Eras) NoteEnd(s *plan.Server, ignoredEOF bool) {
 	if e != nil {
 		e.update(s, func(h *Hint) { h.IgnoresEOF = ignoredEOF })
 	}

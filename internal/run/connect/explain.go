@@ -95,10 +95,10 @@ func Diagnose(sv *plan.Server, err error) (message, hint string) {
 	if flags {
 		hint = strings.ReplaceAll(hint, "connect_timeout", "--connect-timeout")
 	}
-	names := missingEnv(sv, err)
+	names := listMissingEnv(sv, err)
 	if len(names) == 0 {
 		if hint == "" {
-			hint = ownSettings(sv, err, flags)
+			hint = describeSettings(sv, err, flags)
 		}
 		return message, hint
 	}
@@ -112,9 +112,9 @@ func Diagnose(sv *plan.Server, err error) (message, hint string) {
 	return message, strings.Join(names, ", ") + verb + " set here but not passed to the server; add " + remedy
 }
 
-// missingEnv returns the environment variables that a server which failed to start
+// listMissingEnv returns the environment variables that a server which failed to start
 // mentions in its output, and that it does not inherit.
-func missingEnv(sv *plan.Server, err error) []string {
+func listMissingEnv(sv *plan.Server, err error) []string {
 	var oe *wire.OpenError
 	if !errors.As(err, &oe) {
 		return nil
@@ -136,9 +136,9 @@ func missingEnv(sv *plan.Server, err error) []string {
 // required matches the name of a variable that a program says it needs.
 var required = lazy.Regexp(`(?i)\b(?-i:([A-Z][A-Z0-9]*_[A-Z0-9_]+))\b.*\b(?:required|missing|not set|unset|must be|not defined|undefined)\b|\b(?:missing|requires?|set|provide)\b.*\b(?-i:([A-Z][A-Z0-9]*_[A-Z0-9_]+))\b`)
 
-// ownSettings returns the hint for a program that ended because its command or its
+// describeSettings returns the hint for a program that ended because its command or its
 // environment lacks something.
-func ownSettings(sv *plan.Server, err error, flags bool) string {
+func describeSettings(sv *plan.Server, err error, flags bool) string {
 	var oe *wire.OpenError
 	if !errors.As(err, &oe) || len(sv.Argv) == 0 {
 		return ""

@@ -37,7 +37,7 @@ func (o *Opener) Open(ctx context.Context, s *plan.Server, caps jsonv.Value) (*m
 	switch {
 	case s.WaitForReady == "" || err == nil && s.URL == "":
 		// A process is ready once it has started; only the handshake remains.
-		return o.handshake(ctx, s, caps, s.ConnectTimeout+wait, probe.Probe{})
+		return o.shakeHands(ctx, s, caps, s.ConnectTimeout+wait, probe.Probe{})
 	case err != nil:
 		p, err := probe.Parse(s.WaitForReady)
 		if err != nil {
@@ -46,19 +46,19 @@ func (o *Opener) Open(ctx context.Context, s *plan.Server, caps jsonv.Value) (*m
 		if s.ReadyAtServer {
 			p = p.AtServers(s.WaitForReady)
 		}
-		return o.handshake(ctx, s, caps, s.ConnectTimeout, p)
+		return o.shakeHands(ctx, s, caps, s.ConnectTimeout, p)
 	}
 	var sess *mcp.Session
 	err = Retry(ctx, wait, func(ctx context.Context) (err error) {
-		sess, err = o.handshake(ctx, s, caps, s.ConnectTimeout, probe.Probe{})
+		sess, err = o.shakeHands(ctx, s, caps, s.ConnectTimeout, probe.Probe{})
 		return err
 	})
 	return sess, err
 }
 
-// handshake dials, waits for the probe, and initializes the session. Detecting the
+// shakeHands dials, waits for the probe, and initializes the session. Detecting the
 // era of the server may need a second connection, with the same time limit.
-func (o *Opener) handshake(
+func (o *Opener) shakeHands(
 	ctx context.Context, s *plan.Server, caps jsonv.Value, limit time.Duration, p probe.Probe,
 ) (*mcp.Session, error) {
 	dial := func(ctx context.Context) (wire.Transport, error) {
@@ -76,7 +76,7 @@ func (o *Opener) handshake(
 	if err != nil {
 		return nil, err
 	}
-	era, hint := o.Eras.Of(s)
+	era, hint := o.Eras.Find(s)
 	sess, err := mcp.Open(ctx, t, mcp.Options{
 		Protocol: s.Protocol, Client: ClientOf(s, o.Client), Capabilities: caps, ConnectTimeout: limit, Limits: o.Options.Limits,
 		Era: era, Hint: hint, Redial: dial, OneEra: o.Options.OneEra,
@@ -102,15 +102,15 @@ func ClientOf(s *plan.Server, own mcp.Implementation) mcp.Implementation {
 	return own
 }
 
-// StartedTwice explains that a server had to be started (or connected to) twice, because
+// ExplainSecondStart explains that a server had to be started (or connected to) twice, because
 // it exited during the detection of its era. A server that exited with the request in
 // flight may have exited because of it, but that is not certain.
-func StartedTwice(why error, version string) string {
+func ExplainSecondStart(why error, version string) string {
 	var died *wire.ClosedError
 	if !errors.As(why, &died) {
 		return fmt.Sprintf("it was started twice: %v", why)
 	}
-	if EndedByItself(why) {
+	if HasEndedByItself(why) {
 		return fmt.Sprintf("it was started twice: the first time it ended before it read a request: %v", died)
 	}
 	msg := fmt.Sprintf("it was started twice, because it exited on the request for its protocol versions (server/discover): %v", died)
@@ -120,9 +120,9 @@ func StartedTwice(why error, version string) string {
 	return msg + "; if that request is the cause, protocol: " + version + " avoids it"
 }
 
-// EndedByItself reports whether a server that was started twice had ended without
+// HasEndedByItself reports whether a server that was started twice had ended without
 // having read a request, so that none is the cause. That is known on Linux only.
-func EndedByItself(why error) bool {
+func HasEndedByItself(why error) bool {
 	var died *wire.ClosedError
 	return errors.As(why, &died) && bytes.Contains(died.Unread, []byte(`"server/discover"`))
 }

@@ -40,7 +40,7 @@ func Retry(ctx context.Context, wait time.Duration, open func(context.Context) e
 	until := began.Add(wait)
 	for hung := false; ; {
 		err := attemptUntil(ctx, until, hung, open)
-		if err == nil || ctx.Err() != nil || !comingUp(err) && !hangs(err) {
+		if err == nil || ctx.Err() != nil || !isComingUp(err) && !hangs(err) {
 			return err
 		}
 		hung = hangs(err)
@@ -70,15 +70,15 @@ func attemptUntil(ctx context.Context, until time.Time, bound bool, open func(co
 // hangs reports whether the server accepted the connection but did not respond.
 func hangs(err error) bool { return errors.As(err, new(*mcp.TimeoutError)) }
 
-// NotReady reports whether err means that a server did not become ready in time, as
+// IsNotReady reports whether err means that a server did not become ready in time, as
 // opposed to one that failed.
-func NotReady(err error) bool {
+func IsNotReady(err error) bool {
 	return errors.As(err, new(*NotReadyError)) || errors.As(err, new(*probe.NotReadyError))
 }
 
-// comingUp reports whether a server with this error may still be starting: the port
+// isComingUp reports whether a server with this error may still be starting: the port
 // is closed, or a proxy in front of it responds with an error.
-func comingUp(err error) bool {
+func isComingUp(err error) bool {
 	if he, ok := errors.AsType[*wire.HTTPError](err); ok {
 		return he.Info.Status == http.StatusNotFound || he.Info.Status >= 500
 	}

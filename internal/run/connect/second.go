@@ -52,9 +52,9 @@ func place(sv *plan.Server) string {
 	return strings.Join(sv.Identity(), "\x00")
 }
 
-// of returns the sessions with a server, without those that have ended. The caller holds
+// findSiblings returns the sessions with a server, without those that have ended. The caller holds
 // the lock.
-func (s *Sessions) of(sv *plan.Server) *siblings {
+func (s *Sessions) findSiblings(sv *plan.Server) *siblings {
 	key := place(sv)
 	list := s.known[key]
 	if list == nil {
@@ -93,7 +93,7 @@ func (s *Sessions) Opened(sv *plan.Server, sess *mcp.Session) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	list := s.of(sv)
+	list := s.findSiblings(sv)
 	for _, other := range list.open {
 		other.sess.HasRival()
 	}
@@ -109,7 +109,7 @@ func (s *Sessions) Explain(sv *plan.Server, err error) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	list := s.of(sv)
+	list := s.findSiblings(sv)
 	if list.stateless && hasAnswered(err) {
 		return err
 	}

@@ -22,10 +22,10 @@ func Measure(offer *surface.Offer, u *Use) (parts []result.Covered, unasserted [
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	m := &meter{offer: offer, use: u, items: map[string][]item{}, seen: map[[2]string]bool{}}
-	m.tools()
-	m.resources()
-	m.prompts()
-	m.annotations()
+	m.measureTools()
+	m.measureResources()
+	m.measurePrompts()
+	m.measureAnnotations()
 	for _, of := range result.ListMeasured() {
 		part := result.Covered{Of: of}
 		for _, it := range m.items[of] {
@@ -70,9 +70,9 @@ func (m *meter) add(of, name string, covered bool) {
 	}
 }
 
-// subject adds a definition that tests can call. It returns whether it is
+// addSubject adds a definition that tests can call. It returns whether it is
 // covered.
-func (m *meter) subject(of string, c call, t draft.Test) {
+func (m *meter) addSubject(of string, c call, t draft.Test) {
 	examined, called := m.use.called[c]
 	m.add(of, c.subject, examined)
 	if called && !examined {
@@ -83,12 +83,12 @@ func (m *meter) subject(of string, c call, t draft.Test) {
 	}
 }
 
-func (m *meter) tools() {
+func (m *meter) measureTools() {
 	for _, def := range m.offer.Lists[surface.Tool] {
 		name, schema := def.Lookup("name").Text(), def.Lookup("inputSchema")
 		c := call{"tools/call", name}
-		m.subject(result.Tools, c, draft.Test{Block: "tools", Subject: name, Args: jsonschema.Arguments(schema)})
-		for _, arg := range argumentsOf(schema) {
+		m.addSubject(result.Tools, c, draft.Test{Block: "tools", Subject: name, Args: jsonschema.Arguments(schema)})
+		for _, arg := range listArguments(schema) {
 			of, values := result.Arguments, m.use.args[c][arg.path]
 			if arg.nested {
 				of = result.NestedArguments
@@ -102,12 +102,12 @@ func (m *meter) tools() {
 	}
 }
 
-func (m *meter) resources() {
+func (m *meter) measureResources() {
 	listed := map[string]bool{}
 	for _, def := range m.offer.Lists[surface.Resource] {
 		uri := def.Lookup("uri").Text()
 		listed[uri] = true
-		m.subject(result.Resources, call{"resources/read", uri}, draft.Test{Block: "resources", Subject: uri})
+		m.addSubject(result.Resources, call{"resources/read", uri}, draft.Test{Block: "resources", Subject: uri})
 	}
 	for _, def := range m.offer.Lists[surface.Template] {
 		template := def.Lookup("uriTemplate").Text()
@@ -119,7 +119,7 @@ func (m *meter) resources() {
 	}
 }
 
-func (m *meter) prompts() {
+func (m *meter) measurePrompts() {
 	for _, def := range m.offer.Lists[surface.Prompt] {
 		name := def.Lookup("name").Text()
 		c := call{"prompts/get", name}
@@ -132,12 +132,12 @@ func (m *meter) prompts() {
 				args = args.With(arg, jsonv.String("text"))
 			}
 		}
-		m.subject(result.Prompts, c, draft.Test{Block: "prompts", Subject: name, Args: args})
+		m.addSubject(result.Prompts, c, draft.Test{Block: "prompts", Subject: name, Args: args})
 	}
 }
 
-// annotations covers the hints that assertions on the list of tools examine.
-func (m *meter) annotations() {
+// measureAnnotations covers the hints that assertions on the list of tools examine.
+func (m *meter) measureAnnotations() {
 	asserted := map[string]bool{}
 	for _, a := range m.use.checks {
 		for _, name := range m.hints(a) {
@@ -184,7 +184,7 @@ func (m *meter) hints(a Assertion) (out []string) {
 	}
 	hint := ""
 	s, below := next()
-	if below && (s.Kind != jsonpath.Name || s.Name != "annotations") || !below && !a.whole() {
+	if below && (s.Kind != jsonpath.Name || s.Name != "annotations") || !below && !a.isWhole() {
 		return nil
 	}
 	if s, ok := next(); ok {
@@ -276,7 +276,7 @@ func keep(args map[string]map[string]bool, path string, v jsonv.Value) {
 	for _, e := range v.Elems() {
 		keep(args, path+elements, e)
 	}
-	if path = owner(path); path == "" || args[path] == nil && len(args) >= maxPaths {
+	if path = findOwner(path); path == "" || args[path] == nil && len(args) >= maxPaths {
 		return
 	}
 	if args[path] == nil {
@@ -293,7 +293,7 @@ func keep(args map[string]map[string]bool, path string, v jsonv.Value) {
 func (u *Use) Assert(a Assertion) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if !u.known[a] && (strings.Contains(a.Target, "annotations") || a.whole()) {
+	if !u.known[a] && (strings.Contains(a.Target, "annotations") || a.isWhole()) {
 		if u.known == nil {
 			u.known = map[Assertion]bool{}
 		}
@@ -302,7 +302,7 @@ func (u *Use) Assert(a Assertion) {
 	}
 }
 
-// whole reports whether the matcher examines all that is below its target.
-func (a Assertion) whole() bool {
+// isWhole reports whether the matcher examines all that is below its target.
+func (a Assertion) isWhole() bool {
 	return a.Matcher == "exact" || a.Matcher == "lock" || a.Matcher == "snapshot"
 }

@@ -20,17 +20,17 @@ const maxPaths = 2000
 // elements marks the elements of a list in a path.
 const elements = "[]"
 
-// owner returns the path of the argument that the elements at a path belong to.
-func owner(path string) string {
+// findOwner returns the path of the argument that the elements at a path belong to.
+func findOwner(path string) string {
 	for strings.HasSuffix(path, elements) {
 		path = strings.TrimSuffix(path, elements)
 	}
 	return path
 }
 
-// argumentsOf returns the arguments that a schema names. A schema within itself is not
+// listArguments returns the arguments that a schema names. A schema within itself is not
 // followed again.
-func argumentsOf(schema jsonv.Value) []argument {
+func listArguments(schema jsonv.Value) []argument {
 	r := schemaReader{root: schema, index: map[string]int{}, seen: map[[2]string]bool{}}
 	r.read("", schema, []string{"#"})
 	return r.list
@@ -56,11 +56,11 @@ func (r *schemaReader) read(path string, schema jsonv.Value, refs []string) {
 			r.read(path, to, append(slices.Clip(refs), ref))
 		}
 	}
-	r.values(path, schema.Lookup("enum").List())
+	r.addValues(path, schema.Lookup("enum").List())
 	for _, key := range []string{"allOf", "anyOf", "oneOf"} {
 		for _, one := range schema.Lookup(key).Elems() {
 			if v, ok := one.Get("const"); ok && key != "allOf" {
-				r.values(path, []jsonv.Value{v})
+				r.addValues(path, []jsonv.Value{v})
 			}
 			r.read(path, one, refs)
 		}
@@ -88,9 +88,9 @@ func (r *schemaReader) add(path string, nested bool) bool {
 	return true
 }
 
-// values adds values of the argument at a path.
-func (r *schemaReader) values(path string, values []jsonv.Value) {
-	if i, ok := r.index[owner(path)]; ok {
+// addValues adds values of the argument at a path.
+func (r *schemaReader) addValues(path string, values []jsonv.Value) {
+	if i, ok := r.index[findOwner(path)]; ok {
 		r.list[i].values = append(r.list[i].values, values...)
 	}
 }

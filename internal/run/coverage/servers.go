@@ -65,9 +65,9 @@ func (m *Servers) Server(def *plan.Server, file *plan.File) *Server {
 	return s
 }
 
-// Unsurveyed returns a server whose offer is not known; nil if it is, or if the server is
+// AddUnsurveyed returns a server whose offer is not known; nil if it is, or if the server is
 // not measured.
-func (m *Servers) Unsurveyed(def *plan.Server) *Server {
+func (m *Servers) AddUnsurveyed(def *plan.Server) *Server {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	s := m.byKey[def.Key]

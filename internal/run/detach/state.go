@@ -103,7 +103,7 @@ func makeDir(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	_, err := history.Folder(filepath.Dir(filepath.Dir(dir)))
+	_, err := history.FindFolder(filepath.Dir(filepath.Dir(dir)))
 	return err
 }
 
@@ -274,9 +274,9 @@ func takeLock(dir, who string, make func() error) (*lock, error) {
 		}
 		if !held {
 			defer f.Close()
-			return nil, fmt.Errorf("another mcptest is using the environment of --setup-only here%s: wait until it has finished", holder(f))
+			return nil, fmt.Errorf("another mcptest is using the environment of --setup-only here%s: wait until it has finished", readHolder(f))
 		}
-		if !same(f, name) {
+		if !isSame(f, name) {
 			f.Close()
 			continue // a lock on a file that was removed locks nothing
 		}
@@ -287,9 +287,9 @@ func takeLock(dir, who string, make func() error) (*lock, error) {
 	return nil, fmt.Errorf("cannot lock %s: it is a symbolic link, or another mcptest keeps removing it", name)
 }
 
-// same reports whether the open file is still the one of that name, and no
+// isSame reports whether the open file is still the one of that name, and no
 // link leads to it: its content is about to be replaced.
-func same(f *os.File, name string) bool {
+func isSame(f *os.File, name string) bool {
 	mine, err := f.Stat()
 	if err != nil {
 		return false
@@ -298,8 +298,8 @@ func same(f *os.File, name string) bool {
 	return err == nil && os.SameFile(mine, there)
 }
 
-// holder is what the holder of a lock wrote into its file.
-func holder(f *os.File) string {
+// readHolder is what the holder of a lock wrote into its file.
+func readHolder(f *os.File) string {
 	text := make([]byte, 200)
 	n, _ := f.ReadAt(text, 0)
 	who := strings.TrimSpace(string(text[:n]))

@@ -90,8 +90,8 @@ func (g *Group) start() groupState {
 // startedDoubles returns the doubles, which it starts on the first call.
 func (g *Group) startedDoubles() []*upstream.Double { return g.start().doubles }
 
-// running returns the doubles that have been started.
-func (g *Group) running() []*upstream.Double {
+// listRunning returns the doubles that have been started.
+func (g *Group) listRunning() []*upstream.Double {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.state.doubles
@@ -155,8 +155,8 @@ func (s *groupState) copyFile(d *upstream.Double) (err error) {
 	return nil
 }
 
-// value returns the value that a program gets for an upstream.
-func (s *groupState) value(d *upstream.Double) string {
+// findAddress returns the value that a program gets for an upstream.
+func (s *groupState) findAddress(d *upstream.Double) string {
 	u := d.Upstream
 	switch {
 	case u.Into.File != "":
@@ -167,13 +167,13 @@ func (s *groupState) value(d *upstream.Double) string {
 	return d.URL()
 }
 
-// environ returns the environment variables of programs that use the doubles, as
+// listEnviron returns the environment variables of programs that use the doubles, as
 // NAME=value.
-func (s *groupState) environ() []string {
+func (s *groupState) listEnviron() []string {
 	out := slices.Clone(s.network.Environ)
 	for _, d := range s.doubles {
 		if name := d.Upstream.Into.Env; name != "" {
-			out = append(out, name+"="+s.value(d))
+			out = append(out, name+"="+s.findAddress(d))
 		}
 	}
 	return out
@@ -184,7 +184,7 @@ func (s *groupState) environ() []string {
 func (g *Group) Environ() (jsonv.Value, error) {
 	s := g.start()
 	out := jsonv.Object()
-	for _, kv := range s.environ() {
+	for _, kv := range s.listEnviron() {
 		name, value := cut(kv)
 		out = out.With(name, jsonv.String(value))
 	}
@@ -204,7 +204,7 @@ func (g *Group) Prepare(def *plan.Server) (ready *plan.Server, done func(), err 
 	out := *def
 	out.Headers = slices.Clip(out.Headers)
 	if out.URL == "" {
-		out.Env, out.Change = withEnv(out.Env, s.environ()), s.network.Change
+		out.Env, out.Change = mergeEnv(out.Env, s.listEnviron()), s.network.Change
 	}
 	if def.Tolerate[LateRequest] {
 		g.mu.Lock()
@@ -215,10 +215,10 @@ func (g *Group) Prepare(def *plan.Server) (ready *plan.Server, done func(), err 
 	for _, d := range s.doubles {
 		into := d.Upstream.Into
 		if into.Arg != "" && out.URL == "" {
-			out.Added = append(out.Added[:len(out.Added):len(out.Added)], into.Arg, s.value(d))
+			out.Added = append(out.Added[:len(out.Added):len(out.Added)], into.Arg, s.findAddress(d))
 		}
 		if into.Header != "" && out.URL != "" {
-			out.Headers = append(out.Headers, plan.Header{Name: into.Header, Value: s.value(d)})
+			out.Headers = append(out.Headers, plan.Header{Name: into.Header, Value: s.findAddress(d)})
 		}
 		ends = append(ends, d.Starting())
 	}
@@ -231,7 +231,7 @@ func (g *Group) Prepare(def *plan.Server) (ready *plan.Server, done func(), err 
 
 // Busy marks a hook or a fixture step: until done is called, requests belong to no test.
 func (g *Group) Busy() (done func()) {
-	ends := lists.Map(doublesOf([]*Group{g}, (*Group).running), func(d *upstream.Double) func() {
+	ends := lists.Map(listDoubles([]*Group{g}, (*Group).listRunning), func(d *upstream.Double) func() {
 		return d.Busy()
 	})
 	return func() {
@@ -241,8 +241,8 @@ func (g *Group) Busy() (done func()) {
 	}
 }
 
-// withEnv returns env with more appended; later entries override earlier ones.
-func withEnv(env, more []string) []string {
+// mergeEnv returns env with more appended; later entries override earlier ones.
+func mergeEnv(env, more []string) []string {
 	out := slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
 		name, _ := cut(kv)
 		return slices.ContainsFunc(more, func(other string) bool { n, _ := cut(other); return n == name })
@@ -275,12 +275,12 @@ func (g *Group) Close() {
 	}
 }
 
-// Unused returns a finding for each upstream that got no request in any group
+// FindUnused returns a finding for each upstream that got no request in any group
 // although tests ran.
-func Unused(groups []*Group) (out []result.Finding) {
+func FindUnused(groups []*Group) (out []result.Finding) {
 	var tested []*upstream.Upstream
 	requested := map[*upstream.Upstream]bool{}
-	for _, d := range doublesOf(groups, (*Group).running) {
+	for _, d := range listDoubles(groups, (*Group).listRunning) {
 		ran, got := d.Used()
 		requested[d.Upstream] = requested[d.Upstream] || got
 		if ran && !slices.Contains(tested, d.Upstream) {
@@ -303,8 +303,8 @@ func Unused(groups []*Group) (out []result.Finding) {
 	return out
 }
 
-// doublesOf returns the doubles of groups, of which some may be equal or nil.
-func doublesOf(groups []*Group, of func(*Group) []*upstream.Double) (out []*upstream.Double) {
+// listDoubles returns the doubles of groups, of which some may be equal or nil.
+func listDoubles(groups []*Group, of func(*Group) []*upstream.Double) (out []*upstream.Double) {
 	for i, g := range groups {
 		if g != nil && !slices.Contains(groups[:i], g) {
 			out = append(out, of(g)...)
@@ -320,9 +320,9 @@ func (g *Group) report(u *upstream.Upstream, x upstream.Exchange) {
 	case x.Late:
 		g.reportLate(&f, u, x)
 	case x.Missing != "":
-		f.Kind, f.Severity, f.Message = "missing-request-value", "error", x.Missing+during(x.Tests)
+		f.Kind, f.Severity, f.Message = "missing-request-value", "error", x.Missing+describeTests(x.Tests)
 	case x.Unmatched != "":
-		f.Kind, f.Message = "unmatched-upstream-request", x.Unmatched+during(x.Tests)
+		f.Kind, f.Message = "unmatched-upstream-request", x.Unmatched+describeTests(x.Tests)
 		if !u.Allowed {
 			f.Severity = "error"
 		}
@@ -349,8 +349,8 @@ func (g *Group) reportLate(f *result.Finding, u *upstream.Upstream, x upstream.E
 	}
 }
 
-// during describes the tests that a request may belong to.
-func during(names []string) string {
+// describeTests describes the tests that a request may belong to.
+func describeTests(names []string) string {
 	switch len(names) {
 	case 0:
 		return ""

@@ -202,7 +202,7 @@ func TestUnusedRoute(t *testing.T) {
 func TestUnusedUpstream(t *testing.T) {
 	list := upstreams(t)
 	names := func(groups ...*doubles.Group) (out []string) {
-		for _, f := range doubles.Unused(groups) {
+		for _, f := range doubles.FindUnused(groups) {
 			name, _, _ := strings.Cut(f.Message, " got no request")
 			out = append(out, f.Severity+" "+name)
 		}

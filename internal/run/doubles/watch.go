@@ -31,7 +31,7 @@ type watched struct {
 // the test require that no other test runs at the same time.
 func Begin(c *plan.Case, groups []*Group) *Watch {
 	w := &Watch{alone: c.Exclusive}
-	for _, d := range doublesOf(groups, (*Group).startedDoubles) {
+	for _, d := range listDoubles(groups, (*Group).startedDoubles) {
 		name := d.Upstream.Name
 		one := watched{double: d, routes: c.Routes[name], examines: c.Examines(name)}
 		one.watch = d.Begin(c.Name, one.routes, c.Exclusive, one.examines)
@@ -42,7 +42,7 @@ func Begin(c *plan.Case, groups []*Group) *Watch {
 
 // Settle waits for late requests of the latest tests.
 func Settle(ctx context.Context, groups []*Group) {
-	for _, d := range doublesOf(groups, (*Group).running) {
+	for _, d := range listDoubles(groups, (*Group).listRunning) {
 		d.Settle(ctx)
 	}
 }
@@ -132,7 +132,7 @@ func (w *Watch) Record(start time.Time) (requests []result.UpstreamRequest, prob
 			}
 		}
 	}
-	problems = append(problems, w.unusedRoutes()...)
+	problems = append(problems, w.findUnusedRoutes()...)
 	sortByTime(all)
 	for _, x := range all {
 		q := x.Request
@@ -159,9 +159,9 @@ func (w *Watch) Record(start time.Time) (requests []result.UpstreamRequest, prob
 	return requests, problems
 }
 
-// unusedRoutes returns a problem for each route of the test that got no request, because a
+// findUnusedRoutes returns a problem for each route of the test that got no request, because a
 // test with an unused route does not test what its author intended.
-func (w *Watch) unusedRoutes() (problems []string) {
+func (w *Watch) findUnusedRoutes() (problems []string) {
 	seen := map[*upstream.Route][]upstream.Exchange{}
 	used := map[*upstream.Route]bool{}
 	var order []*upstream.Route

@@ -98,7 +98,7 @@ func (b *Baseline) apply(c *result.Case, suiteFile string) {
 		case c.Status == result.Pass:
 			b.fixed[i] = true
 		case c.Status == result.Skip:
-		case outcome(c) != e.Status:
+		case findOutcome(c) != e.Status:
 			c.Warnings = append(c.Warnings, fmt.Sprintf("the baseline (%s:%d) excuses this test with status: %s only", e.Pos.File.Name, e.Pos.Line, e.Status))
 		default:
 			c.KnownFailure = &result.KnownFailure{Status: c.Status, Reason: e.Reason}
@@ -115,9 +115,9 @@ func (b *Baseline) apply(c *result.Case, suiteFile string) {
 	}
 }
 
-// outcome is the status of a case for the baseline: a test that failed because
+// findOutcome is the status of a case for the baseline: a test that failed because
 // the server crashed is not a test whose assertions failed.
-func outcome(c *result.Case) result.Status {
+func findOutcome(c *result.Case) result.Status {
 	for _, v := range c.Violations {
 		if v.Kind == protocol.ServerCrashed && !v.Tolerated {
 			return result.Error
@@ -126,10 +126,10 @@ func outcome(c *result.Case) result.Status {
 	return c.Status
 }
 
-// stale lists the entries that no longer hold: the test passes, or, if every
+// findStale lists the entries that no longer hold: the test passes, or, if every
 // test of the files was in the plan, no test has that name. Each makes the
 // run fail, so that a baseline does not outlive its purpose.
-func (b *Baseline) stale(complete bool, files []string) (out []result.Finding) {
+func (b *Baseline) findStale(complete bool, files []string) (out []result.Finding) {
 	for i, e := range b.entries {
 		what := ""
 		switch {

@@ -74,11 +74,11 @@ func (w Stopwatch) Event(e result.Event, _ *result.Run) {
 	case result.CaseFinished:
 		w.test(e.Case)
 	case result.PhaseFinished:
-		w.of(e.Phase.File).Around += e.Phase.DurationMS
+		w.findFile(e.Phase.File).Around += e.Phase.DurationMS
 	}
 }
 
-func (w Stopwatch) of(file string) *fileTimes {
+func (w Stopwatch) findFile(file string) *fileTimes {
 	if w[file] == nil {
 		w[file] = &fileTimes{Tests: map[string]float64{}}
 	}
@@ -89,7 +89,7 @@ func (w Stopwatch) test(c *result.Case) {
 	if c.Status != result.Pass && c.Status != result.Fail {
 		return // skipped, or there was no response to wait for
 	}
-	t := w.of(c.File)
+	t := w.findFile(c.File)
 	if len(t.Tests) >= maxTimed {
 		return
 	}
@@ -109,12 +109,12 @@ func (t *fileTimes) keep(path string, complete bool) error {
 	dir, base := filepath.Dir(path), filepath.Base(path)
 	st := readDurations(dir)
 	before := st.Suites[base]
-	now := fileTimes{Around: steady(before.Around, math.Round(t.Around*100)/100), Tests: map[string]float64{}}
+	now := fileTimes{Around: smooth(before.Around, math.Round(t.Around*100)/100), Tests: map[string]float64{}}
 	if !complete {
 		maps.Copy(now.Tests, before.Tests)
 	}
 	for name, ms := range t.Tests {
-		now.Tests[name] = steady(before.Tests[name], ms)
+		now.Tests[name] = smooth(before.Tests[name], ms)
 	}
 	if now.Around == before.Around && maps.Equal(now.Tests, before.Tests) {
 		return nil
@@ -123,9 +123,9 @@ func (t *fileTimes) keep(path string, complete bool) error {
 	return write(dir, durationsFile, st)
 }
 
-// steady returns the old time when the new one is much the same, so that the
+// smooth returns the old time when the new one is much the same, so that the
 // file does not change with every run.
-func steady(old, now float64) float64 {
+func smooth(old, now float64) float64 {
 	if old > 0 && math.Abs(now-old) <= math.Max(5, old/4) {
 		return old
 	}
@@ -154,7 +154,7 @@ func KeepMerged(r *result.Run) error {
 		w.test(c)
 	}
 	for _, p := range r.Phases {
-		w.of(p.File).Around += p.DurationMS
+		w.findFile(p.File).Around += p.DurationMS
 	}
 	for _, su := range r.Suites {
 		if _, err := os.Stat(su.File); err != nil {

@@ -24,8 +24,8 @@ type eras struct {
 	IgnoresEOF []string          `json:"ignores_eof,omitempty"`
 }
 
-// Eras reads the detected eras of servers from the folder in dir.
-func Eras(dir string) *connect.Eras {
+// LoadEras reads the detected eras of servers from the folder in dir.
+func LoadEras(dir string) *connect.Eras {
 	hints := map[string]connect.Hint{}
 	var have eras
 	if read(dir, erasFile, &have) && have.Schema == erasSchema {

@@ -13,9 +13,9 @@ import (
 // Dir is the folder in which a command keeps what later ones use.
 const Dir = ".mcptest"
 
-// Folder creates the folder in dir if need be, with a .gitignore that keeps it
+// FindFolder creates the folder in dir if need be, with a .gitignore that keeps it
 // out of repositories, and returns its path.
-func Folder(dir string) (string, error) {
+func FindFolder(dir string) (string, error) {
 	folder := filepath.Join(dir, Dir)
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return "", err
@@ -35,7 +35,7 @@ func read(dir, name string, into any) bool {
 
 // write replaces a file of the folder in dir.
 func write(dir, name string, content any) error {
-	folder, err := Folder(dir)
+	folder, err := FindFolder(dir)
 	if err != nil {
 		return err
 	}

@@ -72,7 +72,7 @@ func (v *Verdicts) KeepFailed(suites []*suite.Suite, hide *secret.Redactor) erro
 		}
 		now = slices.DeleteFunc(now, func(n string) bool {
 			_, ran := v.outcome[su.File.Name][n]
-			return !ran && slices.Contains(before, n) && v.gone(n)
+			return !ran && slices.Contains(before, n) && v.isGone(n)
 		})
 		slices.Sort(now)
 		if slices.Equal(before, now) {
@@ -87,8 +87,8 @@ func (v *Verdicts) KeepFailed(suites []*suite.Suite, hide *secret.Redactor) erro
 	return errors.Join(errs...)
 }
 
-// gone reports whether no suite has a test of this name (or hash of a name) any more.
-func (v *Verdicts) gone(name string) bool {
+// isGone reports whether no suite has a test of this name (or hash of a name) any more.
+func (v *Verdicts) isGone(name string) bool {
 	for i := 0; v.Complete() && i < v.plan.Len(); i++ {
 		if n := v.plan.Case(i).Name; n == name || plan.NameHash(n) == name {
 			return false

@@ -102,7 +102,7 @@ func (v *Verdicts) Findings() []result.Finding {
 		for _, f := range v.plan.Files {
 			files = append(files, f.Suite.Files...)
 		}
-		out = append(out, v.baseline.stale(v.Complete(), files)...)
+		out = append(out, v.baseline.findStale(v.Complete(), files)...)
 	}
 	return out
 }

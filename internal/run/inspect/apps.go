@@ -41,7 +41,7 @@ type appReader struct {
 // stdio, one process runs at a time. No tool is called.
 func (c *Conn) ReadApps(ctx context.Context, own apps.Listing) (server apps.Server, notes []string) {
 	r := &appReader{conn: c}
-	r.server.Address = publicAddress(c.o.Server.URL)
+	r.server.Address = makePublic(c.o.Server.URL)
 	r.server.Listings = []apps.Listing{own}
 	r.visit(ctx, own.Revision, own)
 	isModern := protocol.VersionOf(own.Revision).Era() == protocol.EraStateless
@@ -67,7 +67,7 @@ func (r *appReader) visit(ctx context.Context, version string, known apps.Listin
 // readAs reads the lists, and the views if the extension is declared. It reports whether a
 // session could be opened.
 func (r *appReader) readAs(ctx context.Context, version string, declared, expected bool) bool {
-	client := r.conn.as(version, declared)
+	client := r.conn.viewAs(version, declared)
 	defer client.Close()
 	who := "a client that declares " + apps.Extension
 	if !declared {
@@ -149,7 +149,7 @@ func readView(ctx context.Context, client *Conn, uri string) (read viewRead, ans
 		read.Unknown = err.Error()
 		return read, false
 	default:
-		read.Failure, read.Unknown = faultOfRead(client, err)
+		read.Failure, read.Unknown = findFaultOfRead(client, err)
 	}
 	return read, true
 }
@@ -159,9 +159,9 @@ func isTooLong(x *mcp.Exchange) bool {
 	return slices.ContainsFunc(x.Violations, func(v protocol.Violation) bool { return v.Kind == protocol.Oversize })
 }
 
-// faultOfRead says why a view could not be read: for a reason of its own, or for one that
+// findFaultOfRead says why a view could not be read: for a reason of its own, or for one that
 // says nothing about it.
-func faultOfRead(client *Conn, err error) (failure, unknown string) {
+func findFaultOfRead(client *Conn, err error) (failure, unknown string) {
 	if refused, ok := errors.AsType[*wire.HTTPError](err); ok {
 		if saysNothing(refused.Info.Status) {
 			return "", fmt.Sprintf("HTTP %d", refused.Info.Status)
@@ -182,19 +182,19 @@ func saysNothing(status int) bool {
 	}, status)
 }
 
-// as returns a connection to the same server as a client that declares the extension, or not.
-func (c *Conn) as(version string, declared bool) *Conn {
+// viewAs returns a connection to the same server as a client that declares the extension, or not.
+func (c *Conn) viewAs(version string, declared bool) *Conn {
 	other := c.Another(version)
 	other.o.Violations, other.o.Watch = nil, nil
-	other.o.Capabilities = apps.Declaring(c.declared(), declared)
+	other.o.Capabilities = apps.Declaring(c.readDeclared(), declared)
 	if other.o.Capabilities.IsAbsent() {
 		other.o.Capabilities = jsonv.Object()
 	}
 	return other
 }
 
-// declared are the capabilities of the client.
-func (c *Conn) declared() jsonv.Value {
+// readDeclared are the capabilities of the client.
+func (c *Conn) readDeclared() jsonv.Value {
 	if c.o.Capabilities.IsAbsent() {
 		return c.o.Server.Client.Declares
 	}
@@ -202,10 +202,10 @@ func (c *Conn) declared() jsonv.Value {
 }
 
 // ShowsViews reports whether the client of a connection declares that it shows views.
-func (c *Conn) ShowsViews() bool { return apps.ShowsViews(c.declared()) }
+func (c *Conn) ShowsViews() bool { return apps.ShowsViews(c.readDeclared()) }
 
-// publicAddress is an address if everybody reaches the server under it, else "".
-func publicAddress(address string) string {
+// makePublic is an address if everybody reaches the server under it, else "".
+func makePublic(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Hostname() == "" {
 		return ""

@@ -100,7 +100,7 @@ func (c *Conn) open(ctx context.Context) error {
 	if declared.IsAbsent() {
 		declared = sv.Client.Declares
 	}
-	_, hint := c.o.Eras.Of(sv)
+	_, hint := c.o.Eras.Find(sv)
 	c.session, err = mcp.Open(ctx, t, mcp.Options{
 		Protocol: sv.Protocol, Hint: hint, Redial: c.dial, Client: c.o.Client, ConnectTimeout: sv.ConnectTimeout,
 		Limits: c.o.Connect.Limits, Capabilities: declared, Answer: c.o.Answer,
@@ -142,9 +142,9 @@ func OpenWith(ctx context.Context, o Options, version string) (*Conn, error) {
 // Mute reports whether the server does not respond to server/discover, so that finding out
 // its protocol version takes time in each run.
 func (c *Conn) Mute() bool {
-	_, hint := c.o.Eras.Of(c.o.Server)
+	_, hint := c.o.Eras.Find(c.o.Server)
 	died := c.session.Restarted()
-	return hint == protocol.EraSession || died != nil && !connect.EndedByItself(died)
+	return hint == protocol.EraSession || died != nil && !connect.HasEndedByItself(died)
 }
 
 // Close ends the session, or what Start began.

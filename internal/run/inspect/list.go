@@ -38,8 +38,8 @@ func (c *Conn) Pages(ctx context.Context, method, key string) (items, pages []js
 	return items, pages, err
 }
 
-// WrongArguments says which arguments the inputSchema of a tool does not allow.
-func WrongArguments(tool, args jsonv.Value) []string {
+// FindWrongArguments says which arguments the inputSchema of a tool does not allow.
+func FindWrongArguments(tool, args jsonv.Value) []string {
 	wrong, _ := check.Arguments(tool.Lookup("inputSchema"), args)
 	for i, fault := range wrong {
 		wrong[i] = "argument " + fault
@@ -69,7 +69,7 @@ func (c *Conn) CheckCallOf(ctx context.Context, tool string, known, args jsonv.V
 	var schema *check.OutputSchema
 	if c.o.Server.ValidateOutput && x.Response != nil && !known.IsAbsent() {
 		schema = check.NewOutputSchema(known.Lookup("outputSchema"))
-		warnings = WrongArguments(known, args)
+		warnings = FindWrongArguments(known, args)
 	}
 	found := check.ToolCall(ctx, c.session.Protocol(), tool, schema, x)
 	for i, v := range found.Violations {
@@ -134,8 +134,8 @@ func Names(list []jsonv.Value, key string) (names []string) {
 	return names
 }
 
-// ViolationText is a violation in one line.
-func ViolationText(v protocol.Violation) string {
+// FormatViolation is a violation in one line.
+func FormatViolation(v protocol.Violation) string {
 	s := v.Kind + ": " + v.Msg
 	if v.Excerpt != "" {
 		s += ": " + v.Excerpt
@@ -186,7 +186,7 @@ func (c *Conn) Readings(ctx context.Context, o Again, see func(Reading)) error {
 		return err
 	}
 	see(Reading{Offer: first})
-	second, err := c.again(ctx, mark, "the second time in a session")
+	second, err := c.readAgain(ctx, mark, "the second time in a session")
 	if err != nil {
 		return err
 	}
@@ -209,12 +209,12 @@ func (c *Conn) Readings(ctx context.Context, o Again, see func(Reading)) error {
 	}
 	calls := 0
 	for _, tool := range first.Lists[surface.Tool] {
-		if harmless(tool) && calls < maxCalls {
+		if isHarmless(tool) && calls < maxCalls {
 			calls++ // whether it succeeds does not matter
 			c.Do(ctx, "tools/call", jsonv.ObjectOf("name", tool.Lookup("name"), "arguments", jsonv.Object()))
 		}
 	}
-	last, err := c.again(ctx, mark, "after "+display.Count(calls, "call"))
+	last, err := c.readAgain(ctx, mark, "after "+display.Count(calls, "call"))
 	last.Called = true
 	switch {
 	case err != nil:
@@ -228,8 +228,8 @@ func (c *Conn) Readings(ctx context.Context, o Again, see func(Reading)) error {
 	return nil
 }
 
-// again reads the lists once more in a session.
-func (c *Conn) again(ctx context.Context, since mcp.Mark, name string) (Reading, error) {
+// readAgain reads the lists once more in a session.
+func (c *Conn) readAgain(ctx context.Context, since mcp.Mark, name string) (Reading, error) {
 	offer, err := c.Complete(ctx)
 	return Reading{Name: name, Offer: offer, Announced: c.session.ListChanged(since)}, err
 }
@@ -267,9 +267,9 @@ func (c *Conn) Survey(ctx context.Context) (*surface.Offer, error) {
 	return surface.Fetch(ctx, c.session.ServerInfo(), bounds, c.Result)
 }
 
-// harmless reports whether a tool is declared to read only, and can be called
+// isHarmless reports whether a tool is declared to read only, and can be called
 // without arguments.
-func harmless(tool jsonv.Value) bool {
+func isHarmless(tool jsonv.Value) bool {
 	hint := func(name string) bool { return jsonv.Equal(tool.Lookup("annotations", name), jsonv.Bool(true)) }
 	return hint("readOnlyHint") && !hint("destructiveHint") && tool.Lookup("inputSchema", "required").Len() == 0
 }

@@ -40,8 +40,8 @@ type Call struct {
 	method string        // of the notification that came last
 }
 
-// Missed keeps the failed assertions that examine what a server sends besides its response.
-func (l *Call) Missed(o *target.Observation, items []expect.Item, results []expect.ItemResult) {
+// ExplainMissed keeps the failed assertions that examine what a server sends besides its response.
+func (l *Call) ExplainMissed(o *target.Observation, items []expect.Item, results []expect.ItemResult) {
 	if l == nil {
 		return
 	}
@@ -50,7 +50,7 @@ func (l *Call) Missed(o *target.Observation, items []expect.Item, results []expe
 		switch {
 		case results[i].Pass:
 		case items[i].Set != nil:
-			l.Missed(o, items[i].Set.Items, results[i].Items)
+			l.ExplainMissed(o, items[i].Set.Items, results[i].Items)
 		case slices.Contains(sentRoots(), items[i].Assertion.Target.Root()):
 			l.items = append(l.items, items[i])
 		}
@@ -72,7 +72,7 @@ func (l *Call) Note(ctx context.Context, c *result.Case, once bool) {
 	defer look.Stop()
 	for {
 		l.items = slices.DeleteFunc(l.items, func(item expect.Item) bool {
-			at, came := l.came(&item)
+			at, came := l.findArrival(&item)
 			if came {
 				l.say(c, &item, at)
 			}
@@ -93,8 +93,8 @@ func (l *Call) Note(ctx context.Context, c *result.Case, once bool) {
 	}
 }
 
-// came reports whether an assertion holds with what came after the call, and since when.
-func (l *Call) came(item *expect.Item) (at time.Time, ok bool) {
+// findArrival reports whether an assertion holds with what came after the call, and since when.
+func (l *Call) findArrival(item *expect.Item) (at time.Time, ok bool) {
 	alone := &expect.Tree{Items: []expect.Item{*item}}
 	holds := func(o target.Observation) bool {
 		return alone.Evaluate(context.Background(), &o, nil).Items[0].Pass
@@ -104,12 +104,12 @@ func (l *Call) came(item *expect.Item) (at time.Time, ok bool) {
 		return target.Observation{Result: l.obs.Result, Error: l.obs.Error, Steps: l.obs.Steps, Server: l.obs.Server}
 	}
 	if item.Assertion.Target.Root() == "stderr" {
-		return l.wrote(fresh, holds)
+		return l.findWrite(fresh, holds)
 	}
 	o := fresh()
 	l.Observe(&o, l.Seen)
 	for _, m := range l.Session.Messages(l.Since) {
-		if !m.At.After(l.Ended) || l.examined(m) {
+		if !m.At.After(l.Ended) || l.isExamined(m) {
 			continue
 		}
 		l.Observe(&o, []mcp.Message{m})
@@ -126,15 +126,15 @@ func (l *Call) came(item *expect.Item) (at time.Time, ok bool) {
 	return at, false
 }
 
-// examined reports whether a message was among those that the assertions examined.
-func (l *Call) examined(m mcp.Message) bool {
+// isExamined reports whether a message was among those that the assertions examined.
+func (l *Call) isExamined(m mcp.Message) bool {
 	return slices.ContainsFunc(l.Seen, func(s mcp.Message) bool {
 		return s.At.Equal(m.At) && string(s.Raw) == string(m.Raw)
 	})
 }
 
-// wrote is came for standard error.
-func (l *Call) wrote(fresh func() target.Observation, holds func(target.Observation) bool) (at time.Time, ok bool) {
+// findWrite is came for standard error.
+func (l *Call) findWrite(fresh func() target.Observation, holds func(target.Observation) bool) (at time.Time, ok bool) {
 	t := l.Session.Stderr()
 	if t == nil {
 		return at, false
@@ -146,15 +146,15 @@ func (l *Call) wrote(fresh func() target.Observation, holds func(target.Observat
 		before += line
 		o := fresh()
 		if o.Stderr = before; holds(o) {
-			return timeOf(times, n), true
+			return getTime(times, n), true
 		}
 		n++
 	}
 	return at, false
 }
 
-// timeOf returns the time of a line, or zero if it is not known.
-func timeOf(times []time.Time, line int) time.Time {
+// getTime returns the time of a line, or zero if it is not known.
+func getTime(times []time.Time, line int) time.Time {
 	if len(times) == 0 {
 		return time.Time{}
 	}
@@ -163,12 +163,12 @@ func timeOf(times []time.Time, line int) time.Time {
 
 // say adds to the message of a failed assertion that it holds with what came later.
 func (l *Call) say(c *result.Case, item *expect.Item, at time.Time) {
-	more := "; what is missing came " + since(at, l.Ended) + "the call: "
+	more := "; what is missing came " + formatSince(at, l.Ended) + "the call: "
 	if method := l.method; method != "" && !l.Waits {
 		more += "wait for it (wait: {notification: " + method + "}) or "
 	}
 	more += "examine it in a further step"
-	said := messageOf(c.Assertions, item)
+	said := findMessage(c.Assertions, item)
 	if said == "" {
 		return
 	}
@@ -181,12 +181,12 @@ func (l *Call) say(c *result.Case, item *expect.Item, at time.Time) {
 	extendAll(c.Assertions, extend)
 }
 
-// messageOf returns the message of the record of a failed item.
-func messageOf(list []result.Assertion, item *expect.Item) string {
+// findMessage returns the message of the record of a failed item.
+func findMessage(list []result.Assertion, item *expect.Item) string {
 	for i := range list {
 		r := &list[i]
 		if r.Set {
-			if message := messageOf(r.Assertions, item); message != "" {
+			if message := findMessage(r.Assertions, item); message != "" {
 				return message
 			}
 			continue
@@ -207,8 +207,8 @@ func extendAll(list []result.Assertion, extend func(*string)) {
 	}
 }
 
-// since says how long after another a time was, as far as it is known.
-func since(at, end time.Time) string {
+// formatSince says how long after another a time was, as far as it is known.
+func formatSince(at, end time.Time) string {
 	took := at.Sub(end)
 	switch {
 	case at.IsZero():

@@ -25,10 +25,10 @@ type Bounds struct {
 	Exact int     `json:"-"`     // units before the same growth in each of them is called a leak; 0: From
 }
 
-// Memory are the bounds of memory in bytes: heaps grow by tens of megabytes before they
+// MemoryBounds are the bounds of memory in bytes: heaps grow by tens of megabytes before they
 // settle. Node.js collects what is outside of its heap only after 64 MiB, of which the
 // estimate sees 64 %: a leak rises by more.
-func Memory(least float64) Bounds {
+func MemoryBounds(least float64) Bounds {
 	return Bounds{Least: least, Rise: 44 << 20, From: 4000, Clear: 2000, Steep: 256 << 20}
 }
 
@@ -82,10 +82,10 @@ func Estimate(samples []float64, b Bounds) Estimated {
 	if n < 4*parts {
 		return Estimated{Verdict: Inconclusive}
 	}
-	earlier, later := troughs(samples[n/4:n/2]), troughs(samples[n/2:])
+	earlier, later := findTroughs(samples[n/4:n/2]), findTroughs(samples[n/2:])
 	e := Estimated{
-		Verdict: Inconclusive, Earlier: slope(earlier, n/2-n/4), Later: slope(later, n-n/2),
-		From: median(earlier[:3]), To: median(later[parts-3:]),
+		Verdict: Inconclusive, Earlier: fitSlope(earlier, n/2-n/4), Later: fitSlope(later, n-n/2),
+		From: findMedian(earlier[:3]), To: findMedian(later[parts-3:]),
 	}
 	keep := keeps
 	if b.Exact > 0 { // what each unit adds is the same, unlike the memory of a heap
@@ -120,8 +120,8 @@ func hasReleased(samples []float64, rise float64) bool {
 	return false
 }
 
-// Enough estimates how many units would decide if the growth goes on as it is.
-func (e Estimated) Enough(n int, b Bounds) int {
+// CountEnough estimates how many units would decide if the growth goes on as it is.
+func (e Estimated) CountEnough(n int, b Bounds) int {
 	enough := max(2*n, b.From, b.Clear)
 	if e.Later.Low > b.Least/2 { // between the troughs whose levels are compared are 64 % of the units
 		enough = max(enough, int(b.Rise/(0.64*e.Later.Value)))
@@ -129,8 +129,8 @@ func (e Estimated) Enough(n int, b Bounds) int {
 	return (enough + First - 1) / First * First
 }
 
-// troughs returns the minimum of each part of a window.
-func troughs(window []float64) []float64 {
+// findTroughs returns the minimum of each part of a window.
+func findTroughs(window []float64) []float64 {
 	low := make([]float64, parts)
 	for i := range low {
 		low[i] = slices.Min(window[i*len(window)/parts : (i+1)*len(window)/parts])
@@ -138,9 +138,9 @@ func troughs(window []float64) []float64 {
 	return low
 }
 
-// slope is the median of the slopes between all pairs of troughs (Theil and Sen), with
+// fitSlope is the median of the slopes between all pairs of troughs (Theil and Sen), with
 // Sen's interval: ranks among those slopes.
-func slope(low []float64, window int) Slope {
+func fitSlope(low []float64, window int) Slope {
 	var all []float64
 	for i := range low {
 		for j := range i {
@@ -152,11 +152,11 @@ func slope(low []float64, window int) Slope {
 	n := float64(len(all))
 	half := z99 * math.Sqrt(m*(m-1)*(2*m+5)/18.0)
 	first, last := int((n-half)/2)-1, int(math.Ceil((n+half)/2))
-	return Slope{median(all), median(low), all[first], all[last]}
+	return Slope{findMedian(all), findMedian(low), all[first], all[last]}
 }
 
-// median returns the median, of an even number the mean of the middle two.
-func median(values []float64) float64 {
+// findMedian returns the median, of an even number the mean of the middle two.
+func findMedian(values []float64) float64 {
 	sorted := slices.Sorted(slices.Values(values))
 	n := len(sorted)
 	return (sorted[(n-1)/2] + sorted[n/2]) / 2

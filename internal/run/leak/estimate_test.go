@@ -123,16 +123,16 @@ func TestHeaps(t *testing.T) {
 			t.Parallel()
 			verdicts, late := map[leak.Verdict]int{}, 0
 			for seed := range rounds {
-				e, n := decide(heap(rand.New(rand.NewPCG(1, uint64(seed)))), leak.Memory(kib), 16_000)
+				e, n := decide(heap(rand.New(rand.NewPCG(1, uint64(seed)))), leak.MemoryBounds(kib), 16_000)
 				if verdicts[e.Verdict]++; e.Verdict == leak.Leaks {
 					t.Errorf("seed %d: a clean heap is accused after %d sessions: %+v", seed, n, e)
 				}
 				r := rand.New(rand.NewPCG(2, uint64(seed)))
-				if e, n := decide(heap(r), leak.Memory(kib), 600+r.IntN(15_000)); e.Verdict == leak.Leaks {
+				if e, n := decide(heap(r), leak.MemoryBounds(kib), 600+r.IntN(15_000)); e.Verdict == leak.Leaks {
 					t.Errorf("seed %d: a clean heap is accused after %d sessions: %+v", seed, n, e)
 				}
 				clean := heap(rand.New(rand.NewPCG(3, uint64(seed))))
-				e, n = decide(func(i int) float64 { return clean(i) + 10*kib*float64(i) }, leak.Memory(kib), 16_000)
+				e, n = decide(func(i int) float64 { return clean(i) + 10*kib*float64(i) }, leak.MemoryBounds(kib), 16_000)
 				if name == "rare collections" || name == "Node with buffers" { // a part of a window may have no trough
 					continue
 				}
@@ -245,7 +245,7 @@ func TestEstimate(t *testing.T) {
 		b       leak.Bounds
 		want    leak.Verdict
 	}{
-		{"too few", line(47, 0, 1e9), leak.Memory(kib), leak.Inconclusive},
+		{"too few", line(47, 0, 1e9), leak.MemoryBounds(kib), leak.Inconclusive},
 		{"one descriptor each", line(500, 12, 1), leak.Count(), leak.Leaks},
 		{"a descriptor for ten sessions", line(500, 12, 0.1), leak.Count(), leak.Leaks},
 		{"no descriptor", line(500, 12, 0), leak.Count(), leak.NoneShown},
@@ -255,13 +255,13 @@ func TestEstimate(t *testing.T) {
 		{"a pool of 250 threads, in a short run", slices.Concat(line(250, 12, 1), line(60, 262, 0)), leak.Count(), leak.Inconclusive},
 		{"one descriptor each, after a start with many", slices.Concat(line(10, 400, 0), line(490, 12, 1)), leak.Count(), leak.Leaks},
 		{"few descriptors in all", line(500, 12, 0.04), leak.Count(), leak.NoneShown},
-		{"memory, too early", line(2000, 0, 10*kib), leak.Memory(kib), leak.Inconclusive},
-		{"memory, too small a rise", line(4000, 0, 10*kib), leak.Memory(kib), leak.Inconclusive},
-		{"memory", line(8000, 0, 10*kib), leak.Memory(kib), leak.Leaks},
-		{"memory, steep", line(500, 0, mib), leak.Memory(kib), leak.Leaks},
-		{"half of the least", line(64_000, 0, 512), leak.Memory(kib), leak.NoneShown},
-		{"falling", line(4000, 1e9, -kib), leak.Memory(kib), leak.NoneShown},
-		{"slower and slower", slices.Concat(line(2000, 0, 40*kib), line(2000, 2000*40*kib, 20*kib), line(4000, 2000*60*kib, 6*kib)), leak.Memory(kib), leak.Inconclusive},
+		{"memory, too early", line(2000, 0, 10*kib), leak.MemoryBounds(kib), leak.Inconclusive},
+		{"memory, too small a rise", line(4000, 0, 10*kib), leak.MemoryBounds(kib), leak.Inconclusive},
+		{"memory", line(8000, 0, 10*kib), leak.MemoryBounds(kib), leak.Leaks},
+		{"memory, steep", line(500, 0, mib), leak.MemoryBounds(kib), leak.Leaks},
+		{"half of the least", line(64_000, 0, 512), leak.MemoryBounds(kib), leak.NoneShown},
+		{"falling", line(4000, 1e9, -kib), leak.MemoryBounds(kib), leak.NoneShown},
+		{"slower and slower", slices.Concat(line(2000, 0, 40*kib), line(2000, 2000*40*kib, 20*kib), line(4000, 2000*60*kib, 6*kib)), leak.MemoryBounds(kib), leak.Inconclusive},
 	} {
 		e := leak.Estimate(tt.samples, tt.b)
 		testkit.Equal(t, tt.name, e.Verdict, tt.want)
@@ -269,15 +269,15 @@ func TestEstimate(t *testing.T) {
 	exact := func(s leak.Slope) leak.Slope {
 		return leak.Slope{Value: 10 * kib, Level: s.Level, Low: 10 * kib, High: 10 * kib}
 	}
-	e := leak.Estimate(line(8000, 5*mib, 10*kib), leak.Memory(kib))
+	e := leak.Estimate(line(8000, 5*mib, 10*kib), leak.MemoryBounds(kib))
 	testkit.Equal(t, "the slope", fmt.Sprint(e.Later, e.Earlier), fmt.Sprint(exact(e.Later), exact(e.Earlier)))
-	small := leak.Memory(kib)
+	small := leak.MemoryBounds(kib)
 	half := leak.Estimate(line(4000, 0, 10*kib), small)
-	if n := half.Enough(4000, small); leak.Estimate(line(n, 0, 10*kib), small).Verdict != leak.Leaks {
+	if n := half.CountEnough(4000, small); leak.Estimate(line(n, 0, 10*kib), small).Verdict != leak.Leaks {
 		t.Errorf("%d sessions do not decide", n)
 	}
 	slow := leak.Estimate(line(4000, 0, 2*kib), small)
-	if n := slow.Enough(4000, small); n < 30_000 || n > 40_000 || leak.Estimate(line(n, 0, 2*kib), small).Verdict != leak.Leaks {
+	if n := slow.CountEnough(4000, small); n < 30_000 || n > 40_000 || leak.Estimate(line(n, 0, 2*kib), small).Verdict != leak.Leaks {
 		t.Errorf("%d sessions do not decide", n)
 	}
 }
@@ -294,7 +294,7 @@ func TestEstimateProperties(t *testing.T) {
 		for i := range samples {
 			samples[i] = math.Round(100*mib + slope*float64(i) + noise*r.Float64())
 		}
-		b := leak.Memory(kib)
+		b := leak.MemoryBounds(kib)
 		e := leak.Estimate(samples, b)
 		for _, s := range []leak.Slope{e.Earlier, e.Later} {
 			if s.Low > s.Value || s.Value > s.High {
@@ -314,7 +314,7 @@ func TestEstimateProperties(t *testing.T) {
 		if again := leak.Estimate(samples, b); again != e {
 			t.Fatalf("another estimate of the same samples: %+v, %+v", e, again)
 		}
-		if enough := e.Enough(n, b); enough < 2*n || enough < b.Clear {
+		if enough := e.CountEnough(n, b); enough < 2*n || enough < b.Clear {
 			t.Fatalf("%d are enough after %d", enough, n)
 		}
 	})

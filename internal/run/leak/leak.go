@@ -26,10 +26,10 @@ type Options struct {
 	Doing func(round, n int, took time.Duration, u usage.Usage)
 }
 
-// kinds are what is measured, in the order of reports.
-func kinds(least float64) []Measure {
+// newMeasures are what is measured, in the order of reports.
+func newMeasures(least float64) []Measure {
 	return []Measure{
-		{Name: "memory", Unit: "bytes", Bounds: Memory(least), of: func(u usage.Usage) float64 { return u.Memory }},
+		{Name: "memory", Unit: "bytes", Bounds: MemoryBounds(least), of: func(u usage.Usage) float64 { return u.Memory }},
 		{Name: "descriptors", Bounds: Count(), of: func(u usage.Usage) float64 { return u.Descriptors }},
 		{Name: "threads", Bounds: Count(), of: func(u usage.Usage) float64 { return u.Threads }},
 		{Name: "processes", Bounds: Count(), of: func(u usage.Usage) float64 { return u.Processes }},
@@ -43,16 +43,16 @@ var ErrEnded = errors.New("the server ended")
 // ctx is done. It completes a report that says what the unit is.
 func Run(ctx context.Context, o Options, r Report) Report {
 	began := time.Now()
-	r.Measures, r.Wait = kinds(o.Least), o.Wait.Seconds()
-	err := r.round(ctx, o, 1, func(n int) bool {
+	r.Measures, r.Wait = newMeasures(o.Least), o.Wait.Seconds()
+	err := r.runRound(ctx, o, 1, func(n int) bool {
 		return n == o.Most && n > 0 || o.Most == 0 && time.Since(began) >= o.Limit
 	})
 	for i := range r.Measures {
 		r.Measures[i].decide(r.Units)
 	}
-	r.Verdict = r.verdict()
+	r.Verdict = r.decideVerdict()
 	if err == nil && r.Verdict == Leaks && o.Wait > 0 {
-		err = r.again(ctx, o)
+		err = r.runAgain(ctx, o)
 	}
 	if ctx.Err() != nil {
 		r.Interrupted, err = true, nil
@@ -68,9 +68,9 @@ func Run(ctx context.Context, o Options, r Report) Report {
 // machine must not run out of it.
 const flood = 1 << 30
 
-// round repeats the unit and takes samples. The first round also ends when the estimates
+// runRound repeats the unit and takes samples. The first round also ends when the estimates
 // are clear.
-func (r *Report) round(ctx context.Context, o Options, number int, over func(n int) bool) error {
+func (r *Report) runRound(ctx context.Context, o Options, number int, over func(n int) bool) error {
 	began, next, level := time.Now(), First, math.Inf(1)
 	for n := 0; !over(n) && ctx.Err() == nil; n++ {
 		if err := o.Do(ctx, n); err != nil {
@@ -130,9 +130,9 @@ func (m *Measure) decide(n int) {
 	}
 }
 
-// again waits, makes a second round as long, and lets only that count which it added. What
+// runAgain waits, makes a second round as long, and lets only that count which it added. What
 // the server freed in the meantime, and what a heap can use again, adds nothing.
-func (r *Report) again(ctx context.Context, o Options) error {
+func (r *Report) runAgain(ctx context.Context, o Options) error {
 	timer := time.NewTimer(o.Wait)
 	defer timer.Stop()
 	select {
@@ -140,7 +140,7 @@ func (r *Report) again(ctx context.Context, o Options) error {
 	case <-ctx.Done():
 		return nil
 	}
-	err := r.round(ctx, o, 2, func(n int) bool { return n == r.Units })
+	err := r.runRound(ctx, o, 2, func(n int) bool { return n == r.Units })
 	if err != nil || ctx.Err() != nil {
 		return err
 	}
@@ -160,12 +160,12 @@ func (r *Report) again(ctx context.Context, o Options) error {
 			m.Verdict = Inconclusive
 		}
 	}
-	r.Verdict = r.verdict()
+	r.Verdict = r.decideVerdict()
 	return nil
 }
 
-// verdict sums up what is measured.
-func (r *Report) verdict() Verdict {
+// decideVerdict sums up what is measured.
+func (r *Report) decideVerdict() Verdict {
 	out := NoneShown
 	for _, m := range r.Measures {
 		switch {

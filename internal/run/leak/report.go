@@ -73,11 +73,11 @@ func (r *Report) Finish(version, remained string, settings []string, mask func(s
 			m.Trace = append(m.Trace, m.samples[j])
 		}
 	}
-	r.Summary = r.summary()
+	r.Summary = r.summarize()
 }
 
-// summary says in sentences what was found, and what would decide what is not.
-func (r *Report) summary() (lines []string) {
+// summarize says in sentences what was found, and what would decide what is not.
+func (r *Report) summarize() (lines []string) {
 	if r.Remained != "" {
 		lines = append(lines, r.Remained)
 	}
@@ -89,7 +89,7 @@ func (r *Report) summary() (lines []string) {
 		}
 	}
 	if held {
-		lines = append(lines, fmt.Sprintf("or the server keeps sessions whose client vanished for longer than %s: --wait-after with a longer time decides", seconds(r.Seconds)))
+		lines = append(lines, fmt.Sprintf("or the server keeps sessions whose client vanished for longer than %s: --wait-after with a longer time decides", formatSeconds(r.Seconds)))
 	}
 	for _, m := range r.Measures {
 		switch {
@@ -97,9 +97,9 @@ func (r *Report) summary() (lines []string) {
 			lines = append(lines, m.Name+": not measured on this system")
 		case m.Added != nil && m.Verdict != Leaks:
 			lines = append(lines, fmt.Sprintf("%s: %s a %s in the first round, %s in the second, after %s",
-				m.Name, m.value(m.Later.Value), r.Unit, m.value(*m.Added), seconds(r.Wait)))
+				m.Name, m.formatValue(m.Later.Value), r.Unit, m.formatValue(*m.Added), formatSeconds(r.Wait)))
 		case m.Verdict == Inconclusive && r.Verdict == Inconclusive && r.Failure == "":
-			said := m.interval(r)
+			said := m.formatInterval(r)
 			switch {
 			case m.Later == (Slope{}) && m.Name == "memory":
 				said = "is not clear after " + r.count(r.Units)
@@ -108,7 +108,7 @@ func (r *Report) summary() (lines []string) {
 			case m.Later.Value == 0 && m.Later.Low == 0 && m.Later.High == 0:
 				said = "did not grow so far"
 			}
-			enough := m.Enough(r.Units, m.Bounds)
+			enough := m.CountEnough(r.Units, m.Bounds)
 			lines = append(lines, fmt.Sprintf("%s %s; %s would decide: --sessions %d", m.Name, said, r.count(enough), enough))
 		}
 	}
@@ -120,25 +120,25 @@ func (r *Report) summary() (lines []string) {
 
 // grows is the sentence about a leak.
 func (m *Measure) grows(r *Report) string {
-	text := fmt.Sprintf("%s %s, %s", m.Name, m.interval(r), r.count(r.Units))
+	text := fmt.Sprintf("%s %s, %s", m.Name, m.formatInterval(r), r.count(r.Units))
 	if m.Added != nil {
-		text += fmt.Sprintf("; a second round after %s added %s each", seconds(r.Wait), m.value(*m.Added))
+		text += fmt.Sprintf("; a second round after %s added %s each", formatSeconds(r.Wait), m.formatValue(*m.Added))
 	}
 	return text
 }
 
-// interval is the growth per unit: "grows by 10.9 KiB a session (10.9 to 11.0)".
-func (m *Measure) interval(r *Report) string {
+// formatInterval is the growth per unit: "grows by 10.9 KiB a session (10.9 to 11.0)".
+func (m *Measure) formatInterval(r *Report) string {
 	verb := "grows"
 	if m.Name != "memory" {
 		verb = "grow"
 	}
-	low, high := m.bare(m.Later.Low, m.Later.Value), m.bare(m.Later.High, m.Later.Value)
-	return fmt.Sprintf("%s by %s a %s (%s to %s)", verb, m.value(m.Later.Value), r.Unit, low, high)
+	low, high := m.formatBare(m.Later.Low, m.Later.Value), m.formatBare(m.Later.High, m.Later.Value)
+	return fmt.Sprintf("%s by %s a %s (%s to %s)", verb, m.formatValue(m.Later.Value), r.Unit, low, high)
 }
 
-// value formats an amount.
-func (m *Measure) value(v float64) string {
+// formatValue formats an amount.
+func (m *Measure) formatValue(v float64) string {
 	switch {
 	case m.Unit == "" && v == math.Trunc(v):
 		return strconv.Itoa(int(v))
@@ -150,11 +150,11 @@ func (m *Measure) value(v float64) string {
 	return wire.FormatByteSize(int64(v))
 }
 
-// bare formats an amount without its unit, if that is the one of another amount.
-func (m *Measure) bare(v, other float64) string {
-	text := m.value(v)
+// formatBare formats an amount without its unit, if that is the one of another amount.
+func (m *Measure) formatBare(v, other float64) string {
+	text := m.formatValue(v)
 	number, unit, _ := strings.Cut(text, " ")
-	if _, same, _ := strings.Cut(m.value(other), " "); same == unit {
+	if _, same, _ := strings.Cut(m.formatValue(other), " "); same == unit {
 		return number
 	}
 	return text
@@ -165,6 +165,6 @@ func (r *Report) count(n int) string {
 	return display.Thousands(n) + " " + display.Plural(n, r.Unit)
 }
 
-func seconds(s float64) string {
+func formatSeconds(s float64) string {
 	return wire.Duration(time.Duration(s * float64(time.Second)).Round(100 * time.Millisecond))
 }

@@ -22,8 +22,8 @@ type observer interface {
 	observe(ctx context.Context) (target.Observation, error)
 }
 
-// observer returns the observer of a test without a call.
-func (a *attempt) observer(op *plan.Op, server *pool.Server) observer {
+// chooseObserver returns the observer of a test without a call.
+func (a *attempt) chooseObserver(op *plan.Op, server *pool.Server) observer {
 	switch action := op.Action.(type) {
 	case suite.Offer:
 		return offering{a, server}
@@ -49,7 +49,7 @@ func (a *attempt) act(ctx context.Context, op *plan.Op) {
 	}
 	var err error
 	a.seen.explain = func(v expect.Verdict) string { return v.Message }
-	a.seen.obs, err = a.observer(op, a.server(op)).observe(ctx)
+	a.seen.obs, err = a.chooseObserver(op, a.findServer(op)).observe(ctx)
 	a.out.c.DurationMS += a.seen.obs.DurationMS
 	examines := len(a.c.Tree.Items) > 0 || a.c.Tree.MaxDuration != nil || a.c.Block != "agents" // a script may say all
 	if a.out.c.Status == "" && a.checkAnswered(ctx, op, &mcp.Exchange{Cause: err}) && examines {

@@ -21,15 +21,15 @@ func (t again) compare(ctx context.Context, op *plan.Op, x *mcp.Exchange) {
 	if a.c.LogLevel != "" && !a.setLogLevel(ctx, other) {
 		return
 	}
-	first := twin.Answer{Op: op, Era: a.sessions.of[a.server(op)].Era(), Seen: a.seen.obs}
-	s := a.server(other)
+	first := twin.Answer{Op: op, Era: a.sessions.of[a.findServer(op)].Era(), Seen: a.seen.obs}
+	s := a.findServer(other)
 	a.answers.restart()
 	sess := a.sessions.of[s]
 	y := a.send(ctx, sess, s, other)
 	a.out.c.DurationMS += ms(y.Elapsed)
-	a.out.violations(s, y.Violations)
+	a.out.addViolations(s, y.Violations)
 	s.ReportLost(y)
-	a.out.c.Exchanges[len(a.out.c.Exchanges)-1].Step = a.server(op).Def.Name
+	a.out.c.Exchanges[len(a.out.c.Exchanges)-1].Step = a.findServer(op).Def.Name
 	a.out.c.Exchanges = append(a.out.c.Exchanges, record.Exchange(a.file.Start, y, s.Def.Name))
 	if y.Cause != nil && x.Cause == nil {
 		y.Cause = fmt.Errorf("server %q: %w", s.Def.Name, y.Cause)

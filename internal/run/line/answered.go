@@ -37,11 +37,11 @@ func (a *attempt) checkAnswered(ctx context.Context, op *plan.Op, x *mcp.Exchang
 	if a.c.Flow {
 		tree = op.Tree
 	}
-	if op.Raw != nil && silenceAllowed(op, tree, x) {
+	if op.Raw != nil && allowsSilence(op, tree, x) {
 		a.out.c.Silent = true
 		return true
 	}
-	a.setUnanswered(x, a.sessions.of[a.server(op)])
+	a.setUnanswered(x, a.sessions.of[a.findServer(op)])
 	return false
 }
 
@@ -82,9 +82,9 @@ func (a *attempt) setUnanswered(x *mcp.Exchange, sess *mcp.Session) {
 	}
 }
 
-// silenceAllowed reports whether raw bytes without a response are valid: if they
+// allowsSilence reports whether raw bytes without a response are valid: if they
 // contain no request, or the test expects the missing response.
-func silenceAllowed(op *plan.Op, tree *expect.Tree, x *mcp.Exchange) bool {
+func allowsSilence(op *plan.Op, tree *expect.Tree, x *mcp.Exchange) bool {
 	asks := protocol.Asks(op.Raw)
 	switch {
 	case errors.As(x.Cause, new(*wire.HTTPError)):

@@ -20,9 +20,9 @@ func newAnswers(c *plan.Case) answers { return answers{c: c, script: scriptOf(c)
 // restart lets the answers of the case be used from the first one on.
 func (s *answers) restart() { s.script = scriptOf(s.c) }
 
-// forCall returns the answers during a call; nil if the client declares that it has none.
+// startScript returns the answers during a call; nil if the client declares that it has none.
 // Those of a step come before those of the case.
-func (s *answers) forCall(op *plan.Op) *respond.Script {
+func (s *answers) startScript(op *plan.Op) *respond.Script {
 	script := s.script
 	if op.Respond != nil {
 		script = respond.New(op.Respond, s.c.Respond, op.Server.Respond)
@@ -41,8 +41,8 @@ func (s *answers) forCall(op *plan.Op) *respond.Script {
 	return script
 }
 
-// warnings lists answers that do not fit, or that nothing asked for.
-func (s *answers) warnings() (list []string) {
+// listWarnings lists answers that do not fit, or that nothing asked for.
+func (s *answers) listWarnings() (list []string) {
 	for i, script := range s.used {
 		if !slices.Contains(s.used[:i], script) { // steps share the script of the test
 			list = append(list, script.Mistakes()...)
@@ -52,7 +52,7 @@ func (s *answers) warnings() (list []string) {
 	for _, op := range s.c.Ops {
 		written = append(written, op.Respond)
 	}
-	for _, what := range respond.Unrequested(written, s.used) {
+	for _, what := range respond.FindUnrequested(written, s.used) {
 		list = append(list, "respond: the server never requested "+what)
 	}
 	return list

@@ -45,8 +45,8 @@ type seen struct {
 	free    func() // returns its memory budget; may be nil
 }
 
-// server returns the server of an operation.
-func (a *attempt) server(op *plan.Op) *pool.Server {
+// findServer returns the server of an operation.
+func (a *attempt) findServer(op *plan.Op) *pool.Server {
 	return a.file.Pool.ForCase(a.c, op.Server, a.file.Plan)
 }
 
@@ -74,5 +74,5 @@ func (a *attempt) measure(op *plan.Op, x *mcp.Exchange, items []result.Assertion
 	if a.file.Coverage == nil {
 		return
 	}
-	a.measured.add(a.file.Coverage.Server(a.server(op).Def, a.file.Plan), op, x, items)
+	a.measured.add(a.file.Coverage.Server(a.findServer(op).Def, a.file.Plan), op, x, items)
 }

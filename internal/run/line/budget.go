@@ -51,8 +51,8 @@ func (b *Budget) Acquire(n int64) (release func()) {
 	})
 }
 
-// treeBytes estimates the size of the trees of an exchange; 0 for a small one.
-func treeBytes(x *mcp.Exchange, waited []mcp.Message) int64 {
+// countTreeBytes estimates the size of the trees of an exchange; 0 for a small one.
+func countTreeBytes(x *mcp.Exchange, waited []mcp.Message) int64 {
 	size, values := len(x.Response), 0
 	for _, list := range [][]mcp.Message{x.During, waited} {
 		for i := range list {

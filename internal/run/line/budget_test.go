@@ -47,7 +47,7 @@ func TestTreeBytes(t *testing.T) {
 		"many values":   {mcp.Exchange{Response: long}, 200_000 * 60, 200_000 * 80},
 		"notifications": {mcp.Exchange{Response: []byte(`{}`), During: []mcp.Message{{Frame: wire.Frame{Raw: long}}}}, 200_000 * 60, 200_000 * 80},
 	} {
-		if got := treeBytes(&c.x, nil); got < c.least || got > c.most {
+		if got := countTreeBytes(&c.x, nil); got < c.least || got > c.most {
 			t.Errorf("%s: %d bytes, want %d to %d", name, got, c.least, c.most)
 		}
 	}

@@ -20,7 +20,7 @@ import (
 )
 
 func (a *attempt) setLogLevel(ctx context.Context, op *plan.Op) bool {
-	sess := a.sessions.of[a.server(op)]
+	sess := a.sessions.of[a.findServer(op)]
 	if sess.Era() == protocol.EraStateless {
 		return true // each call contains it
 	}
@@ -37,7 +37,7 @@ func (a *attempt) setLogLevel(ctx context.Context, op *plan.Op) bool {
 	default:
 		for _, found := range x.Violations {
 			found.Msg = x.Method + ": " + found.Msg
-			a.out.violations(a.server(op), []protocol.Violation{found})
+			a.out.addViolations(a.findServer(op), []protocol.Violation{found})
 		}
 		return true
 	}
@@ -50,7 +50,7 @@ func (a *attempt) setLogLevel(ctx context.Context, op *plan.Op) bool {
 func (a *attempt) call(ctx context.Context, op *plan.Op, i int) (*mcp.Exchange, bool) {
 	a.forget()
 	a.out.c.Silent = op.Notification
-	s := a.server(op)
+	s := a.findServer(op)
 	if op.Until != nil && op.Timeout == 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = mcp.WithLimit(ctx, "timeout", a.c.Timeout)
@@ -68,14 +68,14 @@ func (a *attempt) call(ctx context.Context, op *plan.Op, i int) (*mcp.Exchange, 
 	mark := sess.Mark()
 	a.watch.Answered(false)
 	x := a.send(ctx, sess, s, op)
-	if i == 0 && !a.file.Plan.Serial && endedBefore(x) && a.reopen(ctx, s) {
+	if i == 0 && !a.file.Plan.Serial && hasEndedBefore(x) && a.reopen(ctx, s) {
 		sess = a.sessions.of[s]
 		mark = sess.Mark()
 		x = a.send(ctx, sess, s, op)
 	}
 	a.watch.Answered(true)
 	a.out.c.DurationMS += ms(x.Elapsed)
-	a.out.violations(s, x.Violations)
+	a.out.addViolations(s, x.Violations)
 	s.ReportLost(x)
 	ok := a.checkAnswered(ctx, op, x)
 	var waited []mcp.Message
@@ -94,7 +94,7 @@ func (a *attempt) call(ctx context.Context, op *plan.Op, i int) (*mcp.Exchange, 
 		a.file.Results.examine(ctx, s, a.c, op, x)
 	}
 	if ok {
-		a.seen.free = a.file.Trees.Acquire(treeBytes(x, waited))
+		a.seen.free = a.file.Trees.Acquire(countTreeBytes(x, waited))
 		a.seen.late = &late.Call{
 			Session: sess, Since: mark, Ended: x.Start.Add(x.Elapsed), Waits: op.Wait != nil,
 			Seen: slices.Concat(x.During, waited), Observe: observeMessages,
@@ -111,10 +111,10 @@ func (a *attempt) reopen(ctx context.Context, s *pool.Server) bool {
 	return a.sessions.reopen(ctx, s)
 }
 
-// endedBefore reports whether a server exited by itself before it read the request.
+// hasEndedBefore reports whether a server exited by itself before it read the request.
 // Its exit then does not fail this case, except in a serial file, where the effects
 // of the fixtures on the process are lost.
-func endedBefore(x *mcp.Exchange) bool {
+func hasEndedBefore(x *mcp.Exchange) bool {
 	var closed *wire.ClosedError
 	return x.Unread && errors.As(x.Cause, &closed) && !closed.Ours
 }
@@ -148,7 +148,7 @@ func (a *attempt) send(ctx context.Context, sess *mcp.Session, s *pool.Server, o
 	if a.c.Idle > 0 {
 		call.Idle, call.ProgressToken = a.c.Idle, true
 	}
-	if script := a.answers.forCall(op); script != nil {
+	if script := a.answers.startScript(op); script != nil {
 		call.Answer = script.Answer
 	}
 	return sess.Do(ctx, call)

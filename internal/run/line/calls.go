@@ -10,8 +10,8 @@ import (
 	"mcptest/internal/run/doubles"
 )
 
-// calls opens the sessions, makes the calls and evaluates the responses.
-func (a *attempt) calls(ctx context.Context) {
+// runCalls opens the sessions, makes the calls and evaluates the responses.
+func (a *attempt) runCalls(ctx context.Context) {
 	opened := true
 	if a.c.Connects() {
 		refusal, ok := a.sessions.open(ctx)
@@ -30,7 +30,7 @@ func (a *attempt) calls(ctx context.Context) {
 	a.beginWatch(ctx)
 	defer a.watch.End()
 	if opened {
-		a.operations(ctx)
+		a.runOperations(ctx)
 	} else {
 		a.judge(ctx) // the refused handshake
 	}

@@ -55,8 +55,8 @@ func (t conversation) observe(ctx context.Context) (o target.Observation, err er
 	return o, a.out.setUnasked(err, a.file.Capped)
 }
 
-// servers returns the servers whose tools the model is offered.
-func (t conversation) servers() []*pool.Server {
+// listServers returns the servers whose tools the model is offered.
+func (t conversation) listServers() []*pool.Server {
 	defs := append([]*plan.Server{t.server.Def}, t.op.With...)
 	return lists.Map(defs, func(def *plan.Server) *pool.Server {
 		return t.a.file.Pool.ForCase(t.a.c, def, t.a.file.Plan)
@@ -65,7 +65,7 @@ func (t conversation) servers() []*pool.Server {
 
 // offers returns the tools of the servers.
 func (t conversation) offers(ctx context.Context) (out []agent.Offer, err error) {
-	for _, s := range t.servers() {
+	for _, s := range t.listServers() {
 		offer, err := s.Offer(ctx, t.a.sessions.of[s])
 		if err == nil {
 			err = offer.Failed[surface.Tool]
@@ -90,7 +90,7 @@ type news struct {
 
 func (t conversation) watch() news {
 	n := news{t, map[*pool.Server]mcp.Mark{}}
-	for _, s := range t.servers() {
+	for _, s := range t.listServers() {
 		if sess := t.a.sessions.of[s]; sess.ServerInfo().Lookup("capabilities", "tools", "listChanged").Bool() {
 			n.marks[s] = sess.Mark()
 		}

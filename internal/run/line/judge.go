@@ -36,10 +36,10 @@ func (a *attempt) judge(ctx context.Context) {
 		tree = filled
 	}
 	last := a.c.Ops[len(a.c.Ops)-1]
-	if tree.Uses().Surface() && !(offering{a, a.server(last)}).add(ctx) {
+	if tree.Uses().Surface() && !(offering{a, a.findServer(last)}).add(ctx) {
 		return
 	}
-	env := a.env(ctx, last, "")
+	env := a.makeEnv(ctx, last, "")
 	// The step's own items have passed, so a failed call that they accept counts as
 	// examined.
 	env.Examined = env.Examined || last.Tree != nil
@@ -61,16 +61,16 @@ func (a *attempt) judge(ctx context.Context) {
 	a.out.warn(v.Notes...)
 	a.warnUnseen("", v.Items)
 	if !v.Pass {
-		a.seen.late.Missed(&a.seen.obs, tree.Items, v.Items)
-		a.out.fail(result.Fail, a.withChallenge(a.seen.explain(v)))
+		a.seen.late.ExplainMissed(&a.seen.obs, tree.Items, v.Items)
+		a.out.fail(result.Fail, a.addChallenge(a.seen.explain(v)))
 	}
 }
 
-// withChallenge adds what the response of HTTP asks for to a message that does not say it: it
+// addChallenge adds what the response of HTTP asks for to a message that does not say it: it
 // is likely to be why the assertions failed.
-func (a *attempt) withChallenge(msg string) string {
+func (a *attempt) addChallenge(msg string) string {
 	if ask := a.seen.obs.Challenge; ask != "" && !strings.Contains(msg, ask) {
-		msg = FirstLine(msg) + "; the response is " + ask
+		msg = CutFirstLine(msg) + "; the response is " + ask
 	}
 	return msg
 }
@@ -83,11 +83,11 @@ func (a *attempt) judgeStep(ctx context.Context, op *plan.Op, i int) bool {
 	for _, cp := range op.Capture {
 		uses = uses || cp.Target.Uses().Surface()
 	}
-	if uses && !(offering{a, a.server(op)}).add(ctx) {
+	if uses && !(offering{a, a.findServer(op)}).add(ctx) {
 		return false
 	}
 	if op.Tree != nil {
-		env := a.env(ctx, op, cmp.Or(op.Name, name)+": ")
+		env := a.makeEnv(ctx, op, cmp.Or(op.Name, name)+": ")
 		v := op.Tree.Evaluate(context.WithoutCancel(ctx), &a.seen.obs, env)
 		items := record.Assertions(v.Items, false, a.out.c.File)
 		for j := range items {
@@ -96,8 +96,8 @@ func (a *attempt) judgeStep(ctx context.Context, op *plan.Op, i int) bool {
 		a.out.c.Assertions = append(a.out.c.Assertions, items...)
 		a.warnUnseen(name+": ", v.Items)
 		if !v.Pass {
-			a.seen.late.Missed(&a.seen.obs, op.Tree.Items, v.Items)
-			a.out.fail(result.Fail, a.withChallenge(name+": "+a.seen.explain(v)))
+			a.seen.late.ExplainMissed(&a.seen.obs, op.Tree.Items, v.Items)
+			a.out.fail(result.Fail, a.addChallenge(name+": "+a.seen.explain(v)))
 			return false
 		}
 	} else if i < len(a.c.Ops)-1 {
@@ -115,7 +115,7 @@ func (a *attempt) judgeStep(ctx context.Context, op *plan.Op, i int) bool {
 		}
 		if cp.Regex != nil {
 			var why string
-			if val, why = part(cp.Regex, val); why != "" {
+			if val, why = extractPart(cp.Regex, val); why != "" {
 				a.failStep(name, cp.Pos, fmt.Sprintf("capture %s: %s %s", cp.Name, cp.Target, why))
 				return false
 			}
@@ -126,9 +126,9 @@ func (a *attempt) judgeStep(ctx context.Context, op *plan.Op, i int) bool {
 	return true
 }
 
-// part returns the part of a text that an expression captures: its group, or the
+// extractPart returns the part of a text that an expression captures: its group, or the
 // whole match if it has none.
-func part(re *regexp.Regexp, v jsonv.Value) (out jsonv.Value, why string) {
+func extractPart(re *regexp.Regexp, v jsonv.Value) (out jsonv.Value, why string) {
 	if v.Kind() != jsonv.KindString {
 		return out, "is not a text, which the regular expression needs: " + v.Short(80)
 	}
@@ -165,16 +165,16 @@ func (a *attempt) declareSecret(cp plan.Capture, val jsonv.Value) {
 
 // failStep fails a case at one of its steps, with the step's position.
 func (a *attempt) failStep(name string, pos source.Pos, msg string) {
-	msg = a.withChallenge(msg)
+	msg = a.addChallenge(msg)
 	a.out.fail(result.Fail, name+": "+msg)
 	r := result.Assertion{Name: name, Message: msg, Line: pos.Line, Column: pos.Col}
 	r.File, r.Source = record.Place(pos, false, a.out.c.File)
 	a.out.c.Assertions = append(a.out.c.Assertions, r)
 }
 
-// env returns the environment of matchers; step is the prefix of the names of
+// makeEnv returns the environment of matchers; step is the prefix of the names of
 // snapshots.
-func (a *attempt) env(ctx context.Context, op *plan.Op, step string) *match.Env {
+func (a *attempt) makeEnv(ctx context.Context, op *plan.Op, step string) *match.Env {
 	env := &match.Env{Exec: a.exec, Examined: a.seen.obs.HTTPStatus >= http.StatusBadRequest && examinesHTTP(a.c, op)}
 	env.Broken = func(why string) {
 		_, late := errors.AsType[*mcp.Limit](context.Cause(ctx))
@@ -183,9 +183,9 @@ func (a *attempt) env(ctx context.Context, op *plan.Op, step string) *match.Env 
 		}
 	}
 	if op.Method == "tools/call" {
-		env.Output = func() jsonv.Value { return a.server(op).OutputSchema(ctx, op.Subject) }
+		env.Output = func() jsonv.Value { return a.findServer(op).OutputSchema(ctx, op.Subject) }
 	}
-	offering{a, a.server(op)}.matchers(ctx, env)
+	offering{a, a.findServer(op)}.runMatchers(ctx, env)
 	ungraded := func(err error) { a.out.setUngraded(err, a.file.Capped) }
 	models := a.file.Models
 	env.Grade = models.Judge(ctx, a.file.Plan.Suite, a.c.Ops[0].Action, a.c.Name, a.number, ungraded)

@@ -33,9 +33,9 @@ func (m *measured) add(server *coverage.Server, op *plan.Op, x *mcp.Exchange, it
 		e.method, e.params = frame.Lookup("method").Text(), frame.Lookup("params")
 	}
 	for _, cp := range op.Capture {
-		e.target(cp.Target.String(), "")
+		e.addTarget(cp.Target.String(), "")
 	}
-	e.assertions(items)
+	e.addAssertions(items)
 	m.list = append(m.list, e)
 }
 
@@ -52,17 +52,17 @@ func (m *measured) count(status result.Status) {
 	}
 }
 
-func (e *examined) assertions(items []result.Assertion) {
+func (e *examined) addAssertions(items []result.Assertion) {
 	for i := range items {
 		if items[i].Set {
-			e.assertions(items[i].Assertions)
+			e.addAssertions(items[i].Assertions)
 		} else {
-			e.target(items[i].Target, items[i].Matcher)
+			e.addTarget(items[i].Target, items[i].Matcher)
 		}
 	}
 }
 
-func (e *examined) target(text, matcher string) {
+func (e *examined) addTarget(text, matcher string) {
 	t, err := target.Parse(text)
 	if err != nil {
 		return

@@ -35,9 +35,9 @@ func stepName(op *plan.Op, i int) string {
 	return fmt.Sprintf("step %d (%s)", i+1, cmp.Or(op.Name, CallName(op)))
 }
 
-// ReproCommand returns a shell command that runs one case again.
-func ReproCommand(f *plan.File, c *plan.Case, flags []string) string {
-	filter := shellwords.QuoteForShell("re:^" + Pattern(c.Name) + "$")
+// FormatRepro returns a shell command that runs one case again.
+func FormatRepro(f *plan.File, c *plan.Case, flags []string) string {
+	filter := shellwords.QuoteForShell("re:^" + MakePattern(c.Name) + "$")
 	line := "mcptest run " + shellwords.QuotePathForShell(f.Path) + " --filter " + filter
 	if len(flags) > 0 {
 		line += " " + shellwords.QuoteAllForShell(flags)
@@ -45,9 +45,9 @@ func ReproCommand(f *plan.File, c *plan.Case, flags []string) string {
 	return line
 }
 
-// Pattern returns a regular expression that matches a name exactly. It escapes
+// MakePattern returns a regular expression that matches a name exactly. It escapes
 // control and invisible characters like RE2, so that the command can be printed.
-func Pattern(name string) string {
+func MakePattern(name string) string {
 	var b strings.Builder
 	for _, r := range regexp.QuoteMeta(name) {
 		if display.IsHidden(r) {

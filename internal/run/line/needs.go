@@ -63,19 +63,19 @@ func scriptOf(c *plan.Case) *respond.Script {
 	return respond.New(c.Respond, c.Server.Respond)
 }
 
-// untilLimit returns how long a call may be repeated.
-func untilLimit(c *plan.Case, u *suite.Until) time.Duration {
+// findUntilLimit returns how long a call may be repeated.
+func findUntilLimit(c *plan.Case, u *suite.Until) time.Duration {
 	if u.Timeout != nil {
 		return *u.Timeout
 	}
 	return c.Timeout
 }
 
-// untilLimits returns what the repeated calls of a case add to its limit.
-func untilLimits(c *plan.Case) (sum time.Duration) {
+// sumUntilLimits returns what the repeated calls of a case add to its limit.
+func sumUntilLimits(c *plan.Case) (sum time.Duration) {
 	for _, op := range c.Ops {
 		if op.Until != nil {
-			sum += untilLimit(c, op.Until)
+			sum += findUntilLimit(c, op.Until)
 		}
 	}
 	return sum

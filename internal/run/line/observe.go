@@ -29,7 +29,7 @@ func (a *attempt) observe(
 	o := &a.seen.obs
 	if len(x.Response) > 0 {
 		v, deep, err := x.Parse(jsonv.Options{})
-		a.out.violations(s, deep)
+		a.out.addViolations(s, deep)
 		if err != nil {
 			a.out.problems = append(a.out.problems, "protocol violation: the response could not be read: "+err.Error())
 		}
@@ -52,7 +52,7 @@ func (a *attempt) observe(
 	a.checkResponse(ctx, s, sess.Protocol(), method, op.Subject, x)
 	a.seen.explain = func(v expect.Verdict) string {
 		if a.isRejected() && method == op.Method {
-			unlisted, wrong := s.Mistaken(ctx, sess, op)
+			unlisted, wrong := s.ExplainMistaken(ctx, sess, op)
 			if wrong != "" && v.Unexamined && !a.c.InvalidArgs && !op.InvalidArgs {
 				return wrong + ": " + strings.Replace(v.Message, expect.IfExpected, "", 1)
 			}
@@ -93,11 +93,11 @@ func (a *attempt) checkResponse(ctx context.Context, s *pool.Server, version, me
 	res := a.seen.obs.Result
 	report := check.Response(version, method, x, res)
 	output := s.CheckOutput(ctx, method, subject, res)
-	a.out.violations(s, append(report.Violations, output.Violations...))
+	a.out.addViolations(s, append(report.Violations, output.Violations...))
 	a.out.warn(append(report.Warnings, output.Warnings...)...)
 	if method == "tools/call" && !res.IsAbsent() {
 		if msg := s.ToolViolation(ctx, subject); msg != "" {
-			a.out.violations(s, []protocol.Violation{{Kind: protocol.BadResult, Msg: "the tool in tools/list: " + msg}})
+			a.out.addViolations(s, []protocol.Violation{{Kind: protocol.BadResult, Msg: "the tool in tools/list: " + msg}})
 		}
 	}
 }

@@ -17,7 +17,7 @@ func TestKindsAreObserved(t *testing.T) {
 		if st.Call == (suite.Invocation{}) && st.Action == nil {
 			t.Errorf("%s: a test without a call has no action", block)
 		}
-		if a := (&attempt{}); st.Action != nil && a.observer(&plan.Op{Action: st.Action}, nil) == nil {
+		if a := (&attempt{}); st.Action != nil && a.chooseObserver(&plan.Op{Action: st.Action}, nil) == nil {
 			t.Errorf("%s: attempt.observer does not know %T", block, st.Action)
 		}
 		found++

@@ -25,7 +25,7 @@ func (o *outcome) fail(status result.Status, msg string) {
 		return
 	}
 	if o.isUndecided() || status == result.Error || status == result.Skip {
-		o.c.Status, o.c.Message = status, FirstLine(msg)
+		o.c.Status, o.c.Message = status, CutFirstLine(msg)
 	}
 }
 
@@ -56,9 +56,9 @@ func (o *outcome) setUngraded(err error, capped func()) {
 
 func (o *outcome) warn(msgs ...string) { o.c.Warnings = append(o.c.Warnings, msgs...) }
 
-// phases adds hooks and steps. Their warnings become warnings of the case, which
+// addPhases adds hooks and steps. Their warnings become warnings of the case, which
 // all reports show.
-func (o *outcome) phases(list ...result.Phase) {
+func (o *outcome) addPhases(list ...result.Phase) {
 	for _, ph := range list {
 		for _, w := range ph.Warnings {
 			o.warn(fmt.Sprintf("%s %q: %s", ph.Phase, ph.Name, w))
@@ -68,9 +68,9 @@ func (o *outcome) phases(list ...result.Phase) {
 	}
 }
 
-// violations adds violations that fail the case, except those that the suite
+// addViolations adds violations that fail the case, except those that the suite
 // tolerates.
-func (o *outcome) violations(s *pool.Server, list []protocol.Violation) {
+func (o *outcome) addViolations(s *pool.Server, list []protocol.Violation) {
 	for _, v := range list {
 		tolerated := s.Tolerates(v)
 		o.c.Violations = append(o.c.Violations, result.Violation{
@@ -100,13 +100,13 @@ func (o *outcome) decide() {
 		if n := len(o.problems) - 1; n > 0 {
 			msg += fmt.Sprintf(" (and %d more)", n)
 		}
-		o.c.Status, o.c.Message = result.Fail, FirstLine(msg)
+		o.c.Status, o.c.Message = result.Fail, CutFirstLine(msg)
 	}
 	o.c.Status = cmp.Or(o.c.Status, result.Pass)
 }
 
-// FirstLine returns the first line of a text.
-func FirstLine(s string) string {
+// CutFirstLine returns the first line of a text.
+func CutFirstLine(s string) string {
 	if i := strings.IndexByte(s, '\n'); i >= 0 {
 		return strings.TrimSpace(s[:i])
 	}

@@ -23,8 +23,8 @@ import (
 	"mcptest/internal/spec/suite"
 )
 
-// whyRunning says what a program may have waited for.
-func whyRunning(end boundary.Running, input suite.Stdin) string {
+// explainRunning says what a program may have waited for.
+func explainRunning(end boundary.Running, input suite.Stdin) string {
 	switch {
 	case !end.InputOpen:
 		return ""
@@ -36,8 +36,8 @@ func whyRunning(end boundary.Running, input suite.Stdin) string {
 	return ", and its input is still open (stdin: close closes it)"
 }
 
-// withStatus puts the status of a response before a message that does not name it.
-func withStatus(info *wire.HTTPInfo, message string) string {
+// addStatus puts the status of a response before a message that does not name it.
+func addStatus(info *wire.HTTPInfo, message string) string {
 	code := strconv.Itoa(info.Status)
 	if strings.Contains(message, code) {
 		return message
@@ -97,7 +97,7 @@ func (t program) start(ctx context.Context, env boundary.Env, def *plan.Server) 
 	o, end, err := env.Start(ctx, def, t.does)
 	a.out.c.Stderr = o.Stderr
 	if end.Stopped {
-		still := fmt.Sprintf("the program still ran after %s%s", a.c.Timeout, whyRunning(end, t.does.Stdin))
+		still := fmt.Sprintf("the program still ran after %s%s", a.c.Timeout, explainRunning(end, t.does.Stdin))
 		a.seen.explain = func(v expect.Verdict) string { return still + ": " + v.Message }
 		if !a.c.Tree.SaysStillRuns() {
 			a.unsaid = still + ", and no assertion says that it may; if that is expected: " +
@@ -148,7 +148,7 @@ func (t request) send(ctx context.Context, env boundary.Env, def *plan.Server) (
 	o, x, err := env.Request(ctx, def, t.does)
 	a.out.c.Exchanges = append(a.out.c.Exchanges, record.Exchange(a.file.Start, x, ""))
 	if x.HTTP != nil {
-		a.seen.explain = func(v expect.Verdict) string { return withStatus(x.HTTP, v.Message) }
+		a.seen.explain = func(v expect.Verdict) string { return addStatus(x.HTTP, v.Message) }
 	}
 	return o, err
 }

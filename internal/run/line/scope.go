@@ -12,17 +12,17 @@ import (
 	"mcptest/internal/spec/plan"
 )
 
-// inScope runs a case between its per-test hooks and fixtures. With restart_policy:
-// per_test, it has its own servers. afterEach runs whenever beforeEach began, even
+// runInScope runs a case between its per-test hooks and fixtures. With restart_policy:
+// per_test, it has its own servers. runAfterEach runs whenever beforeEach began, even
 // if it failed.
-func (a *attempt) inScope(ctx context.Context) {
+func (a *attempt) runInScope(ctx context.Context) {
 	f := a.file
 	own, begun, setUp := fixture.Patch{}, true, false
 	a.guard(func() {
 		call := fixture.HookCall{Phase: "beforeEach", Test: a.c, Patch: f.Scope.Patch}
-		before := f.Fixtures.Hooks(ctx, f.Plan.BeforeEach, call)
+		before := f.Fixtures.RunHooks(ctx, f.Plan.BeforeEach, call)
 		own = before.Own
-		a.out.phases(before.Phases...)
+		a.out.addPhases(before.Phases...)
 		switch {
 		case before.Interrupted:
 			begun = len(before.Phases) > 0
@@ -34,18 +34,18 @@ func (a *attempt) inScope(ctx context.Context) {
 		default:
 			a.scope.Patch = f.Scope.Patch.With(own)
 			setUp = true
-			if a.setup(ctx) {
-				a.calls(ctx)
+			if a.setUp(ctx) {
+				a.runCalls(ctx)
 			}
 		}
 	})
 	bg := &a.scope.Background
 	bg.TestsOver()
 	if setUp {
-		a.guard(a.teardown)
+		a.guard(a.tearDown)
 	}
 	if begun {
-		a.guard(func() { a.afterEach(own) })
+		a.guard(func() { a.runAfterEach(own) })
 	}
 	a.recycle()
 	a.guard(func() {
@@ -55,15 +55,15 @@ func (a *attempt) inScope(ctx context.Context) {
 	})
 }
 
-// setup runs the per-test fixtures. It returns false if one of them failed.
-func (a *attempt) setup(ctx context.Context) bool {
+// setUp runs the per-test fixtures. It returns false if one of them failed.
+func (a *attempt) setUp(ctx context.Context) bool {
 	for _, s := range a.file.Plan.SetupPerTest {
 		if ctx.Err() != nil {
 			a.out.fail(result.Skip, Interrupted)
 			return false
 		}
 		ph, msg := a.file.Fixtures.Step(ctx, s.For(a.c.Server), &a.scope)
-		a.out.phases(ph)
+		a.out.addPhases(ph)
 		switch {
 		case ph.Status == result.Skip:
 			a.out.fail(result.Skip, Interrupted)
@@ -76,42 +76,42 @@ func (a *attempt) setup(ctx context.Context) bool {
 	return true
 }
 
-// teardown runs the steps after the test. A failing step is a warning, as in afterEach.
-func (a *attempt) teardown() {
+// tearDown runs the steps after the test. A failing step is a warning, as in runAfterEach.
+func (a *attempt) tearDown() {
 	list := lists.Map(a.file.Plan.TeardownPerTest, func(s *plan.Step) *plan.Step {
 		return s.For(a.c.Server)
 	})
 	failed := a.out.c.Status.Failed()
 	a.file.Fixtures.Teardown(list, &a.scope, failed, func(s *plan.Step, ph result.Phase, failure string) {
-		a.out.phases(ph)
+		a.out.addPhases(ph)
 		if failure != "" {
 			a.out.warn(fmt.Sprintf("teardown_per_test step %q failed: %s", s.Name, failure))
 		}
 	})
 }
 
-// afterEach runs the hooks after the test; own is the patch of its before-hooks. A
+// runAfterEach runs the hooks after the test; own is the patch of its before-hooks. A
 // serial file runs one case at a time, so f.AfterPatch needs no lock.
-func (a *attempt) afterEach(own fixture.Patch) {
+func (a *attempt) runAfterEach(own fixture.Patch) {
 	f := a.file
 	if len(f.Plan.AfterEach) == 0 {
 		return
 	}
-	after := f.Fixtures.Hooks(f.Cleanup.Ctx, f.Plan.AfterEach, fixture.HookCall{
+	after := f.Fixtures.RunHooks(f.Cleanup.Ctx, f.Plan.AfterEach, fixture.HookCall{
 		Phase: "afterEach", Test: a.c, After: true, Status: a.out.c.Status, Message: a.out.c.Message,
 		Patch: f.Scope.Patch.With(f.AfterPatch).With(own),
 	})
 	f.AfterPatch = f.AfterPatch.With(after.Own)
-	a.out.phases(after.Phases...)
+	a.out.addPhases(after.Phases...)
 	for _, p := range after.Phases {
 		if p.Status == result.Fail {
-			a.out.warn(fmt.Sprintf("afterEach hook %q failed: %s%s", p.Name, p.Message, lastLine(p.Output)))
+			a.out.warn(fmt.Sprintf("afterEach hook %q failed: %s%s", p.Name, p.Message, cutLastLine(p.Output)))
 		}
 	}
 }
 
-// lastLine returns the last line of a hook's output, for a message.
-func lastLine(output string) string {
+// cutLastLine returns the last line of a hook's output, for a message.
+func cutLastLine(output string) string {
 	output = strings.TrimSpace(output)
 	if output == "" {
 		return ""

@@ -38,21 +38,21 @@ func (s *sessions) open(ctx context.Context) (refusal *wire.HTTPInfo, ok bool) {
 	s.of, s.marks = map[*pool.Server]*mcp.Session{}, map[*mcp.Session]tail.Mark{}
 	for _, server := range s.servers {
 		s.file.Coverage.Server(server.Def, s.file.Plan) // also if it does not start
-		slot := s.slot(server)
+		slot := s.getSlot(server)
 		sess, err := slot.Session(ctx)
 		if err == nil && needsList(s.c, sess) {
 			server.Tools().Wait(ctx)
 			sess, err = slot.Session(ctx) // the server may have ended on tools/list
 		} else if err == nil && callsTools(s.c) {
-			server.Tools().Ahead(ctx)
+			server.Tools().ReadAhead(ctx)
 		}
 		if err != nil {
-			return s.notOpened(ctx, server, err), false
+			return s.explainNotOpened(ctx, server, err), false
 		}
-		s.out.c.AfterRestart = s.out.c.AfterRestart || slot.Restarted()
+		s.out.c.AfterRestart = s.out.c.AfterRestart || slot.WasRestarted()
 		s.use(server, sess)
 		s.before = append(s.before, s.file.Uses.Add(sess, s.c.Index))
-		s.warm = s.warm || slot.Kept()
+		s.warm = s.warm || slot.WasKept()
 		if s.c.Alone {
 			server.ReportViolations(sess) // from before this case
 		}
@@ -60,9 +60,9 @@ func (s *sessions) open(ctx context.Context) (refusal *wire.HTTPInfo, ok bool) {
 	return nil, true
 }
 
-// slot returns the slot the case uses. In a serial file that is always the first,
+// getSlot returns the slot the case uses. In a serial file that is always the first,
 // which fixture steps use too.
-func (s *sessions) slot(server *pool.Server) *pool.Slot {
+func (s *sessions) getSlot(server *pool.Server) *pool.Slot {
 	if s.file.Plan.Serial {
 		return server.First()
 	}
@@ -78,7 +78,7 @@ func (s *sessions) use(server *pool.Server, sess *mcp.Session) {
 
 // reopen replaces a session that has ended. It returns false if that fails.
 func (s *sessions) reopen(ctx context.Context, server *pool.Server) bool {
-	sess, err := s.slot(server).Session(ctx)
+	sess, err := s.getSlot(server).Session(ctx)
 	if err != nil {
 		return false
 	}
@@ -87,9 +87,9 @@ func (s *sessions) reopen(ctx context.Context, server *pool.Server) bool {
 	return true
 }
 
-// notOpened sets the outcome of a case whose session cannot be opened, or returns the
+// explainNotOpened sets the outcome of a case whose session cannot be opened, or returns the
 // refusal that its assertions examine.
-func (s *sessions) notOpened(ctx context.Context, server *pool.Server, err error) *wire.HTTPInfo {
+func (s *sessions) explainNotOpened(ctx context.Context, server *pool.Server, err error) *wire.HTTPInfo {
 	if fixture.Stopping(ctx) {
 		s.out.fail(result.Skip, Interrupted)
 		return nil
@@ -100,7 +100,7 @@ func (s *sessions) notOpened(ctx context.Context, server *pool.Server, err error
 	}
 	c := s.out.c
 	s.out.fail(result.Error, fmt.Sprintf("server %q: %v", server.Def.Name, err))
-	s.notReady = s.notReady || connect.NotReady(err)
+	s.notReady = s.notReady || connect.IsNotReady(err)
 	if se, ok := errors.AsType[*proc.StartError](err); ok && len(se.Looked) > 1 {
 		c.Searched = se.Looked
 	}
@@ -140,7 +140,7 @@ func (s *sessions) takeViolations() {
 		case sess == nil:
 		case s.c.Alone:
 			server.AwaitIdle(sess)
-			s.out.violations(server, sess.TakeViolations())
+			s.out.addViolations(server, sess.TakeViolations())
 		default:
 			server.ReportViolations(sess)
 		}

@@ -11,7 +11,7 @@ import (
 func (a *attempt) compare(name string, o *snapshot.Options, s target.Subject) snapshot.Comparison {
 	f := a.file.Plan
 	masked, unused := o.Mask(s.Target, a.redactValue(s), f.Dir)
-	again := ReproCommand(f, a.c, a.file.RerunFlags) + UpdateFlag
+	again := FormatRepro(f, a.c, a.file.RerunFlags) + UpdateFlag
 	c := a.snapshots.Compare(a.file.Redact(name), masked, again)
 	c.Unused = unused
 	return c

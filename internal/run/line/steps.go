@@ -17,13 +17,13 @@ import (
 	"mcptest/internal/spec/suite"
 )
 
-// operations makes the case's calls in order and evaluates the responses. The
+// runOperations makes the case's calls in order and evaluates the responses. The
 // case's time limit covers all calls.
-func (a *attempt) operations(ctx context.Context) {
+func (a *attempt) runOperations(ctx context.Context) {
 	a.beginCalling()
 	defer func() { a.endCalling() }()
 	unlimited := ctx
-	ctx, cancel := mcp.WithLimit(ctx, "timeout", a.c.Timeout+untilLimits(a.c))
+	ctx, cancel := mcp.WithLimit(ctx, "timeout", a.c.Timeout+sumUntilLimits(a.c))
 	defer cancel()
 	if a.c.LogLevel != "" && !a.setLogLevel(ctx, a.c.Ops[0]) {
 		return
@@ -65,7 +65,7 @@ func (a *attempt) operations(ctx context.Context) {
 			again{a}.compare(ctx, op, x)
 		}
 	}
-	a.out.warn(a.answers.warnings()...)
+	a.out.warn(a.answers.listWarnings()...)
 }
 
 // compareCall compares a call with the lists of its server. Mistakes fail a test that
@@ -74,9 +74,9 @@ func (a *attempt) compareCall(ctx context.Context, op *plan.Op, i int, x *mcp.Ex
 	if a.c.InvalidArgs || op.InvalidArgs || x == nil {
 		return
 	}
-	failure, warnings := a.server(op).Judge(ctx, pool.Call{
+	failure, warnings := a.findServer(op).Judge(ctx, pool.Call{
 		Op:       op,
-		Session:  a.sessions.of[a.server(op)],
+		Session:  a.sessions.of[a.findServer(op)],
 		Header:   a.c.Headers,
 		AsMethod: op.MaybeMethod && x.Method == op.Subject,
 		Passed:   a.out.c.Status == "" || a.c.ExpectFailure != "",
@@ -166,7 +166,7 @@ type until struct {
 // wait waits until the next call and drops the results of the last one. It returns
 // false if there is no time for another call.
 func (u *until) wait(ctx context.Context, calls int) bool {
-	c, interval, limit := u.a.out.c, defaultInterval, untilLimit(u.a.c, u.u)
+	c, interval, limit := u.a.out.c, defaultInterval, findUntilLimit(u.a.c, u.u)
 	if u.u.Interval != nil {
 		interval = *u.u.Interval
 	}

@@ -51,13 +51,13 @@ func (f offering) request(ctx context.Context) (*surface.Offer, error) {
 	return f.server.Offer(ctx, f.a.sessions.of[f.server])
 }
 
-// matchers adds the functions of matchers that compare the offer. They have the time
+// runMatchers adds the functions of matchers that compare the offer. They have the time
 // limit of the test, which an evaluation does not have.
-func (f offering) matchers(ctx context.Context, env *match.Env) {
+func (f offering) runMatchers(ctx context.Context, env *match.Env) {
 	env.Surface = func(_ context.Context, c *assert.Check, offer jsonv.Value) assert.Verdict {
 		return f.check(ctx, c, offer)
 	}
-	env.Others = func(context.Context) (map[string]jsonv.Value, error) { return f.othersOfCheck(ctx) }
+	env.Others = func(context.Context) (map[string]jsonv.Value, error) { return f.readOthersOfCheck(ctx) }
 }
 
 // check evaluates the matchers lock, tokens and same-as.
@@ -75,15 +75,15 @@ func (f offering) check(ctx context.Context, c *assert.Check, offer jsonv.Value)
 		var err error
 		// By position: the tree of a flow may have been compiled again.
 		ofThis := func(w *twin.Way) bool { return w.Same != nil && w.Same.Pos == c.SameAs.Pos }
-		if env.Others, err = f.others(ctx, ofThis); err != nil {
+		if env.Others, err = f.readOthers(ctx, ofThis); err != nil {
 			return assert.Verdict{Problem: err.Error(), Undecided: true}
 		}
 	}
 	return c.Run(ctx, offer, env)
 }
 
-// others requests the surfaces that same-as or check compares with.
-func (f offering) others(ctx context.Context, wanted func(*twin.Way) bool) (out []assert.Other, err error) {
+// readOthers requests the surfaces that same-as or check compares with.
+func (f offering) readOthers(ctx context.Context, wanted func(*twin.Way) bool) (out []assert.Other, err error) {
 	for _, o := range f.a.others {
 		if !wanted(&o) {
 			continue
@@ -94,21 +94,21 @@ func (f offering) others(ctx context.Context, wanted func(*twin.Way) bool) (out 
 		ps := f.a.file.Pool.ForCase(f.a.c, o.Server, f.a.file.Plan)
 		other, err := ps.Offer(ctx, f.a.sessions.of[ps])
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", o.Words(), err)
+			return nil, fmt.Errorf("%s: %w", o.DescribeWay(), err)
 		}
 		for _, failed := range other.Failed {
-			return nil, fmt.Errorf("%s: %w", o.Words(), failed)
+			return nil, fmt.Errorf("%s: %w", o.DescribeWay(), failed)
 		}
-		out = append(out, assert.Other{Way: o.Words(), Over: o.Over, Server: o.Other, Offer: other.Value()})
+		out = append(out, assert.Other{Way: o.DescribeWay(), Over: o.Over, Server: o.Other, Offer: other.Value()})
 	}
 	return out, nil
 }
 
-// othersOfCheck requests the surfaces of other clients and servers, by name, for the
+// readOthersOfCheck requests the surfaces of other clients and servers, by name, for the
 // matcher check.
-func (f offering) othersOfCheck(ctx context.Context) (map[string]jsonv.Value, error) {
+func (f offering) readOthersOfCheck(ctx context.Context) (map[string]jsonv.Value, error) {
 	out := map[string]jsonv.Value{}
-	list, err := f.others(ctx, func(w *twin.Way) bool { return w.Check })
+	list, err := f.readOthers(ctx, func(w *twin.Way) bool { return w.Check })
 	for _, o := range list {
 		out[o.Over] = o.Offer
 	}

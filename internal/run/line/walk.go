@@ -35,8 +35,8 @@ type Walked struct {
 // Walk runs a case once, with its per-test hooks and fixtures, and completes its record.
 func Walk(ctx context.Context, t Test) Walked {
 	f := t.File
-	others := twin.OtherWays(t.Case, f.Plan)
-	lease := f.Pool.Lease(t.Case, f.Plan, serversOf(others)...)
+	others := twin.FindOtherWays(t.Case, f.Plan)
+	lease := f.Pool.Lease(t.Case, f.Plan, listServers(others)...)
 	defer lease.Release()
 	if reason, halted := t.Halted(ctx); halted {
 		t.Out.Status, t.Out.Message = result.Skip, reason
@@ -47,9 +47,9 @@ func Walk(ctx context.Context, t Test) Walked {
 		a.snapshots.Attempt()
 	}
 	if f.Plan.Serial {
-		a.inScope(ctx)
+		a.runInScope(ctx)
 	} else {
-		a.guard(func() { a.calls(ctx) })
+		a.guard(func() { a.runCalls(ctx) })
 		a.recycle()
 	}
 	if a.snapshots != nil && t.Out.Status == result.Pass {
@@ -59,8 +59,8 @@ func Walk(ctx context.Context, t Test) Walked {
 	return Walked{Began: true, NotReady: s.notReady, Mistake: a.mistake, Before: s.before, Warm: s.warm}
 }
 
-// serversOf returns the servers that a case is compared with.
-func serversOf(others []twin.Way) (list []*plan.Server) {
+// listServers returns the servers that a case is compared with.
+func listServers(others []twin.Way) (list []*plan.Server) {
 	for _, o := range others {
 		if o.Err == nil {
 			list = append(list, o.Server)

@@ -42,7 +42,7 @@ func ParseBudgets(texts []string) (out []Budget, err error) {
 		switch {
 		case slices.ContainsFunc(out, func(o Budget) bool { return o.Name == name }):
 			return nil, fmt.Errorf("%s has two budgets", name)
-		case percentile(name) > 0:
+		case parsePercentile(name) > 0:
 			d, err := time.ParseDuration(value)
 			if err != nil || d <= 0 {
 				return nil, fmt.Errorf("%s: expected a time above 0, such as %s=250ms", text, name)
@@ -82,7 +82,7 @@ func (r *Report) Judge(budgets []Budget) {
 	r.Budgets, r.Verdict = nil, ""
 	apart := slices.ContainsFunc(budgets, func(b Budget) bool { return b.Name == errorShare })
 	if !apart && len(budgets) > 0 {
-		budgets = append(budgets[:len(budgets):len(budgets)], r.allowance()...)
+		budgets = append(budgets[:len(budgets):len(budgets)], r.listAllowance()...)
 	}
 	for _, b := range budgets {
 		j, g := r.judge(b, apart), &r.Generator
@@ -90,7 +90,7 @@ func (r *Report) Judge(budgets []Budget) {
 		switch {
 		case j.Verdict != Inconclusive && g.Limit:
 			j.Verdict, j.Reason = Inconclusive, "the generator was the limit"
-		case j.Verdict == Fail && !j.Share && r.late() && j.Low-g.Late.longest() <= b.Limit:
+		case j.Verdict == Fail && !j.Share && r.isLate() && j.Low-g.Late.longest() <= b.Limit:
 			j.Verdict, j.Reason = Inconclusive, fmt.Sprintf("the latencies contain that the generator sent calls up to %v late", late.Round(10*time.Microsecond))
 		}
 		r.Budgets = append(r.Budgets, j)
@@ -103,9 +103,9 @@ func (r *Report) Judge(budgets []Budget) {
 // allowed is the share of errors from which on a load with other budgets fails.
 const allowed = 0.01
 
-// allowance returns the budget of errors of a load that has budgets, and none of errors: it is
+// listAllowance returns the budget of errors of a load that has budgets, and none of errors: it is
 // judged only if it certainly fails, because the user did not ask for as many calls as a verdict needs.
-func (r *Report) allowance() []Budget {
+func (r *Report) listAllowance() []Budget {
 	b := Budget{Name: errorShare, Limit: allowed, text: "errors=1% (default)"}
 	if r.judge(b, false).Verdict != Fail {
 		return nil
@@ -158,16 +158,16 @@ func (r *Report) judge(b Budget, apart bool) Judged {
 			need = fmt.Sprintf("about %d are needed at least, here are %d", enough, n)
 		}
 	} else {
-		q := percentile(b.Name)
+		q := parsePercentile(b.Name)
 		v := t.Percentiles[b.Name]
 		j.Value, j.Low, j.High = v.Value, v.Low, v.High
 		if lost > 0 {
-			all := t.Latency.with(lost).Quantile(q)
+			all := t.Latency.mergeWith(lost).Quantile(q)
 			j.Low, j.High = max(j.Low, all.Low), all.High
 			need = fmt.Sprintf("%d of %d calls failed, and count as slower", lost, t.Count)
 		}
 		if j.High == nil && lost == 0 {
-			need = fmt.Sprintf("not enough calls for %s: about %d are needed, here are %d", b.Name, enoughFor(q), t.Latency.Len())
+			need = fmt.Sprintf("not enough calls for %s: about %d are needed, here are %d", b.Name, countEnough(q), t.Latency.Len())
 		}
 	}
 	switch {
@@ -187,8 +187,8 @@ func (r *Report) judge(b Budget, apart bool) Judged {
 // Needs returns the least number of calls that can decide in favor of a budget; those of wrong
 // are examined responses.
 func (b Budget) Needs() int {
-	if q := percentile(b.Name); q > 0 {
-		return enoughFor(q)
+	if q := parsePercentile(b.Name); q > 0 {
+		return countEnough(q)
 	}
 	return int(math.Ceil(math.Log(0.025) / math.Log1p(-b.Limit)))
 }
@@ -215,8 +215,8 @@ func Foresee(budgets []Budget, calls int, rate float64) string {
 	return text
 }
 
-// enoughFor returns the least number of values that bound a quantile from above.
-func enoughFor(q float64) int {
+// countEnough returns the least number of values that bound a quantile from above.
+func countEnough(q float64) int {
 	for n := 1; ; n++ {
 		if _, high := stats.ComputeRanks(n, q, 0.95); high <= n {
 			return n
@@ -224,8 +224,8 @@ func enoughFor(q float64) int {
 	}
 }
 
-// late reports whether calls were sent so late that it matters to their latency: by 1 ms,
+// isLate reports whether calls were sent so late that it matters to their latency: by 1 ms,
 // and by 5 % of the median.
-func (r *Report) late() bool {
+func (r *Report) isLate() bool {
 	return r.Generator.LateP99 > max(1, r.Total.Percentiles["p50"].Value/20)
 }

@@ -17,8 +17,8 @@ import (
 	"mcptest/internal/spec/plan"
 )
 
-// Unfit returns why a test cannot be sent many times, "" if it can.
-func Unfit(c *plan.Case) string {
+// ExplainUnfit returns why a test cannot be sent many times, "" if it can.
+func ExplainUnfit(c *plan.Case) string {
 	op := c.Ops[0]
 	switch {
 	case c.Flow || op.Fill != nil || op.Action != nil || op.Raw != nil || op.Notification || op.MaybeMethod:

@@ -11,8 +11,8 @@ func pause(d time.Duration) {
 	_ = syscall.Nanosleep(new(syscall.NsecToTimespec(int64(d))), nil)
 }
 
-// cpuTime returns the time of processors that this process has used.
-func cpuTime() time.Duration {
+// readCPUTime returns the time of processors that this process has used.
+func readCPUTime() time.Duration {
 	var u syscall.Rusage
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())

@@ -28,8 +28,8 @@ func place(us int64) int {
 	return shift<<stepBits + int(us>>shift)
 }
 
-// edge returns the lower edge of a step in milliseconds; the upper one is that of the next.
-func edge(i int) float64 {
+// computeEdge returns the lower edge of a step in milliseconds; the upper one is that of the next.
+func computeEdge(i int) float64 {
 	shift := max(0, i>>stepBits-1)
 	return float64((i-shift<<stepBits)<<shift) / 1000
 }
@@ -55,8 +55,8 @@ func (h *Histogram) Merge(o Histogram) {
 	h.Max = max(h.Max, o.Max)
 }
 
-// sound reports whether the counts are those of at most so many durations.
-func (h *Histogram) sound(most int) bool {
+// isSound reports whether the counts are those of at most so many durations.
+func (h *Histogram) isSound(most int) bool {
 	for i, n := range h.Counts {
 		most -= n
 		if i < 0 || i > place(longest.Microseconds()) || n < 0 || most < 0 {
@@ -66,8 +66,8 @@ func (h *Histogram) sound(most int) bool {
 	return h.Max >= 0
 }
 
-// with returns the histogram with some durations that are longer than any other.
-func (h *Histogram) with(slower int) *Histogram {
+// mergeWith returns the histogram with some durations that are longer than any other.
+func (h *Histogram) mergeWith(slower int) *Histogram {
 	out := &Histogram{}
 	out.Merge(*h)
 	out.Merge(Histogram{Max: longest.Microseconds(), Counts: map[int]int{place(longest.Microseconds()): slower}})
@@ -107,9 +107,9 @@ func (h *Histogram) Quantile(q float64) (out Quantile) {
 	most := func(ms float64) float64 { return min(ms, h.longest()) }
 	at := step(stats.Nearest(n, q))
 	low, high := stats.ComputeRanks(n, q, 0.95)
-	out = Quantile{Value: most((edge(at) + edge(at+1)) / 2), Low: most(edge(step(low)))}
+	out = Quantile{Value: most((computeEdge(at) + computeEdge(at+1)) / 2), Low: most(computeEdge(step(low)))}
 	if high <= n {
-		out.High = new(most(edge(step(high) + 1)))
+		out.High = new(most(computeEdge(step(high) + 1)))
 	}
 	return out
 }

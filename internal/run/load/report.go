@@ -118,11 +118,11 @@ func (s *Series) merge(o *Series) {
 	s.Why = cmp.Or(s.Why, o.Why)
 	s.Latency.Merge(o.Latency)
 	if o.ErrorLatency != nil {
-		s.errorLatency().Merge(*o.ErrorLatency)
+		s.computeErrorLatency().Merge(*o.ErrorLatency)
 	}
 }
 
-func (s *Series) errorLatency() *Histogram {
+func (s *Series) computeErrorLatency() *Histogram {
 	if s.ErrorLatency == nil {
 		s.ErrorLatency = new(Histogram)
 	}
@@ -140,8 +140,8 @@ func (s *Series) countLost() int {
 	return n
 }
 
-// series returns the series of a tool.
-func (r *Report) series(tool string) *Series {
+// findSeries returns the series of a tool.
+func (r *Report) findSeries(tool string) *Series {
 	for _, s := range r.Tools {
 		if s.Tool == tool {
 			return s
@@ -152,8 +152,8 @@ func (r *Report) series(tool string) *Series {
 	return s
 }
 
-// percentile returns the quantile of a percentile such as p99, 0 if there is none.
-func percentile(name string) float64 {
+// parsePercentile returns the quantile of a percentile such as p99, 0 if there is none.
+func parsePercentile(name string) float64 {
 	return map[string]float64{"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99}[name]
 }
 
@@ -179,12 +179,12 @@ func (r *Report) finish() {
 		s.Rate = float64(sent) / max(0.001, float64(r.MeasuredMS)/1000)
 		s.Percentiles = map[string]Quantile{}
 		for _, name := range percentiles() {
-			s.Percentiles[name] = s.Latency.Quantile(percentile(name))
+			s.Percentiles[name] = s.Latency.Quantile(parsePercentile(name))
 		}
 	}
 	g := &r.Generator
 	g.LateP50, g.LateP99 = g.Late.Quantile(0.5).Value, g.Late.Quantile(0.99).Value
-	g.Limit = r.late() && g.LateP99 > 1000/r.Settings.Rate // as long as each call is sent before the next one is due, the load is that which was asked for
+	g.Limit = r.isLate() && g.LateP99 > 1000/r.Settings.Rate // as long as each call is sent before the next one is due, the load is that which was asked for
 }
 
 // Read parses the JSON form of a report.
@@ -211,25 +211,25 @@ func Read(data []byte) (*Report, error) {
 		return nil, fmt.Errorf(other+"its schema is %q, not %q", r.Schema, Schema)
 	case mistyped:
 		return nil, errors.New(damaged + wrong.Field + " is a " + wrong.Value)
-	case !r.sound():
+	case !r.isSound():
 		return nil, errors.New(damaged + "its counts contradict each other")
 	}
 	return r, nil
 }
 
-// sound reports whether the counts can be those of a load: a sum of others would be wrong
+// isSound reports whether the counts can be those of a load: a sum of others would be wrong
 // without a sign of it.
-func (r *Report) sound() bool {
+func (r *Report) isSound() bool {
 	const most = 1 << 40 // calls; sums of all shards do not overflow
 	calls := 0
 	for _, s := range r.Tools {
 		if s == nil || s.Count < 0 || s.Count > most {
 			return false
 		}
-		if s.Wrong < 0 || s.Wrong > s.Examined || s.Examined > s.Count || !s.Latency.sound(s.Count) {
+		if s.Wrong < 0 || s.Wrong > s.Examined || s.Examined > s.Count || !s.Latency.isSound(s.Count) {
 			return false
 		}
-		if s.ErrorLatency != nil && !s.ErrorLatency.sound(s.Count) {
+		if s.ErrorLatency != nil && !s.ErrorLatency.isSound(s.Count) {
 			return false
 		}
 		failed := 0
@@ -242,12 +242,12 @@ func (r *Report) sound() bool {
 		calls += s.Count
 	}
 	for _, m := range r.Timeline {
-		if m.Count < 0 || m.Failed < 0 || m.Failed > m.Count || !m.Latency.sound(m.Count) {
+		if m.Count < 0 || m.Failed < 0 || m.Failed > m.Count || !m.Latency.isSound(m.Count) {
 			return false
 		}
 		calls -= m.Count
 	}
-	return calls == 0 && r.Generator.Late.sound(most)
+	return calls == 0 && r.Generator.Late.isSound(most)
 }
 
 // Merge adds the reports of all shards of a load; names are those of their files.
@@ -294,7 +294,7 @@ func fits(r, first *Report) string {
 	case r.Shard.Index < 1 || r.Shard.Index > r.Shard.Total || r.Shard.Total != first.Shard.Total:
 		return fmt.Sprintf("is shard %d of %d; the first one is of %d", r.Shard.Index, r.Shard.Total, first.Shard.Total)
 	case r.Settings != first.Settings:
-		return "has other settings than the first one: " + r.Settings.differences(first.Settings)
+		return "has other settings than the first one: " + r.Settings.describeDifferences(first.Settings)
 	case len(r.Timeline) != len(first.Timeline):
 		return "is damaged: its timeline has another length"
 	case r.Protocol != first.Protocol:
@@ -305,8 +305,8 @@ func fits(r, first *Report) string {
 	return ""
 }
 
-// differences names the settings that are not those of o.
-func (s Settings) differences(o Settings) string {
+// describeDifferences names the settings that are not those of o.
+func (s Settings) describeDifferences(o Settings) string {
 	var out []string
 	this, first := reflect.ValueOf(s), reflect.ValueOf(o)
 	for i := range this.NumField() {
@@ -320,7 +320,7 @@ func (s Settings) differences(o Settings) string {
 // add adds the counts of a shard.
 func (r *Report) add(o *Report) {
 	for _, s := range o.Tools {
-		r.series(s.Tool).merge(s)
+		r.findSeries(s.Tool).merge(s)
 	}
 	for i, m := range o.Timeline {
 		r.Timeline[i].Count += m.Count

@@ -104,12 +104,12 @@ func Run(ctx context.Context, o Options) *Report {
 		good: map[*Call]int{},
 	}
 	for _, c := range o.Calls {
-		rep.series(c.Tool)
+		rep.findSeries(c.Tool)
 	}
 	rep.Ended = g.send(ctx)
 	measured := time.Since(g.from)
 	if !g.began.IsZero() {
-		used := (cpuTime() - g.used).Seconds()
+		used := (readCPUTime() - g.used).Seconds()
 		rep.Generator.CPU = used / time.Since(g.began).Seconds() / float64(rep.Generator.Processors)
 	}
 	g.inFlight.Wait()
@@ -134,13 +134,13 @@ func (g *generator) send(ctx context.Context) (why string) {
 			break
 		}
 		if g.began.IsZero() && !due.Before(g.from) {
-			g.began, g.used = time.Now(), cpuTime()
+			g.began, g.used = time.Now(), readCPUTime()
 		}
-		s := alive(o.Sessions, turn)
+		s := findAlive(o.Sessions, turn)
 		if s == nil {
 			return "every session has ended"
 		}
-		if why := g.hopeless(); why != "" {
+		if why := g.explainHopeless(); why != "" {
 			return why
 		}
 		c := &o.Calls[k%len(o.Calls)]
@@ -173,8 +173,8 @@ func (g *generator) wait(ctx context.Context, due time.Time) bool {
 	return ctx.Err() == nil
 }
 
-// alive returns the session whose turn it is, or the next one that has not ended.
-func alive(all []Session, turn int) Session {
+// findAlive returns the session whose turn it is, or the next one that has not ended.
+func findAlive(all []Session, turn int) Session {
 	for i := range all {
 		if s := all[(turn+i)%len(all)]; s.Alive() {
 			return s
@@ -212,11 +212,11 @@ func (g *generator) call(ctx context.Context, c *Call, s Session, due, ready tim
 	sent := time.Now()
 	x := s.Do(limited, c.Call)
 	<-g.free
-	g.notice(x)
+	g.noteExchange(x)
 	if due.Before(g.from) || x.Cause != nil && ctx.Err() != nil {
 		return
 	}
-	kind, text := problem(x)
+	kind, text := findProblem(x)
 	g.mu.Lock()
 	g.rep.Generator.Late.Add(sent.Sub(ready))
 	g.mu.Unlock()
@@ -228,7 +228,7 @@ func (g *generator) call(ctx context.Context, c *Call, s Session, due, ready tim
 	why := c.Examine(ctx, s.Protocol(), x)
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	series := g.rep.series(c.Tool)
+	series := g.rep.findSeries(c.Tool)
 	series.Examined++
 	if why != "" {
 		series.Wrong++
@@ -236,9 +236,9 @@ func (g *generator) call(ctx context.Context, c *Call, s Session, due, ready tim
 	}
 }
 
-// notice notes how one of the first calls ended.
-func (g *generator) notice(x *mcp.Exchange) {
-	kind, text := problem(x)
+// noteExchange notes how one of the first calls ended.
+func (g *generator) noteExchange(x *mcp.Exchange) {
+	kind, text := findProblem(x)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.useful = g.useful || kind == ""; !g.useful && len(g.first) < hopeless {
@@ -246,9 +246,9 @@ func (g *generator) notice(x *mcp.Exchange) {
 	}
 }
 
-// hopeless says why the load ends: all of its first calls failed, for at least a second, in which
+// explainHopeless says why the load ends: all of its first calls failed, for at least a second, in which
 // a server may have been starting.
-func (g *generator) hopeless() string {
+func (g *generator) explainHopeless() string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.useful || len(g.first) < hopeless || time.Since(g.o.Start) < patience {
@@ -263,7 +263,7 @@ func (g *generator) record(c *Call, due time.Time, took time.Duration, kind, tex
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	step := int(due.Sub(g.from).Milliseconds() / g.rep.StepMS)
-	s := g.rep.series(c.Tool)
+	s := g.rep.findSeries(c.Tool)
 	m := &g.rep.Timeline[min(step, len(g.rep.Timeline)-1)]
 	s.Count++
 	m.Count++
@@ -278,7 +278,7 @@ func (g *generator) record(c *Call, due time.Time, took time.Duration, kind, tex
 		s.Latency.Add(took)
 		m.Latency.Add(took)
 	case kind == toolError || strings.HasPrefix(kind, rpcError):
-		s.errorLatency().Add(took)
+		s.computeErrorLatency().Add(took)
 	}
 	if kind != dropped && kind != timeout {
 		g.answered++
@@ -306,8 +306,8 @@ const (
 // too long. A quick error says nothing about how long the work takes.
 func isTimed(kind string) bool { return kind == "" || kind == timeout || kind == dropped }
 
-// problem returns the kind of error that a call ended with, "" for none, and its text.
-func problem(x *mcp.Exchange) (kind, text string) {
+// findProblem returns the kind of error that a call ended with, "" for none, and its text.
+func findProblem(x *mcp.Exchange) (kind, text string) {
 	var status *wire.HTTPError
 	switch {
 	case x.Cause == nil && x.Error != nil:

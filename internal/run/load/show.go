@@ -26,17 +26,17 @@ func (r *Report) Show(format string, p term.Palette) ([]byte, error) {
 	case "json":
 		err = json.NewEncoder(&b).Encode(r)
 	case "md":
-		r.markdown(&b)
+		r.writeMarkdown(&b)
 	case "html":
-		err = r.sheet().Write(&b)
+		err = r.makeSheet().Write(&b)
 	default:
-		r.text(&b, p)
+		r.writeText(&b, p)
 	}
 	return b.Bytes(), err
 }
 
-// millis formats a time in milliseconds with three digits.
-func millis(v float64) string {
+// formatMillis formats a time in milliseconds with three digits.
+func formatMillis(v float64) string {
 	switch {
 	case v > 0 && v < 1:
 		return fmt.Sprintf("%.3f ms", v)
@@ -50,8 +50,8 @@ func share(v float64) string { return render.Number(100*v) + " %" }
 
 func span(v int64) string { return (time.Duration(v) * time.Millisecond).String() }
 
-// interval formats bounds.
-func interval(text func(float64) string, low float64, high *float64) string {
+// formatInterval formats bounds.
+func formatInterval(text func(float64) string, low float64, high *float64) string {
 	if high == nil {
 		return "at least " + text(low)
 	}
@@ -60,19 +60,19 @@ func interval(text func(float64) string, low float64, high *float64) string {
 
 func line(s string) string { return render.OneLine(s, render.LongestLine) }
 
-// offeredRate is how many calls a second were due in this process.
-func (r *Report) offeredRate() float64 {
+// computeOfferedRate is how many calls a second were due in this process.
+func (r *Report) computeOfferedRate() float64 {
 	return float64(r.Total.Count) / max(0.001, float64(r.MeasuredMS)/1000)
 }
 
-// notes are what a reader must know about the measurement.
-func (r *Report) notes() []string {
+// listNotes are what a reader must know about the measurement.
+func (r *Report) listNotes() []string {
 	s, g := r.Settings, r.Generator
 	asked := fmt.Sprintf("%s calls/s for %s, %s", render.Number(s.Rate), span(s.DurationMS), display.Count(s.Sessions, "session"))
 	if r.Shard != nil {
 		asked += fmt.Sprintf(", shard %d of %d", r.Shard.Index, r.Shard.Total)
 	}
-	late := fmt.Sprintf("generator: sent within %s (median), %s (p99), %s (at most)", millis(g.LateP50), millis(g.LateP99), millis(g.Late.longest()))
+	late := fmt.Sprintf("generator: sent within %s (median), %s (p99), %s (at most)", formatMillis(g.LateP50), formatMillis(g.LateP99), formatMillis(g.Late.longest()))
 	if g.CPU > 0 {
 		late += fmt.Sprintf("; used %.1f %% of %s", 100*g.CPU, display.Count(g.Processors, "processor"))
 	}
@@ -84,7 +84,7 @@ func (r *Report) notes() []string {
 		}
 		out = append(out, "the generator was the limit: it sent calls too late, so the server did not get this load; "+remedy)
 	}
-	offered := r.offeredRate()
+	offered := r.computeOfferedRate()
 	if r.AnsweredRate > 0 && r.AnsweredRate < 0.9*offered {
 		out = append(out, fmt.Sprintf("the server did not keep up: %s calls/s were offered, and %s/s answered", render.Number(offered), render.Number(r.AnsweredRate)))
 	}
@@ -94,9 +94,9 @@ func (r *Report) notes() []string {
 	return out
 }
 
-// tables are what every format shows: the percentiles of each tool, and of all if there are
+// makeTables are what every format shows: the percentiles of each tool, and of all if there are
 // several; errors; budgets.
-func (r *Report) tables() (out []html.Table) {
+func (r *Report) makeTables() (out []html.Table) {
 	shown := r.Tools
 	if len(shown) > 1 {
 		shown = append(shown[:len(shown):len(shown)], &r.Total)
@@ -110,12 +110,12 @@ func (r *Report) tables() (out []html.Table) {
 		}
 		for _, name := range percentiles() {
 			q := s.Percentiles[name]
-			t.Rows = append(t.Rows, []string{name, millis(q.Value), interval(millis, q.Low, q.High)})
+			t.Rows = append(t.Rows, []string{name, formatMillis(q.Value), formatInterval(formatMillis, q.Low, q.High)})
 		}
-		t.Rows = append(t.Rows, []string{"max", millis(s.Latency.longest()), ""})
+		t.Rows = append(t.Rows, []string{"max", formatMillis(s.Latency.longest()), ""})
 		if s.ErrorLatency != nil {
 			q := s.ErrorLatency.Quantile(0.5)
-			t.Rows = append(t.Rows, []string{"p50 of errors", millis(q.Value), interval(millis, q.Low, q.High)})
+			t.Rows = append(t.Rows, []string{"p50 of errors", formatMillis(q.Value), formatInterval(formatMillis, q.Low, q.High)})
 		}
 		if s.Latency.Len() == 0 && s.ErrorLatency == nil { // 0 ms would look like a fast server
 			t.Rows = [][]string{{"no latency was measured", "", ""}}
@@ -135,7 +135,7 @@ func (r *Report) tables() (out []html.Table) {
 	}
 	budgets := html.Table{Title: "Budgets", Head: []string{"budget", "verdict", "measured", "95 % interval", "reason"}}
 	for _, j := range r.Budgets {
-		text := millis
+		text := formatMillis
 		if j.Share {
 			text = share
 		}
@@ -143,7 +143,7 @@ func (r *Report) tables() (out []html.Table) {
 			j.Budget,
 			string(j.Verdict),
 			text(j.Value),
-			interval(text, j.Low, j.High),
+			formatInterval(text, j.Low, j.High),
 			j.Reason,
 		})
 	}
@@ -155,8 +155,8 @@ func (r *Report) tables() (out []html.Table) {
 	return out
 }
 
-// headline is the verdict in a word or two, and its style and class.
-func (r *Report) headline() (word string, st term.Style, class string) {
+// chooseHeadline is the verdict in a word or two, and its style and class.
+func (r *Report) chooseHeadline() (word string, st term.Style, class string) {
 	switch {
 	case r.Interrupted:
 		return "Interrupted", term.Warn, "warn"
@@ -170,13 +170,13 @@ func (r *Report) headline() (word string, st term.Style, class string) {
 	return "Measured", term.Good, "good"
 }
 
-func (r *Report) text(b *bytes.Buffer, p term.Palette) {
-	word, st, _ := r.headline()
+func (r *Report) writeText(b *bytes.Buffer, p term.Palette) {
+	word, st, _ := r.chooseHeadline()
 	fmt.Fprintf(b, "%s: load on %s\n", p.Paint(st, word), line(r.Settings.Server))
-	for _, note := range r.notes() {
+	for _, note := range r.listNotes() {
 		fmt.Fprintln(b, line(note))
 	}
-	for _, t := range r.tables() {
+	for _, t := range r.makeTables() {
 		fmt.Fprintf(b, "\n%s\n", p.Paint(term.Strong, t.Title))
 		w := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
 		for _, row := range t.Rows {
@@ -186,14 +186,14 @@ func (r *Report) text(b *bytes.Buffer, p term.Palette) {
 	}
 }
 
-func (r *Report) markdown(b *bytes.Buffer) {
+func (r *Report) writeMarkdown(b *bytes.Buffer) {
 	cell := strings.NewReplacer("|", `\|`, "<", "&lt;", "`", "'")
-	word, _, _ := r.headline()
+	word, _, _ := r.chooseHeadline()
 	fmt.Fprintf(b, "### %s: load on `%s`\n\n", word, cell.Replace(line(r.Settings.Server)))
-	for _, note := range r.notes() {
+	for _, note := range r.listNotes() {
 		fmt.Fprintf(b, "- %s\n", cell.Replace(line(note)))
 	}
-	for _, t := range r.tables() {
+	for _, t := range r.makeTables() {
 		rule := strings.Repeat("---|", len(t.Head))
 		fmt.Fprintf(b, "\n**%s**\n\n| %s |\n|%s\n", cell.Replace(t.Title), strings.Join(t.Head, " | "), rule)
 		for _, row := range t.Rows {
@@ -206,9 +206,9 @@ func (r *Report) markdown(b *bytes.Buffer) {
 	}
 }
 
-// sheet is the page: latency over time, the distribution, and the tables.
-func (r *Report) sheet() html.Sheet {
-	word, _, class := r.headline()
+// makeSheet is the page: latency over time, the distribution, and the tables.
+func (r *Report) makeSheet() html.Sheet {
+	word, _, class := r.chooseHeadline()
 	middle, high, spread := html.Line{
 		Name:  "median",
 		Class: "trace",
@@ -236,18 +236,18 @@ func (r *Report) sheet() html.Sheet {
 		Verdict: word,
 		Class:   class,
 		Title:   "load on " + r.Settings.Server,
-		Notes:   r.notes(),
+		Notes:   r.listNotes(),
 		Tool:    "mcptest " + r.Version,
-		Tables:  r.tables(),
+		Tables:  r.makeTables(),
 		Tiles: []html.Tile{
 			{Number: fmt.Sprint(r.Total.Count), Text: "calls"},
 			{Number: fmt.Sprintf("%.1f/s", r.Total.Rate), Text: "sent"},
 			{Number: fmt.Sprint(r.Total.Failed), Text: "errors"},
-			{Number: millis(r.Total.Percentiles["p99"].Value), Text: "p99"},
+			{Number: formatMillis(r.Total.Percentiles["p99"].Value), Text: "p99"},
 		},
 		Plots: []html.Plot{
-			{Title: "Latency over time, by when the calls were due", Lines: []html.Line{middle, high}, X: unit(" s"), Y: millis},
-			{Title: "Distribution", Lines: []html.Line{spread}, X: unit(" %"), Y: millis},
+			{Title: "Latency over time, by when the calls were due", Lines: []html.Line{middle, high}, X: unit(" s"), Y: formatMillis},
+			{Title: "Distribution", Lines: []html.Line{spread}, X: unit(" %"), Y: formatMillis},
 		},
 	}
 }

@@ -98,7 +98,7 @@ func (l *posts) Send(ctx context.Context, f opening.Frame) opening.Answer {
 		if ctx.Err() != nil {
 			return opening.Answer{Silent: limit}
 		}
-		return l.broken(err)
+		return l.newBroken(err)
 	}
 	defer resp.Body.Close()
 	l.mu.Lock()
@@ -115,7 +115,7 @@ func (l *posts) Send(ctx context.Context, f opening.Frame) opening.Answer {
 	l.readBody(ctx, resp, &a)
 	wait := time.Duration(0)
 	if l.mayStillCome(a) {
-		wait = time.Until(deadline(ctx))
+		wait = time.Until(findDeadline(ctx))
 	}
 	got := l.in.await(ctx, f, wait)
 	got.Status, got.ContentType, got.Body, got.Ended = a.Status, a.ContentType, a.Body, a.Ended
@@ -128,7 +128,7 @@ func (l *posts) Send(ctx context.Context, f opening.Frame) opening.Answer {
 	return got
 }
 
-func deadline(ctx context.Context) time.Time {
+func findDeadline(ctx context.Context) time.Time {
 	at, _ := ctx.Deadline()
 	return at
 }
@@ -140,8 +140,8 @@ func (l *posts) mayStillCome(a opening.Answer) bool {
 	return a.Status == http.StatusAccepted && l.listening
 }
 
-// broken is the answer of a request that failed.
-func (l *posts) broken(err error) opening.Answer {
+// newBroken is the answer of a request that failed.
+func (l *posts) newBroken(err error) opening.Answer {
 	if u, ok := errors.AsType[*url.Error](err); ok {
 		err = u.Err
 	}
@@ -157,7 +157,7 @@ func (l *posts) broken(err error) opening.Answer {
 func (l *posts) readBody(ctx context.Context, resp *http.Response, a *opening.Answer) {
 	if protocol.IsEventStream(a.ContentType) && resp.StatusCode < http.StatusBadRequest {
 		last, pause := l.readEvents(resp.Body)
-		for n := 0; last != "" && n < maxResumes && l.missing() && ctx.Err() == nil; n++ {
+		for n := 0; last != "" && n < maxResumes && l.isMissing() && ctx.Err() == nil; n++ {
 			last, pause = l.resume(ctx, last, pause)
 		}
 		return
@@ -173,8 +173,8 @@ func (l *posts) readBody(ctx context.Context, resp *http.Response, a *opening.An
 	}
 }
 
-// missing reports whether the response has not come.
-func (l *posts) missing() bool {
+// isMissing reports whether the response has not come.
+func (l *posts) isMissing() bool {
 	l.in.mu.Lock()
 	defer l.in.mu.Unlock()
 	return l.in.message.IsAbsent()
@@ -185,7 +185,7 @@ func (l *posts) missing() bool {
 func (l *posts) readEvents(body io.Reader) (last string, pause time.Duration) {
 	parser := protocol.EventParser{Limit: maxBody}
 	buf := make([]byte, 32<<10)
-	for l.missing() {
+	for l.isMissing() {
 		n, err := body.Read(buf)
 		parser.Feed(buf[:n], func(e protocol.Event) {
 			if e.Type == "" || e.Type == "message" {
@@ -211,7 +211,7 @@ func (l *posts) resume(ctx context.Context, last string, pause time.Duration) (s
 		return "", 0
 	}
 	resp, err := l.request(ctx, http.MethodGet, nil, http.Header{
-		"Accept": {"text/event-stream"}, "Last-Event-Id": {last}, "Mcp-Protocol-Version": {l.lastVersion()},
+		"Accept": {"text/event-stream"}, "Last-Event-Id": {last}, "Mcp-Protocol-Version": {l.findLastVersion()},
 	})
 	if err != nil {
 		return "", 0
@@ -227,7 +227,7 @@ func (l *posts) resume(ctx context.Context, last string, pause time.Duration) (s
 	return next, pause
 }
 
-func (l *posts) lastVersion() string {
+func (l *posts) findLastVersion() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.version
@@ -238,7 +238,7 @@ func (l *posts) answer(raw []byte) {
 	ctx, cancel := context.WithTimeout(l.ctx, endLimit)
 	defer cancel()
 	header := http.Header{}
-	if v := l.lastVersion(); v != "" {
+	if v := l.findLastVersion(); v != "" {
 		header.Set("MCP-Protocol-Version", v)
 	}
 	if resp, err := l.request(ctx, http.MethodPost, raw, header); err == nil {
@@ -296,7 +296,7 @@ func (l *posts) end() {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(l.ctx), endLimit)
 	defer cancel()
 	header := http.Header{}
-	if v := l.lastVersion(); v != "" {
+	if v := l.findLastVersion(); v != "" {
 		header.Set("MCP-Protocol-Version", v)
 	}
 	if resp, err := l.request(ctx, http.MethodDelete, nil, header); err == nil {

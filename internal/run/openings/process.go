@@ -133,7 +133,7 @@ func (l *process) close() {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	stopped := l.p.Stop(ctx, l.r.grace())
+	stopped := l.p.Stop(ctx, l.r.findGrace())
 	if stopped.How != proc.ByItself && stopped.How != proc.ByEOF {
 		l.r.mu.Lock()
 		l.r.ignoresEOF = true

@@ -42,7 +42,7 @@ func Run(ctx context.Context, o Options) Result {
 	if ctx.Err() != nil {
 		return Result{}
 	}
-	r.control(ctx, verdicts)
+	r.sendControl(ctx, verdicts)
 	opening.Conclude(verdicts)
 	return Result{Verdicts: verdicts, Notes: r.notes}
 }
@@ -127,9 +127,9 @@ func (r *runner) play(ctx context.Context, s opening.Script) opening.Verdict {
 	return s.Play(ctx, line, opening.Options{Refuses: r.o.Refuses, Credentials: r.o.Server.SendsCredentials()})
 }
 
-// control opens a session as mcptest does if a client is lost. A server that accepts none
+// sendControl opens a session as mcptest does if a client is lost. A server that accepts none
 // any more is the reason of whatever happened since.
-func (r *runner) control(ctx context.Context, verdicts []opening.Verdict) {
+func (r *runner) sendControl(ctx context.Context, verdicts []opening.Verdict) {
 	lost, died := []int{}, []string{}
 	for i, v := range verdicts {
 		if v.Connected || v.Unjudged != "" {
@@ -147,7 +147,7 @@ func (r *runner) control(ctx context.Context, verdicts []opening.Verdict) {
 	if err == nil {
 		return
 	}
-	why := "the server accepts no further session, not even that of mcptest (" + firstLine(err) + ")"
+	why := "the server accepts no further session, not even that of mcptest (" + cutFirstLine(err) + ")"
 	if len(died) > 0 {
 		why = "the server no longer answers after the opening of " + died[0]
 	}
@@ -159,7 +159,7 @@ func (r *runner) control(ctx context.Context, verdicts []opening.Verdict) {
 	}
 }
 
-func firstLine(err error) string {
+func cutFirstLine(err error) string {
 	line, _, _ := strings.Cut(err.Error(), "\n")
 	return line
 }

@@ -59,13 +59,13 @@ func (r *runner) limit(f opening.Frame, first bool) time.Duration {
 		return min(limit, muteLimit)
 	}
 	if first && r.o.Server.URL == "" {
-		limit += r.startup()
+		limit += r.findStartup()
 	}
 	return limit
 }
 
-// startup is how long a process may take to start.
-func (r *runner) startup() time.Duration {
+// findStartup is how long a process may take to start.
+func (r *runner) findStartup() time.Duration {
 	most := r.o.Server.ConnectTimeout
 	if most <= 0 {
 		most = plan.DefaultConnectTimeout
@@ -76,8 +76,8 @@ func (r *runner) startup() time.Duration {
 	return min(most, maxStep)
 }
 
-// grace is how long a process may take to end.
-func (r *runner) grace() proc.Grace {
+// findGrace is how long a process may take to end.
+func (r *runner) findGrace() proc.Grace {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	g := r.o.Connect.Grace

@@ -29,11 +29,11 @@ func (c *Clock) Begin(kind int) (end func()) {
 	if c == nil {
 		return func() {}
 	}
-	c.change(kind, 1)
-	return func() { c.change(kind, -1) }
+	c.add(kind, 1)
+	return func() { c.add(kind, -1) }
 }
 
-func (c *Clock) change(kind, by int) {
+func (c *Clock) add(kind, by int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := time.Now()

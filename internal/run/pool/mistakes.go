@@ -63,7 +63,7 @@ func (s *Server) Judge(ctx context.Context, c Call) (failure string, warnings []
 		ctx, cancel = mcp.WithLimit(ctx, "connect_timeout", s.Def.ConnectTimeout)
 		defer cancel()
 	}
-	m := s.mistakes(ctx, &c, l, refused)
+	m := s.findMistakes(ctx, &c, l, refused)
 	if m.unread != nil && l.what != "tool" { // the run has one warning about the tools
 		return "", []string{fmt.Sprintf("the %s %q was refused, and the server's list of %s cannot be read, "+
 			"so a misspelled name would not be noticed: %v", l.what, c.Op.Subject, l.capability, m.unread)}
@@ -71,7 +71,7 @@ func (s *Server) Judge(ctx context.Context, c Call) (failure string, warnings []
 	if m.unlisted == "" && len(m.arguments) == 0 {
 		return "", nil
 	}
-	misspelled := refused && m.near && !c.Lenient && !s.listedElsewhere(ctx, &c, l)
+	misspelled := refused && m.near && !c.Lenient && !s.isListedElsewhere(ctx, &c, l)
 	if c.AsMethod && !misspelled {
 		return "", nil
 	}
@@ -81,19 +81,19 @@ func (s *Server) Judge(ctx context.Context, c Call) (failure string, warnings []
 	case text == "":
 		return "", nil
 	case explainsRefusal && !c.Lenient:
-		return "the refusal proves nothing: " + text + c.adviceIfIntended(), nil
+		return "the refusal proves nothing: " + text + c.adviseIfIntended(), nil
 	case c.Passed && m.unspaced && !c.Lenient:
-		return text + c.adviceIfIntended(), nil
+		return text + c.adviseIfIntended(), nil
 	case c.Passed && c.Strict:
-		return text + " (strict_args" + c.adviceIfIntended() + ")", nil
+		return text + " (strict_args" + c.adviseIfIntended() + ")", nil
 	case refused || c.Passed && m.unlisted != "":
-		return "", []string{text + c.adviceIfIntended()}
+		return "", []string{text + c.adviseIfIntended()}
 	}
 	return "", []string{text}
 }
 
-// adviceIfIntended says what to write where the mistake is the point of the test.
-func (c *Call) adviceIfIntended() string {
+// adviseIfIntended says what to write where the mistake is the point of the test.
+func (c *Call) adviseIfIntended() string {
 	if c.Step {
 		return "; if this is intended, set invalid_args: true on the step"
 	}
@@ -114,15 +114,15 @@ func (m *mistakes) describe(c *Call, l lister) string {
 	if len(wrong) == 0 {
 		return ""
 	}
-	return l.wrong(c.Op.Subject, wrong)
+	return l.formatWrong(c.Op.Subject, wrong)
 }
 
-// mistakes compares a call with the list that is known. Before it makes use of a
+// findMistakes compares a call with the list that is known. Before it makes use of a
 // mistake that explains a refusal, it reads the list again, as the user of the call: a
 // server may offer other names by now, and to other users.
-func (s *Server) mistakes(ctx context.Context, c *Call, l lister, refused bool) mistakes {
-	known := s.known(ctx, c.Session, l)
-	m := known.mistakes(c.Op, l)
+func (s *Server) findMistakes(ctx context.Context, c *Call, l lister, refused bool) mistakes {
+	known := s.getKnown(ctx, c.Session, l)
+	m := known.findMistakes(c.Op, l)
 	if !refused {
 		if len(c.Header) > 0 || c.Session.ListChanged(0) {
 			m.unlisted = ""
@@ -142,16 +142,16 @@ func (s *Server) mistakes(ctx context.Context, c *Call, l lister, refused bool) 
 		}
 		return m
 	}
-	now := again.mistakes(c.Op, l)
+	now := again.findMistakes(c.Op, l)
 	if known != nil && m.unlisted == "" && now.unlisted != "" { // no longer listed
 		return m
 	}
 	return now
 }
 
-// listedElsewhere reports whether another server of the suite, or a variant, lists
+// isListedElsewhere reports whether another server of the suite, or a variant, lists
 // the name of a call: then its absence is likely the point of the test.
-func (s *Server) listedElsewhere(ctx context.Context, c *Call, l lister) bool {
+func (s *Server) isListedElsewhere(ctx context.Context, c *Call, l lister) bool {
 	for _, def := range c.Others {
 		if def == s.Def {
 			continue
@@ -164,7 +164,7 @@ func (s *Server) listedElsewhere(ctx context.Context, c *Call, l lister) bool {
 				continue
 			}
 		}
-		if list := other.known(ctx, sess, l); list != nil && list.has(c.Op.Subject) {
+		if list := other.getKnown(ctx, sess, l); list != nil && list.has(c.Op.Subject) {
 			return true
 		}
 	}
@@ -177,11 +177,11 @@ func (s *Server) Arguments(ctx context.Context, op *plan.Op) string {
 	l := listers["tools/call"]
 	inputs := s.Tools().complete(ctx).inputs
 	own := &list{schemas: map[string]jsonv.Value{op.Subject: inputs[op.Subject]}}
-	return l.wrong(op.Subject, own.mistakes(op, l).arguments)
+	return l.formatWrong(op.Subject, own.findMistakes(op, l).arguments)
 }
 
-// mistakes compares a call with a list; nil means that the list is not known.
-func (l *list) mistakes(op *plan.Op, of lister) (m mistakes) {
+// findMistakes compares a call with a list; nil means that the list is not known.
+func (l *list) findMistakes(op *plan.Op, of lister) (m mistakes) {
 	if l == nil {
 		return m
 	}
@@ -189,7 +189,7 @@ func (l *list) mistakes(op *plan.Op, of lister) (m mistakes) {
 	if !l.has(op.Subject) {
 		near := source.FindNearest(op.Subject, sortedKeys(l.schemas))
 		if m.near = near != ""; m.near || of.what != "resource" { // resources need not be listed
-			m.unlisted = of.unlistedMessage(op.Subject, near)
+			m.unlisted = of.formatUnlisted(op.Subject, near)
 		}
 	}
 	if v, err := jsonv.Parse(op.Params); err == nil && schema.Kind() == jsonv.KindObject {

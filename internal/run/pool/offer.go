@@ -41,21 +41,21 @@ func (s *Server) Offer(ctx context.Context, sess *mcp.Session) (*surface.Offer, 
 	if o.offer != nil && calls == o.calls && !sess.ListChanged(o.since) {
 		return o.offer, nil
 	}
-	offer, err := surface.Fetch(ctx, sess.ServerInfo(), s.limits(), pages(sess, nil, s.report))
+	offer, err := surface.Fetch(ctx, sess.ServerInfo(), s.makeLimits(), readPages(sess, nil, s.report))
 	if err == nil {
 		o.offer, o.calls, o.since = offer, calls, mark
 	}
 	return offer, err
 }
 
-func (s *Server) limits() surface.Limits {
+func (s *Server) makeLimits() surface.Limits {
 	most := s.pool.deps.Opener.Options.Limits.FillDefaults()
 	return surface.Limits{Items: most.Items, Pages: most.Pages}
 }
 
-// pages returns a function that requests pages of lists, with HTTP headers. It passes
+// readPages returns a function that requests pages of lists, with HTTP headers. It passes
 // violations to report and not to a test, because several tests use the lists.
-func pages(sess *mcp.Session, header http.Header, report func([]protocol.Violation)) surface.Request {
+func readPages(sess *mcp.Session, header http.Header, report func([]protocol.Violation)) surface.Request {
 	return func(ctx context.Context, method string, params jsonv.Value) (jsonv.Value, error) {
 		call := mcp.Call{Method: method, Own: true, Header: header}
 		if !params.IsAbsent() {

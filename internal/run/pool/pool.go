@@ -83,7 +83,7 @@ func (p *Pool) Server(def *plan.Server, caps respond.Capabilities, file *plan.Fi
 			s.slots[i] = &Slot{server: s}
 		}
 		s.doubles, s.apart = doubles.New(p.deps.Doubles, def.Upstreams, def.Name), nil
-		sh := p.sharedBy(file)
+		sh := p.findShared(file)
 		if def.URL != "" && sh != nil {
 			s.doubles, s.apart = sh.doubles, &sh.gate
 		}
@@ -118,11 +118,11 @@ func (p *Pool) RecycleAll(ctx context.Context) { p.Recycle(ctx, p.order...) }
 
 // CloseFile ends the servers of a file that none of the later files uses.
 func (p *Pool) CloseFile(ctx context.Context, file *plan.File, later []*plan.File) {
-	p.close(ctx, notNeededLater(file, later))
+	p.close(ctx, findNotNeededLater(file, later))
 }
 
-// notNeededLater returns a function that reports whether no later file uses a server.
-func notNeededLater(file *plan.File, later []*plan.File) func(*Server) bool {
+// findNotNeededLater returns a function that reports whether no later file uses a server.
+func findNotNeededLater(file *plan.File, later []*plan.File) func(*Server) bool {
 	needed := map[string]bool{}
 	for _, next := range later {
 		if next.Options.RestartPolicy != plan.PerRun {
@@ -183,9 +183,9 @@ type shared struct {
 	gate    gate
 }
 
-// sharedBy returns the doubles that a file shares; nil if it has no upstreams. The
+// findShared returns the doubles that a file shares; nil if it has no upstreams. The
 // caller holds the mutex.
-func (p *Pool) sharedBy(file *plan.File) *shared {
+func (p *Pool) findShared(file *plan.File) *shared {
 	if len(file.Upstreams) == 0 {
 		return nil
 	}

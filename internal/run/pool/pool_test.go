@@ -218,11 +218,11 @@ func TestRestarts(t *testing.T) {
 		if again := session(); again == nil || err.Error() != again.Error() || len(f.conns) != 11 {
 			t.Errorf("then %v, %d starts", again, len(f.conns))
 		}
-		if !s.First().Restarted() || strings.Join(f.findings, " ") != strings.TrimSpace(strings.Repeat("server-restarted ", 10)) {
-			t.Errorf("restarted %v, findings %v", s.First().Restarted(), f.findings)
+		if !s.First().WasRestarted() || strings.Join(f.findings, " ") != strings.TrimSpace(strings.Repeat("server-restarted ", 10)) {
+			t.Errorf("restarted %v, findings %v", s.First().WasRestarted(), f.findings)
 		}
 		f.Recycle(t.Context(), s)
-		if err := session(); err != nil || s.First().Restarted() {
+		if err := session(); err != nil || s.First().WasRestarted() {
 			t.Errorf("after recycling: %v", err)
 		}
 	})
@@ -247,7 +247,7 @@ func TestRestartFails(t *testing.T) {
 			}
 		}
 		f.fail = nil
-		if err := session(); err != nil || !s.First().Restarted() {
+		if err := session(); err != nil || !s.First().WasRestarted() {
 			t.Error(err)
 		}
 		die()

@@ -87,25 +87,25 @@ func (s *Server) AwaitIdle(sess *mcp.Session) {
 // its input: after a signal, and if it ignored the end of its input before in this
 // run. What an earlier run knows ends the wait only if no verdict depends on it.
 func (s *Server) skipGrace() bool {
-	return s.update(func(*state) {}).ignoresEOF || s.pool.run.Err() != nil || s.ignoredEOFEarlier()
+	return s.update(func(*state) {}).ignoresEOF || s.pool.run.Err() != nil || s.hasIgnoredEOF()
 }
 
-func (s *Server) ignoredEOFEarlier() bool {
+func (s *Server) hasIgnoredEOF() bool {
 	return !s.Def.StrictExit && s.pool.deps.Opener.Eras.IgnoresEOF(s.Def)
 }
 
-// uncleanEnd returns a note about a process that did not end as it should: the first of
+// findUncleanEnd returns a note about a process that did not end as it should: the first of
 // the server. With strict_exit it fails the run.
-func (s *Server) uncleanEnd(end proc.Stopped) []result.Finding {
-	if s.ignoredEOFEarlier() && end.How > proc.ByEOF {
+func (s *Server) findUncleanEnd(end proc.Stopped) []result.Finding {
+	if s.hasIgnoredEOF() && end.How > proc.ByEOF {
 		end.Took += connect.Patience
 	}
-	why := connect.UncleanEnd(end)
+	why := connect.DescribeUncleanEnd(end)
 	interrupted := s.pool.run.Err() != nil && len(end.Leftovers) == 0
 	if why == "" || interrupted || s.update(func(st *state) { st.uncleanEnds++ }).uncleanEnds > 1 {
 		return nil
 	}
-	f := s.withServer(result.Finding{Kind: result.UncleanEnd, Severity: "info", Message: why})
+	f := s.addServer(result.Finding{Kind: result.UncleanEnd, Severity: "info", Message: why})
 	if s.Def.StrictExit {
 		f.Severity = "error"
 	}
@@ -116,7 +116,7 @@ func (s *Server) uncleanEnd(end proc.Stopped) []result.Finding {
 func (s *Server) noteStopped(end proc.Stopped) (starts int) {
 	ignored := end.How == proc.ByTerm || end.How == proc.ByKill
 	if end.How == proc.ByEOF || connect.IgnoredEOF(end) {
-		s.pool.deps.Opener.Eras.Ended(s.Def, ignored)
+		s.pool.deps.Opener.Eras.NoteEnd(s.Def, ignored)
 	}
 	return s.update(func(st *state) { st.ignoresEOF = st.ignoresEOF || ignored }).starts
 }
@@ -160,11 +160,11 @@ func (s *Server) ReportLost(x *mcp.Exchange) {
 
 // warn reports a warning about the server.
 func (s *Server) warn(kind, msg string) {
-	s.pool.deps.Report(s.withServer(result.Finding{Kind: kind, Severity: "warning", Message: msg}))
+	s.pool.deps.Report(s.addServer(result.Finding{Kind: kind, Severity: "warning", Message: msg}))
 }
 
-// withServer adds the server and its position in the suite to a finding.
-func (s *Server) withServer(f result.Finding) result.Finding {
+// addServer adds the server and its position in the suite to a finding.
+func (s *Server) addServer(f result.Finding) result.Finding {
 	f.Server, f.File, f.Line = s.Def.Name, s.Def.Pos.File.Name, s.Def.Pos.Line
 	return f
 }
@@ -173,7 +173,7 @@ func (s *Server) withServer(f result.Finding) result.Finding {
 func (s *Server) Findings(list []protocol.Violation) []result.Finding {
 	var out []result.Finding
 	for _, v := range list {
-		f := s.withServer(result.Finding{Kind: v.Kind, Severity: "error", Message: v.Msg, Excerpt: v.Excerpt})
+		f := s.addServer(result.Finding{Kind: v.Kind, Severity: "error", Message: v.Msg, Excerpt: v.Excerpt})
 		if s.Tolerates(v) {
 			f.Severity = "warning"
 		} else {

@@ -67,15 +67,15 @@ func (s *Slot) Session(ctx context.Context) (*mcp.Session, error) {
 	return s.sess, nil
 }
 
-// Restarted reports whether the session replaced one that died or hung.
-func (s *Slot) Restarted() bool {
+// WasRestarted reports whether the session replaced one that died or hung.
+func (s *Slot) WasRestarted() bool {
 	s.gate.acquire(true)
 	defer s.gate.release(true)
 	return s.replaced
 }
 
-// Kept reports whether the session was kept from an earlier run.
-func (s *Slot) Kept() bool {
+// WasKept reports whether the session was kept from an earlier run.
+func (s *Slot) WasKept() bool {
 	s.gate.acquire(true)
 	defer s.gate.release(true)
 	return s.kept
@@ -129,7 +129,7 @@ func (s *Slot) retire(ctx context.Context, stuck error) (what, why string) {
 	}
 	what, reason := "the server hung", stuck
 	if stuck == nil {
-		what, reason = "the server died", withoutOutput(s.sess.Err())
+		what, reason = "the server died", dropOutput(s.sess.Err())
 	}
 	s.past = append(s.past, s.close(ctx))
 	if reason == nil {
@@ -147,7 +147,7 @@ func (s *Slot) open(ctx context.Context) error {
 	s.kept = false
 	if s.sess = deps.Warm.take(sv); s.sess != nil {
 		s.kept = true
-		s.info.Protocol, s.info.ServerInfo = s.sess.Protocol(), serverInfo(s.sess)
+		s.info.Protocol, s.info.ServerInfo = s.sess.Protocol(), readServerInfo(s.sess)
 		deps.Send(result.ServerUp{Server: s.info})
 		sv.listTools(s.sess)
 		return nil
@@ -162,12 +162,12 @@ func (s *Slot) open(ctx context.Context) error {
 		return s.reportFailure(connect.Explain(sv.Def, deps.Opener.Options.Tokens, err))
 	}
 	if died := sess.Restarted(); died != nil {
-		sv.warn("server-restarted", connect.StartedTwice(died, sess.Protocol()))
+		sv.warn("server-restarted", connect.ExplainSecondStart(died, sess.Protocol()))
 	}
 	s.sess = sess
 	s.info.StartMS = float64(time.Since(began).Microseconds()) / 1000
 	s.info.Protocol = sess.Protocol()
-	s.info.ServerInfo = serverInfo(sess)
+	s.info.ServerInfo = readServerInfo(sess)
 	s.info.Detection = sess.Detection()
 	deps.Send(result.ServerUp{Server: s.info})
 	sv.report(sess.Handshake().Violations)
@@ -185,7 +185,7 @@ func (s *Slot) reportFailure(err error) error {
 		s.info.Exit = oe.Error()
 		s.info.Stderr = strings.Join(oe.StderrTail, "\n")
 		for _, v := range oe.Violations {
-			s.server.pool.deps.Report(s.server.withServer(result.Finding{
+			s.server.pool.deps.Report(s.server.addServer(result.Finding{
 				Kind:     v.Kind,
 				Severity: "warning",
 				Message:  v.Msg,
@@ -205,7 +205,7 @@ func (s *Slot) close(ctx context.Context) ending {
 	sv.update(func(st *state) { delete(st.offers, sess) })
 	sv.AwaitIdle(sess)
 	written := sess.Err()
-	dead := s.shown(written)
+	dead := s.showError(written)
 	if sv.skipGrace() {
 		sess.SkipGrace()
 	}
@@ -233,7 +233,7 @@ func (s *Slot) close(ctx context.Context) ending {
 	if written != nil {
 		stopped.Exit = proc.Exit{} // it ended earlier, and that was reported
 	}
-	end.findings = append(end.findings, sv.uncleanEnd(stopped)...)
+	end.findings = append(end.findings, sv.findUncleanEnd(stopped)...)
 	return end
 }
 
@@ -245,16 +245,16 @@ func (s *Slot) Hide() {
 	s.hidden = s.sess != nil && s.sess.Err() != nil
 }
 
-// shown returns the reason why a session ended as reports show it.
-func (s *Slot) shown(err error) error {
+// showError returns the reason why a session ended as reports show it.
+func (s *Slot) showError(err error) error {
 	if !s.hidden {
 		return err
 	}
-	return withoutOutput(err)
+	return dropOutput(err)
 }
 
-// withoutOutput returns the reason why a session ended without what the server wrote.
-func withoutOutput(err error) error {
+// dropOutput returns the reason why a session ended without what the server wrote.
+func dropOutput(err error) error {
 	closed, ok := errors.AsType[*wire.ClosedError](err)
 	if !ok {
 		return err
@@ -272,7 +272,7 @@ func (s *Slot) end(ctx context.Context, err error) []ending {
 	ends := s.past
 	switch {
 	case s.sess == nil:
-	case err == errClosed && s.reusable(ctx):
+	case err == errClosed && s.isReusable(ctx):
 		ends = append(ends, s.keepWarm())
 	default:
 		ends = append(ends, s.close(ctx))
@@ -281,8 +281,8 @@ func (s *Slot) end(ctx context.Context, err error) []ending {
 	return ends
 }
 
-// serverInfo returns the name and version of a server; nil if it sent none.
-func serverInfo(sess *mcp.Session) *result.Info {
+// readServerInfo returns the name and version of a server; nil if it sent none.
+func readServerInfo(sess *mcp.Session) *result.Info {
 	info := sess.ServerInfo().Lookup("serverInfo")
 	if sess.Era() == protocol.EraStateless {
 		info = sess.ServerInfo().Lookup("_meta", "io.modelcontextprotocol/serverInfo")
@@ -293,9 +293,9 @@ func serverInfo(sess *mcp.Session) *result.Info {
 	return &result.Info{Name: info.Lookup("name").Text(), Version: info.Lookup("version").Text()}
 }
 
-// reusable reports whether the next run may use the session. The caller holds the
+// isReusable reports whether the next run may use the session. The caller holds the
 // gate.
-func (s *Slot) reusable(ctx context.Context) bool {
+func (s *Slot) isReusable(ctx context.Context) bool {
 	sv := s.server
 	st := sv.update(func(*state) {})
 	if !sv.pool.deps.Warm.keeps(sv) || sv.pool.run.Err() != nil {

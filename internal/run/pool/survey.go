@@ -16,7 +16,7 @@ var errEnded = errors.New("no reason is known")
 
 // Ending returns the started servers that no later file uses.
 func (p *Pool) Ending(file *plan.File, later []*plan.File) (out []*Server) {
-	ends := notNeededLater(file, later)
+	ends := findNotNeededLater(file, later)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, s := range p.order {
@@ -31,18 +31,18 @@ func (p *Pool) Ending(file *plan.File, later []*plan.File) (out []*Server) {
 // tests, or a new one if each test had its own. It ignores violations, because no
 // test made these requests.
 func (s *Server) Survey(ctx context.Context) (*surface.Offer, error) {
-	sess, err := s.idle(ctx)
+	sess, err := s.findIdle(ctx)
 	if err != nil {
 		return nil, err
 	}
 	ctx, cancel := mcp.WithLimit(ctx, "connect_timeout", s.Def.ConnectTimeout)
 	defer cancel()
-	return surface.Fetch(ctx, sess.ServerInfo(), s.limits(), pages(sess, nil, func([]protocol.Violation) {}))
+	return surface.Fetch(ctx, sess.ServerInfo(), s.makeLimits(), readPages(sess, nil, func([]protocol.Violation) {}))
 }
 
-// idle returns a session of the server. It does not replace a session that has
+// findIdle returns a session of the server. It does not replace a session that has
 // ended.
-func (s *Server) idle(ctx context.Context) (*mcp.Session, error) {
+func (s *Server) findIdle(ctx context.Context) (*mcp.Session, error) {
 	for _, slot := range s.slots {
 		slot.gate.acquire(true)
 		sess, err := slot.sess, slot.err

@@ -74,11 +74,11 @@ func (s *Server) listTools(sess *mcp.Session) {
 	}
 }
 
-// toolsOfCall returns the list of tools after a successful tools/call. If the server
+// startTools returns the list of tools after a successful tools/call. If the server
 // does not declare tools, the list is requested now: the result is checked like any other.
-func (s *Server) toolsOfCall() *Tools {
+func (s *Server) startTools() *Tools {
 	t := s.Tools()
-	if t.now().undeclared {
+	if t.getNow().undeclared {
 		sess := t.sess
 		t = s.replaceTools(t, true)
 		t.fetch(s, sess)
@@ -180,9 +180,9 @@ func (t *Tools) Wait(ctx context.Context) {
 	}
 }
 
-// Ahead waits for the list before the first call, which may end the server: a mistake in
+// ReadAhead waits for the list before the first call, which may end the server: a mistake in
 // the call can then still be reported. It does not give up the list.
-func (t *Tools) Ahead(ctx context.Context) {
+func (t *Tools) ReadAhead(ctx context.Context) {
 	select {
 	case <-t.done:
 	case <-t.ahead():
@@ -193,11 +193,11 @@ func (t *Tools) Ahead(ctx context.Context) {
 // complete waits for the list and returns what it says; nothing if it is not available.
 func (t *Tools) complete(ctx context.Context) *listed {
 	t.Wait(ctx)
-	return t.now()
+	return t.getNow()
 }
 
-// now is complete without waiting.
-func (t *Tools) now() *listed {
+// getNow is complete without waiting.
+func (t *Tools) getNow() *listed {
 	select {
 	case <-t.done:
 		return &t.listed
@@ -208,10 +208,10 @@ func (t *Tools) now() *listed {
 
 // Unusable returns the reason why a client must not call a tool, or "". It does not
 // wait: if arguments are sent as headers, the caller has waited for the list.
-func (t *Tools) Unusable(name string) string { return t.now().dropped[name] }
+func (t *Tools) Unusable(name string) string { return t.getNow().dropped[name] }
 
 // Hints returns the annotations of a tool as far as they are known. It does not wait.
-func (t *Tools) Hints(name string) jsonv.Value { return t.now().hints[name] }
+func (t *Tools) Hints(name string) jsonv.Value { return t.getNow().hints[name] }
 
 // read reads every page of tools/list. Violations are findings of the run, because
 // no test made the requests.
@@ -221,14 +221,14 @@ func (t *Tools) read(ctx context.Context, s *Server, sess *mcp.Session) error {
 	t.hints, t.metas = map[string]jsonv.Value{}, map[string]jsonv.Value{}
 	seen := map[string]bool{}
 	var params jsonv.Value
-	limits := s.limits()
+	limits := s.makeLimits()
 	for range limits.Pages {
 		res, err := readPage(ctx, s, sess, params)
 		if err != nil {
 			return err
 		}
 		t.schemas = schemas
-		if err := t.page(s, sess.Protocol(), res.Lookup("tools"), limits.Items); err != nil {
+		if err := t.addPage(s, sess.Protocol(), res.Lookup("tools"), limits.Items); err != nil {
 			return err
 		}
 		cursor := res.Lookup("nextCursor")
@@ -248,7 +248,7 @@ func (t *Tools) read(ctx context.Context, s *Server, sess *mcp.Session) error {
 
 // readPage requests one page of tools/list.
 func readPage(ctx context.Context, s *Server, sess *mcp.Session, params jsonv.Value) (jsonv.Value, error) {
-	res, err := pages(sess, nil, s.report)(ctx, "tools/list", params)
+	res, err := readPages(sess, nil, s.report)(ctx, "tools/list", params)
 	if err != nil {
 		return res, err
 	}
@@ -261,8 +261,8 @@ func readPage(ctx context.Context, s *Server, sess *mcp.Session, params jsonv.Va
 	return res, nil
 }
 
-// page adds the tools of one page.
-func (t *Tools) page(s *Server, version string, tools jsonv.Value, most int) error {
+// addPage adds the tools of one page.
+func (t *Tools) addPage(s *Server, version string, tools jsonv.Value, most int) error {
 	page := map[string]bool{} // a repeated page is detected by its cursor
 	for i, tool := range tools.Elems() {
 		name := tool.Lookup("name")
@@ -315,7 +315,7 @@ func (s *Server) CheckOutput(ctx context.Context, method, tool string, res jsonv
 	if !s.Def.ValidateOutput || method != "tools/call" || res.IsAbsent() || res.Lookup("isError").Bool() {
 		return check.Report{}
 	}
-	t := s.toolsOfCall()
+	t := s.startTools()
 	l := t.complete(ctx)
 	schema := l.schemas[tool]
 	if schema == nil {
@@ -336,7 +336,7 @@ func (s *Server) OutputSchema(ctx context.Context, tool string) jsonv.Value {
 	if !s.Def.ValidateOutput {
 		return jsonv.Value{}
 	}
-	return s.toolsOfCall().complete(ctx).schemas[tool].Doc()
+	return s.startTools().complete(ctx).schemas[tool].Doc()
 }
 
 // ToolViolation describes the mistake in a tool's entry in tools/list, or returns

@@ -25,8 +25,8 @@ var listers = map[string]lister{
 	"resources/read": {"resources", "uri", "resource"},
 }
 
-// unlistedMessage is the message about a name that the list does not contain.
-func (l lister) unlistedMessage(name, near string) string {
+// formatUnlisted is the message about a name that the list does not contain.
+func (l lister) formatUnlisted(name, near string) string {
 	return "the server lists no " + l.what + " " + strconv.Quote(name) + source.Parenthesis(source.Suggest(near))
 }
 
@@ -43,19 +43,19 @@ func (l *list) has(name string) bool {
 	return listed || slices.ContainsFunc(l.templates, func(t string) bool { return surface.TemplatePattern(t).MatchString(name) })
 }
 
-// Mistaken returns what explains that a call was refused: the server lists no such name,
+// ExplainMistaken returns what explains that a call was refused: the server lists no such name,
 // or the arguments do not match the list. Prompts and resources are only listed after a
 // failure or a refusal, so that passing tests cause no extra requests.
-func (s *Server) Mistaken(ctx context.Context, sess *mcp.Session, op *plan.Op) (unlisted, wrong string) {
+func (s *Server) ExplainMistaken(ctx context.Context, sess *mcp.Session, op *plan.Op) (unlisted, wrong string) {
 	l, ok := listers[op.Method]
 	if !ok {
 		return "", ""
 	}
 	ctx, cancel := context.WithTimeout(ctx, listTime)
 	defer cancel()
-	known := s.known(ctx, sess, l)
-	m := known.mistakes(op, l)
-	wrong = l.wrong(op.Subject, m.arguments)
+	known := s.getKnown(ctx, sess, l)
+	m := known.findMistakes(op, l)
+	wrong = l.formatWrong(op.Subject, m.arguments)
 	if len(m.unknown) > 0 {
 		if names := known.schemas[op.Subject].Lookup("properties").Keys(); 0 < len(names) && len(names) <= 12 {
 			wrong += "; it takes " + strings.Join(names, ", ")
@@ -64,8 +64,8 @@ func (s *Server) Mistaken(ctx context.Context, sess *mcp.Session, op *plan.Op) (
 	return m.unlisted, wrong
 }
 
-// wrong is the message about arguments that do not match their schema, or "".
-func (l lister) wrong(name string, problems []string) string {
+// formatWrong is the message about arguments that do not match their schema, or "".
+func (l lister) formatWrong(name string, problems []string) string {
 	if len(problems) == 0 {
 		return ""
 	}
@@ -76,8 +76,8 @@ func (l lister) wrong(name string, problems []string) string {
 	return text
 }
 
-// known returns the list as it was first read, or nil if it cannot be read.
-func (s *Server) known(ctx context.Context, sess *mcp.Session, l lister) *list {
+// getKnown returns the list as it was first read, or nil if it cannot be read.
+func (s *Server) getKnown(ctx context.Context, sess *mcp.Session, l lister) *list {
 	if l.what == "tool" {
 		l := s.Tools().complete(ctx)
 		if l.err != nil || l.schemas == nil {
@@ -107,14 +107,14 @@ func (s *Server) read(ctx context.Context, sess *mcp.Session, l lister, header h
 	if slices.Contains(s.update(func(*state) {}).silent, l.capability) {
 		return nil, errSilent
 	}
-	limits, request := s.limits(), pages(sess, header, s.report)
+	limits, request := s.makeLimits(), readPages(sess, header, s.report)
 	items, err := surface.Pages(ctx, l.capability+"/list", l.capability, limits, request)
 	if err != nil {
 		return nil, err
 	}
 	out := &list{schemas: map[string]jsonv.Value{}}
 	for _, item := range items {
-		out.schemas[item.Lookup(l.key).Text()] = l.schema(item)
+		out.schemas[item.Lookup(l.key).Text()] = l.findSchema(item)
 	}
 	if l.what != "resource" {
 		return out, nil
@@ -130,8 +130,8 @@ func (s *Server) read(ctx context.Context, sess *mcp.Session, l lister, header h
 	return out, nil
 }
 
-// schema returns the schema of the arguments of a list's entry, if it declares them.
-func (l lister) schema(item jsonv.Value) jsonv.Value {
+// findSchema returns the schema of the arguments of a list's entry, if it declares them.
+func (l lister) findSchema(item jsonv.Value) jsonv.Value {
 	args := item.Lookup("arguments")
 	if l.what != "prompt" || args.Kind() != jsonv.KindArray {
 		return item.Lookup("inputSchema")

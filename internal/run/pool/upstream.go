@@ -6,12 +6,12 @@ import (
 	"mcptest/internal/spec/plan"
 )
 
-// SharedDoubles returns the doubles that the programs of a file use; nil if it has
+// GetSharedDoubles returns the doubles that the programs of a file use; nil if it has
 // no upstreams.
-func (p *Pool) SharedDoubles(file *plan.File) *doubles.Group {
+func (p *Pool) GetSharedDoubles(file *plan.File) *doubles.Group {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if sh := p.sharedBy(file); sh != nil {
+	if sh := p.findShared(file); sh != nil {
 		return sh.doubles
 	}
 	return nil

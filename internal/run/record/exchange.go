@@ -13,7 +13,7 @@ import (
 // for. start is that of the run.
 func Exchange(start time.Time, x *mcp.Exchange, step string, waited ...mcp.Message) result.Exchange {
 	out := result.Exchange{
-		Step: step, Method: x.Method, Request: string(x.Request), Response: frameText(x.Response),
+		Step: step, Method: x.Method, Request: string(x.Request), Response: formatFrame(x.Response),
 		DurationMS: ms(x.Elapsed),
 	}
 	if !x.Start.IsZero() {
@@ -28,7 +28,7 @@ func Exchange(start time.Time, x *mcp.Exchange, step string, waited ...mcp.Messa
 			out.During = append(out.During, result.Message{
 				Dir: m.Dir.String(),
 				MS:  ms(m.At.Sub(x.Start)),
-				Raw: frameText(m.Raw),
+				Raw: formatFrame(m.Raw),
 			})
 		}
 	}
@@ -50,9 +50,9 @@ func Exchange(start time.Time, x *mcp.Exchange, step string, waited ...mcp.Messa
 // large is the size of a frame that is not copied.
 const large = 256 << 10
 
-// frameText returns the text of a frame. It does not copy a large frame, because the
+// formatFrame returns the text of a frame. It does not copy a large frame, because the
 // frames of an exchange are immutable.
-func frameText(frame []byte) string {
+func formatFrame(frame []byte) string {
 	if len(frame) < large {
 		return string(frame)
 	}

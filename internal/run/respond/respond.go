@@ -50,7 +50,7 @@ func (c Capabilities) JSON() jsonv.Value {
 	if c.claimed != "" {
 		out, _ = jsonv.Parse([]byte(c.claimed))
 	}
-	has := claimedBy(out)
+	has := readClaims(out)
 	yes := jsonv.Object()
 	if c.roots && !has.roots {
 		out = out.With("roots", yes)
@@ -62,13 +62,13 @@ func (c Capabilities) JSON() jsonv.Value {
 		out = out.With("sampling", out.Lookup("sampling").With("tools", yes))
 	}
 	if c.form && !has.form || c.url && !has.url {
-		out = out.With("elicitation", c.modes(out.Lookup("elicitation")))
+		out = out.With("elicitation", c.listModes(out.Lookup("elicitation")))
 	}
 	return out
 }
 
-// modes returns the capability elicitation, which has the members that written has.
-func (c Capabilities) modes(written jsonv.Value) jsonv.Value {
+// listModes returns the capability elicitation, which has the members that written has.
+func (c Capabilities) listModes(written jsonv.Value) jsonv.Value {
 	if !c.url {
 		return jsonv.Object() // forms
 	}
@@ -99,8 +99,8 @@ func CapabilitiesOf(scripts ...*suite.Respond) Capabilities {
 	return c
 }
 
-// claimedBy returns the capabilities that an object declares.
-func claimedBy(object jsonv.Value) Capabilities {
+// readClaims returns the capabilities that an object declares.
+func readClaims(object jsonv.Value) Capabilities {
 	elicitation := object.Lookup("elicitation")
 	url := !elicitation.Lookup("url").IsAbsent()
 	return Capabilities{
@@ -113,13 +113,13 @@ func claimedBy(object jsonv.Value) Capabilities {
 	}
 }
 
-// declaredOn returns the capabilities that a client declares on a server, if scripts need
+// mergeDeclared returns the capabilities that a client declares on a server, if scripts need
 // answers to be asked for.
-func declaredOn(s *plan.Server, scripts ...*suite.Respond) Capabilities {
+func mergeDeclared(s *plan.Server, scripts ...*suite.Respond) Capabilities {
 	if s.Client.Declares.IsAbsent() {
 		return CapabilitiesOf(scripts...)
 	}
-	c := claimedBy(s.Client.Declares)
+	c := readClaims(s.Client.Declares)
 	if s.Client.Exact {
 		return c
 	}
@@ -133,7 +133,7 @@ func declaredOn(s *plan.Server, scripts ...*suite.Respond) Capabilities {
 }
 
 // CapabilitiesOn returns the capabilities of sessions with a server outside of cases.
-func CapabilitiesOn(s *plan.Server) Capabilities { return declaredOn(s, s.Respond) }
+func CapabilitiesOn(s *plan.Server) Capabilities { return mergeDeclared(s, s.Respond) }
 
 // CapabilitiesFor returns the capabilities of the session of a case: those that client: of
 // the server declares, and those that the scripts of the server, the case and its steps on
@@ -148,7 +148,7 @@ func CapabilitiesFor(c *plan.Case, s *plan.Server) Capabilities {
 			scripts = append(scripts, op.Respond)
 		}
 	}
-	return declaredOn(s, scripts...)
+	return mergeDeclared(s, scripts...)
 }
 
 // Script answers the server's requests during one case. Ordered answers are used in
@@ -202,34 +202,34 @@ func (s *Script) Answer(ctx context.Context, method string, params []byte) ([]by
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	v, _ := jsonv.Parse(params)
-	kind := kindOf(method, v)
+	kind := findKind(method, v)
 	s.asked[kind] = true
 	switch kind {
 	case "sampling":
-		if a, ok := nextAnswer(&s.sampling, s.sampleEach); ok {
+		if a, ok := takeAnswer(&s.sampling, s.sampleEach); ok {
 			return a.JSON().Append(nil), nil
 		}
 	case "elicitation":
-		if a, ok := nextAnswer(&s.form, s.formEach); ok {
+		if a, ok := takeAnswer(&s.form, s.formEach); ok {
 			s.examine(ctx, a, v)
 			return a.JSON(v).Append(nil), nil
 		}
 	case "elicitation with mode url":
-		if a, ok := nextAnswer(&s.url, s.urlEach); ok {
+		if a, ok := takeAnswer(&s.url, s.urlEach); ok {
 			return a.JSON(v).Append(nil), nil
 		}
 	case "roots":
 		if s.hasRoots {
-			return rootsJSON(s.roots).Append(nil), nil
+			return formatRoots(s.roots).Append(nil), nil
 		}
 	}
 	s.refuse(method)
 	return nil, &protocol.RPCError{Code: protocol.CodeMethodNotFound, Message: "the suite has no (further) response to " + method + strings.TrimPrefix(kind, "elicitation")}
 }
 
-// kindOf returns the key of respond that answers a request: elicitation in mode url is
+// findKind returns the key of respond that answers a request: elicitation in mode url is
 // a kind of its own.
-func kindOf(method string, params jsonv.Value) string {
+func findKind(method string, params jsonv.Value) string {
 	kind := protocol.CapabilityOf(method)
 	if kind == "elicitation" && params.Lookup("mode").Text() == "url" {
 		kind += " with mode url"
@@ -237,9 +237,9 @@ func kindOf(method string, params jsonv.Value) string {
 	return kind
 }
 
-// Unrequested returns the keys of scripted answers that the server never requested
+// FindUnrequested returns the keys of scripted answers that the server never requested
 // from any of the scripts, with their methods.
-func Unrequested(written []*suite.Respond, scripts []*Script) []string {
+func FindUnrequested(written []*suite.Respond, scripts []*Script) []string {
 	asked := map[string]bool{}
 	for _, s := range scripts {
 		s.mu.Lock()
@@ -271,7 +271,7 @@ func Hint(has Capabilities, requests []jsonv.Value, refusal string) string {
 	refusal = strings.ToLower(refusal)
 	needs := map[string]bool{}
 	for _, r := range requests {
-		needs[kindOf(r.Lookup("method").Text(), r.Lookup("params"))] = true
+		needs[findKind(r.Lookup("method").Text(), r.Lookup("params"))] = true
 	}
 	if strings.Contains(refusal, "elicit") {
 		url := strings.Contains(refusal, "url")
@@ -291,7 +291,7 @@ func Hint(has Capabilities, requests []jsonv.Value, refusal string) string {
 	return ""
 }
 
-func nextAnswer[T any](list *[]T, each bool) (T, bool) {
+func takeAnswer[T any](list *[]T, each bool) (T, bool) {
 	var zero T
 	if len(*list) == 0 {
 		return zero, false
@@ -303,7 +303,7 @@ func nextAnswer[T any](list *[]T, each bool) (T, bool) {
 	return a, true
 }
 
-func rootsJSON(roots []suite.Root) jsonv.Value {
+func formatRoots(roots []suite.Root) jsonv.Value {
 	return jsonv.ObjectOf("roots", jsonv.List(roots, func(r suite.Root) jsonv.Value {
 		root := jsonv.ObjectOf("uri", r.URI)
 		if r.Name != "" {

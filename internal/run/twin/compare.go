@@ -62,10 +62,10 @@ func Compare(c *plan.Case, first, other Answer) (out []result.Assertion) {
 		if !first.Seen.Error.IsAbsent() || !other.Seen.Error.IsAbsent() {
 			name = "refusal"
 		}
-		add(name, func(a Answer) jsonv.Value { return response(a.Seen, first.Era != other.Era) })
+		add(name, func(a Answer) jsonv.Value { return maskResponse(a.Seen, first.Era != other.Era) })
 	}
 	if c.SameAs.Compares("notifications") {
-		add("notifications", func(a Answer) jsonv.Value { return notifications(a.Seen) })
+		add("notifications", func(a Answer) jsonv.Value { return listNotifications(a.Seen) })
 	}
 	return out
 }
@@ -80,7 +80,7 @@ func Difference(first, other Reply, dir string) (lines []string) {
 	masks := snapshot.Default()
 	for i, r := range []Reply{first, other} {
 		seen := target.Observation{Result: r.Result, Error: r.Error}
-		v[i], _ = masks.Mask("result", response(seen, true), dir)
+		v[i], _ = masks.Mask("result", maskResponse(seen, true), dir)
 	}
 	if jsonv.Equal(v[0], v[1]) {
 		return nil
@@ -97,8 +97,8 @@ func dropIgnored(key string, v jsonv.Value) (string, jsonv.Value) {
 	return key, v.Map(dropIgnored)
 }
 
-// response is the result, or the error in an object, so that one never equals the other.
-func response(o target.Observation, eras bool) jsonv.Value {
+// maskResponse is the result, or the error in an object, so that one never equals the other.
+func maskResponse(o target.Observation, eras bool) jsonv.Value {
 	if !o.Error.IsAbsent() {
 		return jsonv.Object(jsonv.Member{Key: "error", Value: o.Error})
 	}
@@ -116,8 +116,8 @@ func response(o target.Observation, eras bool) jsonv.Value {
 	return v.With("_meta", meta)
 }
 
-// notifications are the log messages and the progress of the call, without its token.
-func notifications(o target.Observation) jsonv.Value {
+// listNotifications are the log messages and the progress of the call, without its token.
+func listNotifications(o target.Observation) jsonv.Value {
 	var list []jsonv.Value
 	for _, n := range o.Notifications {
 		if slices.Contains([]string{"notifications/message", "notifications/progress"}, n.Lookup("method").Text()) {

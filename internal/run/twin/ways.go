@@ -21,16 +21,16 @@ type Way struct {
 	Call   bool           // only for same_as of a test
 }
 
-// Words says where an answer differs: over 2025-06-18, on gateway.
-func (w *Way) Words() string {
+// DescribeWay says where an answer differs: over 2025-06-18, on gateway.
+func (w *Way) DescribeWay() string {
 	if w.Other {
 		return "on " + w.Over
 	}
 	return "over " + w.Over
 }
 
-// OtherWays returns the other ways to reach the server of a case.
-func OtherWays(c *plan.Case, file *plan.File) (out []Way) {
+// FindOtherWays returns the other ways to reach the server of a case.
+func FindOtherWays(c *plan.Case, file *plan.File) (out []Way) {
 	if c.Server == nil {
 		return nil
 	}
@@ -54,7 +54,7 @@ func OtherWays(c *plan.Case, file *plan.File) (out []Way) {
 		out = append(out, Way{Over: c.SameAs.Server, Server: file.Counterpart(c.SameAs.Server, c.Server), Call: true})
 	}
 	for _, same := range c.Tree.SameAs() {
-		out = append(out, sameWays(c, file, same)...)
+		out = append(out, findSameWays(c, file, same)...)
 	}
 	return out
 }
@@ -67,8 +67,8 @@ func deriveServer(c *plan.Case, over string, change func(*plan.Server)) *plan.Se
 	return &s
 }
 
-// sameWays returns what a matcher same-as compares with.
-func sameWays(c *plan.Case, file *plan.File, same *assert.SameAs) (out []Way) {
+// findSameWays returns what a matcher same-as compares with.
+func findSameWays(c *plan.Case, file *plan.File, same *assert.SameAs) (out []Way) {
 	if same.Server != "" {
 		other := file.Counterpart(same.Server, c.Server)
 		out = append(out, Way{Over: same.Server, Server: other, Same: same, Other: true})
@@ -82,19 +82,19 @@ func sameWays(c *plan.Case, file *plan.File, same *assert.SameAs) (out []Way) {
 			t = "streamable-http"
 		}
 		switch {
-		case t == transportOf(c.Server):
+		case t == nameTransport(c.Server):
 		case c.Server.URL != "" && t != "stdio":
 			other := deriveServer(c, t, func(s *plan.Server) { s.Transport = t })
 			out = append(out, Way{Over: t, Server: other, Same: same})
 		default:
-			s, err := sibling(c.Server, file, t)
+			s, err := findSibling(c.Server, file, t)
 			out = append(out, Way{Over: t, Server: s, Err: err, Same: same})
 		}
 	}
 	return out
 }
 
-func transportOf(s *plan.Server) string {
+func nameTransport(s *plan.Server) string {
 	switch {
 	case s.URL == "":
 		return "stdio"
@@ -104,11 +104,11 @@ func transportOf(s *plan.Server) string {
 	return "streamable-http"
 }
 
-// sibling returns the variant of a server that is reached over a transport.
-func sibling(of *plan.Server, file *plan.File, transport string) (found *plan.Server, err error) {
+// findSibling returns the variant of a server that is reached over a transport.
+func findSibling(of *plan.Server, file *plan.File, transport string) (found *plan.Server, err error) {
 	base, _, _ := strings.Cut(of.Name, "@")
 	for _, s := range file.Servers {
-		if name, _, _ := strings.Cut(s.Name, "@"); name != base || s.Name == of.Name || transportOf(s) != transport {
+		if name, _, _ := strings.Cut(s.Name, "@"); name != base || s.Name == of.Name || nameTransport(s) != transport {
 			continue
 		}
 		if found != nil {

@@ -1,4 +1,4 @@
-// Package watch repeats a run when files change or keys are pressed: [Loop] is the
+// Package watch repeats a run when files change or keys are pressed: [RunLoop] is the
 // entry point, [Files] notices changes of files, [Keys] reads a terminal.
 //
 // Invariants:

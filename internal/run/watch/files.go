@@ -96,8 +96,8 @@ func (f *Files) Watch(paths ...string) error {
 		if _, ok := f.known[abs]; ok {
 			continue
 		}
-		for _, name := range places(abs) {
-			if dir := existing(filepath.Dir(name)); !f.dirs[dir] {
+		for _, name := range listPlaces(abs) {
+			if dir := findExisting(filepath.Dir(name)); !f.dirs[dir] {
 				if err := f.add(dir); err != nil {
 					return fmt.Errorf("watch the folder %s: %w", dir, err)
 				}
@@ -110,7 +110,7 @@ func (f *Files) Watch(paths ...string) error {
 }
 
 // Folder watches a folder in which files are looked for: each event in it makes the
-// [Loop] look again. It may have been replaced since it was added. One that can't be
+// [RunLoop] look again. It may have been replaced since it was added. One that can't be
 // watched is an error of the files in it.
 func (f *Files) Folder(dir string) { _ = f.add(dir) }
 
@@ -129,16 +129,16 @@ func (f *Files) Unknown(paths []string) (unknown []string) {
 	return unknown
 }
 
-// places are the path and the file that it is a symbolic link to.
-func places(path string) []string {
+// listPlaces are the path and the file that it is a symbolic link to.
+func listPlaces(path string) []string {
 	if to, err := filepath.EvalSymlinks(path); err == nil && to != path {
 		return []string{path, to}
 	}
 	return []string{path}
 }
 
-// existing is the folder, or the nearest one above it that exists.
-func existing(dir string) string {
+// findExisting is the folder, or the nearest one above it that exists.
+func findExisting(dir string) string {
 	for {
 		if info, err := os.Stat(dir); err == nil && info.IsDir() || dir == filepath.Dir(dir) {
 			return dir
@@ -158,7 +158,7 @@ func (f *Files) Accept(paths ...string) (changed []string) {
 			continue
 		}
 		if had == (state{}) { // its folder may be new as well
-			_ = f.add(existing(filepath.Dir(path)))
+			_ = f.add(findExisting(filepath.Dir(path)))
 		}
 		if now := look(path, had); now != had {
 			f.known[path] = now

@@ -20,7 +20,7 @@ type Request struct {
 	Restart bool   // start the servers again
 }
 
-// Options of [Loop].
+// Options of [RunLoop].
 type Options struct {
 	// Run runs the tests. It calls loaded with the files that it has read, before it
 	// starts anything, and returns the files that it has written.
@@ -36,9 +36,9 @@ type Options struct {
 	Find func() ([]string, error)
 }
 
-// Loop runs the tests, and again after each change of a file and at the request of
+// RunLoop runs the tests, and again after each change of a file and at the request of
 // a key, until ctx ends or the user quits.
-func Loop(ctx context.Context, o Options) {
+func RunLoop(ctx context.Context, o Options) {
 	var r Request
 	for {
 		written := o.Run(ctx, r, func(files []string) {
@@ -83,7 +83,7 @@ func (o *Options) wait(ctx context.Context, last Request) (next Request, ok bool
 		case <-o.Files.changed:
 			found, _ := o.Find()
 			if changed := append(o.Files.Accept(), o.Files.Unknown(found)...); len(changed) > 0 {
-				fmt.Fprintf(o.Out, "\nchanged: %s\n", names(changed))
+				fmt.Fprintf(o.Out, "\nchanged: %s\n", joinNames(changed))
 				return next, true
 			}
 		case key, open := <-o.Keys:
@@ -110,8 +110,8 @@ func (o *Options) wait(ctx context.Context, last Request) (next Request, ok bool
 	}
 }
 
-// names are the names of files, as short as possible.
-func names(paths []string) string {
+// joinNames are the names of files, as short as possible.
+func joinNames(paths []string) string {
 	dir, _ := os.Getwd()
 	short := make([]string, len(paths))
 	for i, p := range paths {

@@ -20,7 +20,7 @@ func Inputs(suites []*suite.Suite, p *plan.Plan) (out []string) {
 	for _, s := range suites {
 		out = append(append(out, s.Files...), filepath.Join(s.Dir, ".env"))
 		for _, program := range s.Programs {
-			out = append(out, programFiles(program.Argv, program.Dir)...)
+			out = append(out, listProgramFiles(program.Argv, program.Dir)...)
 		}
 	}
 	for _, file := range p.Files {
@@ -29,25 +29,25 @@ func Inputs(suites []*suite.Suite, p *plan.Plan) (out []string) {
 			out = append(out, file.Snapshots.Path)
 		}
 		for _, sv := range file.Servers {
-			out = append(out, programFiles(sv.Argv, sv.Dir)...)
+			out = append(out, listProgramFiles(sv.Argv, sv.Dir)...)
 		}
 		for _, h := range slices.Concat(file.BeforeAll, file.AfterAll, file.BeforeEach, file.AfterEach) {
-			out = append(out, programFiles(h.Argv, h.Dir)...)
+			out = append(out, listProgramFiles(h.Argv, h.Dir)...)
 		}
 		for _, st := range slices.Concat(file.Setup, file.SetupPerTest, file.TeardownPerTest, file.Teardown) {
-			out = append(out, programFiles(st.Argv, st.Dir)...)
+			out = append(out, listProgramFiles(st.Argv, st.Dir)...)
 		}
 	}
 	return out
 }
 
-// Affected returns the cases that changes of files may affect: those of a suite that
+// FindAffected returns the cases that changes of files may affect: those of a suite that
 // depends on one of the files or is outside of root, and those that use one of the names,
 // of tools for example. If there are names, cases without a name are affected too.
-func Affected(p *plan.Plan, root string, files, names map[string]bool) (cases []int) {
+func FindAffected(p *plan.Plan, root string, files, names map[string]bool) (cases []int) {
 	all := make([]bool, len(p.Files))
 	for i, file := range p.Files {
-		real := places(file.Dir)
+		real := listPlaces(file.Dir)
 		all[i] = !strings.HasPrefix(real[len(real)-1]+string(filepath.Separator), root+string(filepath.Separator))
 		paths := Inputs([]*suite.Suite{file.Suite}, &plan.Plan{Files: []*plan.File{file}})
 		for _, sv := range file.Servers { // what a server reads is often in a folder that its command names
@@ -60,7 +60,7 @@ func Affected(p *plan.Plan, root string, files, names map[string]bool) (cases []
 		}
 		for _, path := range paths {
 			abs, err := filepath.Abs(path)
-			all[i] = all[i] || err != nil || slices.ContainsFunc(places(abs), func(at string) bool { return files[at] })
+			all[i] = all[i] || err != nil || slices.ContainsFunc(listPlaces(abs), func(at string) bool { return files[at] })
 		}
 	}
 	uses := func(op *plan.Op) bool { return op.Subject == "" || names[op.Subject] }
@@ -72,10 +72,10 @@ func Affected(p *plan.Plan, root string, files, names map[string]bool) (cases []
 	return cases
 }
 
-// programFiles are the files that the command of a server, hook or step names, and
+// listProgramFiles are the files that the command of a server, hook or step names, and
 // the files that are probably parts of the same program: its program, which may be
 // missing, unless it is looked up in PATH, and scripts.
-func programFiles(argv []string, dir string) (out []string) {
+func listProgramFiles(argv []string, dir string) (out []string) {
 	for i, word := range argv {
 		path := i == 0 && strings.ContainsRune(filepath.ToSlash(word), '/')
 		if !filepath.IsAbs(word) {
@@ -84,22 +84,22 @@ func programFiles(argv []string, dir string) (out []string) {
 		info, err := os.Stat(word)
 		switch {
 		case err == nil && info.IsDir() && i > 0 && argv[0] == "go":
-			out = append(out, parts(Project(word, "go.mod"), []string{".go"})...)
+			out = append(out, listParts(Project(word, "go.mod"), []string{".go"})...)
 		case i > 0 && argv[i-1] == "-m" && (err != nil || info.IsDir()):
-			out = append(out, parts(Project(filepath.Dir(word), packages...), []string{".py"})...)
+			out = append(out, listParts(Project(filepath.Dir(word), packages...), []string{".py"})...)
 		case path && os.IsNotExist(err) || err == nil && info.Mode().IsRegular():
 			out = append(out, word)
-			for _, name := range places(word) {
-				out = append(out, parts(Project(filepath.Dir(name), packages...), sourceTypes(filepath.Ext(name)))...)
+			for _, name := range listPlaces(word) {
+				out = append(out, listParts(Project(filepath.Dir(name), packages...), listSourceTypes(filepath.Ext(name)))...)
 			}
 		}
 	}
 	return out
 }
 
-// sourceTypes returns the extensions of files that a script with an extension may
+// listSourceTypes returns the extensions of files that a script with an extension may
 // import; nil if it is not known to be a script.
-func sourceTypes(ext string) []string {
+func listSourceTypes(ext string) []string {
 	return lists.First([][]string{
 		{".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx"},
 		{".py"},
@@ -135,9 +135,9 @@ const (
 	maxLooked = 20000
 )
 
-// parts returns the files with these extensions in a folder and below it, without
+// listParts returns the files with these extensions in a folder and below it, without
 // those of installed packages.
-func parts(root string, types []string) (out []string) {
+func listParts(root string, types []string) (out []string) {
 	if types == nil {
 		return nil
 	}
@@ -147,7 +147,7 @@ func parts(root string, types []string) (out []string) {
 		switch {
 		case seen > maxLooked || len(out) == maxParts:
 			return filepath.SkipAll
-		case err != nil || d.IsDir() && path != root && notParts(d.Name()):
+		case err != nil || d.IsDir() && path != root && hasNoParts(d.Name()):
 			return filepath.SkipDir
 		case !d.IsDir() && slices.Contains(types, filepath.Ext(path)):
 			out = append(out, path)
@@ -157,8 +157,8 @@ func parts(root string, types []string) (out []string) {
 	return out
 }
 
-// notParts reports whether a folder is hidden or contains installed packages.
-func notParts(folder string) bool {
+// hasNoParts reports whether a folder is hidden or contains installed packages.
+func hasNoParts(folder string) bool {
 	return strings.HasPrefix(folder, ".") || slices.Contains([]string{"node_modules", "site-packages", "vendor"}, folder)
 }
 
@@ -176,7 +176,7 @@ func KeepServers(ctx context.Context, warm *run.Warm, p *plan.Plan) bool {
 			plain = false
 		}
 		for _, s := range file.Servers {
-			if len(programFiles(s.Argv, s.Dir)) > 0 { // otherwise a change of the program would not be noticed
+			if len(listProgramFiles(s.Argv, s.Dir)) > 0 { // otherwise a change of the program would not be noticed
 				keep = append(keep, s)
 			}
 		}
@@ -186,7 +186,7 @@ func KeepServers(ctx context.Context, warm *run.Warm, p *plan.Plan) bool {
 	}
 	warm.Keep(ctx, keep, func(s *plan.Server) string {
 		var stamp strings.Builder
-		for _, name := range programFiles(s.Argv, s.Dir) {
+		for _, name := range listProgramFiles(s.Argv, s.Dir) {
 			if info, err := os.Stat(name); err == nil {
 				fmt.Fprintln(&stamp, name, info.ModTime().UnixNano(), info.Size())
 			}
@@ -196,9 +196,9 @@ func KeepServers(ctx context.Context, warm *run.Warm, p *plan.Plan) bool {
 	return plain
 }
 
-// FailedFirst moves the cases that failed in the last run to the front of their
+// SortFailedFirst moves the cases that failed in the last run to the front of their
 // file.
-func FailedFirst(p *plan.Plan, failed map[string]bool) {
+func SortFailedFirst(p *plan.Plan, failed map[string]bool) {
 	type place struct{ file, rank, at int }
 	places := make([]place, p.Len())
 	for i := range places {

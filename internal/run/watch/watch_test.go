@@ -122,7 +122,7 @@ func TestWatchKeepsWhatWasRead(t *testing.T) {
 func TestProgramInMissingFolder(t *testing.T) {
 	dir := t.TempDir()
 	want := []string{filepath.Join(dir, "dist", "server.js")}
-	if got := programFiles([]string{"./dist/server.js"}, dir); !slices.Equal(got, want) {
+	if got := listProgramFiles([]string{"./dist/server.js"}, dir); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
@@ -135,7 +135,7 @@ func loop(t *testing.T, keys string, f *Files, run func(n int, r Request, stop c
 	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 	defer stop()
 	var b bytes.Buffer
-	Loop(ctx, Options{Keys: read(strings.NewReader(keys)), Out: &b, Files: f, Find: none, Run: func(_ context.Context, r Request, _ func([]string)) []string {
+	RunLoop(ctx, Options{Keys: read(strings.NewReader(keys)), Out: &b, Files: f, Find: none, Run: func(_ context.Context, r Request, _ func([]string)) []string {
 		requests = append(requests, r)
 		run(len(requests), r, stop)
 		return nil
@@ -185,7 +185,7 @@ func TestFilesWrittenByARun(t *testing.T) {
 	}
 	runs := 0
 	keys, press := io.Pipe()
-	Loop(t.Context(), Options{Keys: read(keys), Out: io.Discard, Files: f, Find: none, Run: func(context.Context, Request, func([]string)) []string {
+	RunLoop(t.Context(), Options{Keys: read(keys), Out: io.Discard, Files: f, Find: none, Run: func(context.Context, Request, func([]string)) []string {
 		runs++
 		write(t, path, "new")
 		f.changed <- struct{}{}
@@ -225,7 +225,7 @@ func TestPartsOfPrograms(t *testing.T) {
 	} {
 		line, in, _ := strings.Cut(command, " in ")
 		var got []string
-		for _, name := range programFiles(strings.Fields(line), filepath.Join(dir, in)) {
+		for _, name := range listProgramFiles(strings.Fields(line), filepath.Join(dir, in)) {
 			rel, err := filepath.Rel(dir, name)
 			if err != nil {
 				t.Fatal(err)

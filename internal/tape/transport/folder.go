@@ -289,7 +289,7 @@ func Dialer(p *cassette.Player, n int) connect.Dialer {
 		if why := findFailedOpen(p, n); why != nil {
 			return nil, why
 		}
-		h := connect.HTTPOptions(s, o)
+		h := connect.MakeHTTPOptions(s, o)
 		replayed := newHTTPReplay(p, n)
 		if s.Auth != nil {
 			h.Auth = replayedAuth{replayed}

@@ -84,7 +84,7 @@ func listTexts(list []Violation, selected func(Violation) bool) (out []string) {
 	for len(list) > 0 {
 		first := list[0]
 		rest := slices.DeleteFunc(slices.Clone(list), func(v Violation) bool { return v.Kind == first.Kind })
-		text := inspect.ViolationText(first.Violation)
+		text := inspect.FormatViolation(first.Violation)
 		if first.ID != "" && first.call != nil {
 			text = strings.TrimSpace(first.call.Method+" "+first.call.Name) + ": " + text
 		}

@@ -153,7 +153,7 @@ func objection(kind surface.Kind, def jsonv.Value) string {
 	if kind != surface.Tool || allow.ReadOnly(def) {
 		return ""
 	}
-	return "tool " + def.Lookup("name").Text() + " " + allow.Objection(def)
+	return "tool " + def.Lookup("name").Text() + " " + allow.FindObjection(def)
 }
 
 func findingViews(list []compat.Finding) jsonv.Value {

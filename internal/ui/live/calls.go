@@ -108,7 +108,7 @@ func (h *Hub) toConfirm(w Wanted, tool jsonv.Value) *Confirmation {
 	case w.Beside != nil && (tool.IsAbsent() || allow.ReadOnly(tool)):
 		why = "what tool " + w.Name + " declares there is not known"
 	case !tool.IsAbsent():
-		why = "tool " + w.Name + " " + allow.Objection(tool)
+		why = "tool " + w.Name + " " + allow.FindObjection(tool)
 	}
 	return &Confirmation{Token: token, Why: why}
 }
