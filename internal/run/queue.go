@@ -79,9 +79,24 @@ func (f *fileRun) giveUp(v verdict) {
 	}
 }
 
-// finishCase runs fn to determine the result of the i-th case and sends it. A panic
-// ends only this case.
+// finishCase runs fn to determine the result of the i-th case and sends it.
 func (f *fileRun) finishCase(i int, fn func(*caseRun)) {
+	cr := f.determine(i, fn)
+	if f.run.deps.OnCaseDone != nil {
+		f.run.deps.OnCaseDone(cr.out)
+	}
+	if cr.snapshots != nil {
+		cr.snapshots.Done(cr.out.Status == result.Pass)
+	}
+	f.countOutcome(cr)
+	if cr.isDiagnosable() && f.keep(cr) {
+		return // it is sent after its diagnosis
+	}
+	f.run.deps.Send(result.CaseFinished{Case: cr.out})
+}
+
+// determine lets fn determine the result of the i-th case. A panic ends only this case.
+func (f *fileRun) determine(i int, fn func(*caseRun)) *caseRun {
 	out := &result.Case{
 		Index:      i,
 		Name:       fmt.Sprintf("test %d", i+1),
@@ -89,41 +104,42 @@ func (f *fileRun) finishCase(i int, fn func(*caseRun)) {
 		Assertions: []result.Assertion{},
 	}
 	cr := &caseRun{file: f, out: out}
-	if fault := f.run.recoverPanic(func() {
+	fault := f.run.recoverPanic(func() {
 		cr.c = f.run.plan.Case(i)
 		f.describe(cr.c, out)
 		cr.snapshots = f.newSnapshots(cr.c)
 		fn(cr)
-	}); fault != "" {
+	})
+	if fault != "" {
 		out.Status, out.Message = result.Error, fault
 	}
-	if f.run.deps.OnCaseDone != nil {
-		f.run.deps.OnCaseDone(out)
-	}
-	if cr.snapshots != nil {
-		cr.snapshots.Done(out.Status == result.Pass)
-	}
-	f.counts.add(out.Status)
-	undecided := out.Status == result.Inconclusive && f.file.Options.Inconclusive != plan.Fail
-	if undecided && f.file.Options.Inconclusive == plan.Gate {
-		f.run.exit.update(func(s *exitState) { s.gate = true })
-	}
-	if out.Status.Failed() && !undecided {
-		f.run.exit.update(func(s *exitState) {
-			if cr.notReady && out.Status == result.Error {
-				s.notReady = true
-			} else {
-				s.failed = true
-			}
-		})
-		if f.file.Options.FailFast {
-			f.run.exit.halt(fmt.Sprintf("not run: fail-fast after %q", out.Name))
+	return cr
+}
+
+// countOutcome counts the status of a case, for the file and for the exit code, and ends the
+// run if it was the first failure of one that fails fast.
+func (f *fileRun) countOutcome(cr *caseRun) {
+	status, options := cr.out.Status, f.file.Options
+	f.counts.add(status)
+	if status == result.Inconclusive && options.Inconclusive != plan.Fail {
+		if options.Inconclusive == plan.Gate {
+			f.run.exit.update(func(s *exitState) { s.gate = true })
 		}
+		return
 	}
-	if cr.isDiagnosable() && f.keep(cr) {
-		return // it is sent after its diagnosis
+	if !status.Failed() {
+		return
 	}
-	f.run.deps.Send(result.CaseFinished{Case: out})
+	f.run.exit.update(func(s *exitState) {
+		if cr.notReady && status == result.Error {
+			s.notReady = true
+		} else {
+			s.failed = true
+		}
+	})
+	if options.FailFast {
+		f.run.exit.halt(fmt.Sprintf("not run: fail-fast after %q", cr.out.Name))
+	}
 }
 
 // keep keeps a failed case for its diagnosis at the end of the file. It returns false if
@@ -146,9 +162,11 @@ func (cr *caseRun) runUnlessSkipped(ctx context.Context) {
 	}
 	if cr.c.Skip != "" {
 		cr.out.Status, cr.out.Message = result.Skip, cr.c.Skip
-	} else if reason, stopped := r.haltReason(ctx); stopped {
-		cr.out.Status, cr.out.Message = result.Skip, reason
-	} else {
-		cr.execute(ctx)
+		return
 	}
+	if reason, stopped := r.haltReason(ctx); stopped {
+		cr.out.Status, cr.out.Message = result.Skip, reason
+		return
+	}
+	cr.execute(ctx)
 }

@@ -5,6 +5,7 @@ import (
 
 	"mcptest/internal/assert/expect"
 	"mcptest/internal/assert/target"
+	"mcptest/internal/client/wire"
 	"mcptest/internal/report/result"
 	"mcptest/internal/run/boundary"
 	"mcptest/internal/run/doubles"
@@ -12,30 +13,36 @@ import (
 
 // runCalls opens the sessions, makes the calls and evaluates the responses.
 func (a *attempt) runCalls(ctx context.Context) {
-	opened := true
+	isOpen := true
 	if a.c.Connects() {
 		refusal, ok := a.sessions.open(ctx)
 		if !ok && refusal == nil {
 			return
 		}
-		if opened = ok; refusal != nil {
-			a.seen.obs = target.Observation{
-				HTTPStatus:  refusal.Status,
-				HTTPHeaders: boundary.HeaderValue(refusal.Header),
-				Challenge:   refusal.Challenge(),
-			}
+		isOpen = ok
+		if refusal != nil {
+			a.seen.obs = observeRefusal(refusal)
 			a.seen.explain = func(v expect.Verdict) string { return v.Message }
 		}
 	}
 	a.beginWatch(ctx)
 	defer a.watch.End()
-	if opened {
+	if isOpen {
 		a.runOperations(ctx)
 	} else {
 		a.judge(ctx) // the refused handshake
 	}
 	a.watch.Settle(ctx)
 	a.finish(ctx)
+}
+
+// observeRefusal returns what can be observed of a handshake that HTTP refused.
+func observeRefusal(refusal *wire.HTTPInfo) target.Observation {
+	return target.Observation{
+		HTTPStatus:  refusal.Status,
+		HTTPHeaders: boundary.HeaderValue(refusal.Header),
+		Challenge:   refusal.Challenge(),
+	}
 }
 
 // beginWatch starts collecting the requests to upstreams. Earlier requests of the
