@@ -27,24 +27,41 @@ func WriteTAP(w io.Writer, r *result.Run, _ render.Options) error {
 		t.Put(fmt.Sprintf("1..%d\n", total))
 	}
 	t.comment(strings.TrimSpace(r.Tool.Name + " " + r.Tool.Version))
-	for i := range r.Phases {
-		if ph := &r.Phases[i]; !explain.Failed(ph.Status) || !explain.BeforeTests(ph) {
-			line := fmt.Sprintf("%s: %s %s (%s)", ph.Phase, ph.Status, ph.Name, render.Duration(ph.DurationMS))
-			if len(r.Suites) > 1 {
-				line += " of " + ph.File
-			}
-			if explain.Failed(ph.Status) {
-				line += ": " + ph.Message
-			}
-			t.comment(line)
-		}
-	}
+	t.writePhases(r)
 	if err := t.writeCases(r); err != nil {
 		return err
 	}
 	for _, e := range runLevel {
 		t.runLevel(e)
 	}
+	t.writeSummary(r)
+	if r.Interrupted != "" { // readers ignore what follows, so it comes last
+		t.Put("Bail out! ", render.OneLine("interrupted ("+r.Interrupted+")", render.LongestLine), "\n")
+	}
+	return t.Flush()
+}
+
+// writePhases writes the hooks and steps, except those that are test points because no test
+// could run after them.
+func (t *tap) writePhases(r *result.Run) {
+	for i := range r.Phases {
+		ph := &r.Phases[i]
+		if explain.Failed(ph.Status) && explain.BeforeTests(ph) {
+			continue
+		}
+		line := fmt.Sprintf("%s: %s %s (%s)", ph.Phase, ph.Status, ph.Name, render.Duration(ph.DurationMS))
+		if len(r.Suites) > 1 {
+			line += " of " + ph.File
+		}
+		if explain.Failed(ph.Status) {
+			line += ": " + ph.Message
+		}
+		t.comment(line)
+	}
+}
+
+// writeSummary writes what belongs to no test, as comments.
+func (t *tap) writeSummary(r *result.Run) {
 	for _, m := range r.Rollups {
 		t.comment(fmt.Sprintf("metric %s: mean %s over %s", m.Name, render.Number(m.Mean), display.Count(m.Count, "test")))
 	}
@@ -59,10 +76,6 @@ func WriteTAP(w io.Writer, r *result.Run, _ render.Options) error {
 	}
 	p := render.NewPrinter(nil, r, render.Options{})
 	t.Put("# ", explain.Summary(p, r), "\n")
-	if r.Interrupted != "" { // readers ignore what follows, so it comes last
-		t.Put("Bail out! ", render.OneLine("interrupted ("+r.Interrupted+")", render.LongestLine), "\n")
-	}
-	return t.Flush()
 }
 
 type tap struct {
@@ -80,19 +93,35 @@ func (t *tap) writeCases(r *result.Run) error {
 			suite = c.Suite
 			t.comment("suite: " + suite)
 		}
-		directive, ok := "", !explain.Failed(c.Status)
-		switch {
-		case c.KnownFailure != nil && c.Status == result.Skip: // TAP's word for a failure that is expected
-			directive, ok = " # TODO "+tapText(explain.Reason(c)), false
-		case c.Status == result.Skip:
-			directive = " # SKIP " + tapText(explain.Reason(c))
-		case c.Status == result.Inconclusive:
-			directive = " # inconclusive"
-		}
-		t.writePoint(ok, c.Name, directive)
+		word, directive := describePoint(c)
+		t.writePoint(word, c.Name, directive)
 		t.writeYAML(listFacts(c))
 	}
 	return nil
+}
+
+// The words with which a test point begins.
+const (
+	pointOK    = "ok"
+	pointNotOK = "not ok"
+)
+
+// describePoint returns the word and the directive of a test point.
+func describePoint(c *result.Case) (word, directive string) {
+	switch {
+	case c.KnownFailure != nil && c.Status == result.Skip: // TAP's word for a failure that is expected
+		return pointNotOK, " # TODO " + tapText(explain.Reason(c))
+	case c.Status == result.Skip:
+		return pointOK, " # SKIP " + tapText(explain.Reason(c))
+	case explain.Failed(c.Status):
+		word = pointNotOK
+	default:
+		word = pointOK
+	}
+	if c.Status == result.Inconclusive {
+		directive = " # inconclusive"
+	}
+	return word, directive
 }
 
 func (t *tap) comment(text string) { t.Put("# ", render.OneLine(text, render.LongestLine), "\n") }
@@ -102,12 +131,8 @@ var tapEscaper = strings.NewReplacer(`\`, `\\`, "#", `\#`)
 
 func tapText(s string) string { return tapEscaper.Replace(render.OneLine(s, render.LongestLine)) }
 
-func (t *tap) writePoint(ok bool, name, directive string) {
+func (t *tap) writePoint(word, name, directive string) {
 	t.n++
-	word := "ok"
-	if !ok {
-		word = "not ok"
-	}
 	t.Put(fmt.Sprintf("%s %d - ", word, t.n), tapText(name), directive, "\n")
 }
 
@@ -213,7 +238,7 @@ func newTexts(lines []string) jsonv.Value {
 }
 
 func (t *tap) runLevel(e explain.PseudoTest) {
-	t.writePoint(false, e.Title(), "")
+	t.writePoint(pointNotOK, e.Title(), "")
 	facts := []fact{
 		{"message", jsonv.String(render.OneLine(e.Message, render.LongestLine))},
 		{"severity", jsonv.String(string(e.Status))},

@@ -132,33 +132,15 @@ func (t testView) exchange(x *result.Exchange, i int) stage {
 	}
 	s.Title += " · " + render.Duration(x.DurationMS)
 	start := cmp.Or(x.StartMS, t.StartMS) // a record of an earlier version: count from the call
-	add := func(ms float64, arrow, raw string) {
-		if raw != "" {
-			s.Moments = append(s.Moments, moment{
-				ms:      start + ms,
-				At:      t.formatSince(start + ms),
-				Arrow:   arrow,
-				Label:   labelFrame(raw),
-				Content: indentFrame(raw),
-				Open:    failed && (raw == x.Request || raw == x.Response),
-			})
-		}
-	}
-	add(0, toServer, x.Request)
-	answered := x.Response == ""
-	for _, m := range x.During {
-		if !answered && m.MS > x.DurationMS {
-			add(x.DurationMS, fromServer, x.Response)
-			answered = true
-		}
-		dir := fromServer
-		if m.Dir == "to-server" {
-			dir = toServer
-		}
-		add(m.MS, dir, m.Raw)
-	}
-	if !answered {
-		add(x.DurationMS, fromServer, x.Response)
+	for _, f := range listTimedFrames(x) {
+		s.Moments = append(s.Moments, moment{
+			ms:      start + f.ms,
+			At:      t.formatSince(start + f.ms),
+			Arrow:   f.arrow,
+			Label:   labelFrame(f.raw),
+			Content: indentFrame(f.raw),
+			Open:    failed && (f.raw == x.Request || f.raw == x.Response),
+		})
 	}
 	if x.Error != "" {
 		s.Moments = append(s.Moments, moment{
@@ -173,47 +155,119 @@ func (t testView) exchange(x *result.Exchange, i int) stage {
 	return s
 }
 
+// timedFrame is a frame of an exchange, with the time since its beginning.
+type timedFrame struct {
+	ms    float64
+	arrow string
+	raw   string
+}
+
+// listTimedFrames returns the frames of an exchange in order: the record has the response
+// apart from the messages during the call, some of which came after it.
+func listTimedFrames(x *result.Exchange) (frames []timedFrame) {
+	add := func(ms float64, arrow, raw string) {
+		if raw != "" {
+			frames = append(frames, timedFrame{ms, arrow, raw})
+		}
+	}
+	add(0, toServer, x.Request)
+	isAnswered := false
+	for _, m := range x.During {
+		if !isAnswered && m.MS > x.DurationMS {
+			add(x.DurationMS, fromServer, x.Response)
+			isAnswered = true
+		}
+		arrow := fromServer
+		if m.Dir == "to-server" {
+			arrow = toServer
+		}
+		add(m.MS, arrow, m.Raw)
+	}
+	if !isAnswered {
+		add(x.DurationMS, fromServer, x.Response)
+	}
+	return frames
+}
+
 // addOthers adds the requests to upstreams and the lines of standard error from the
 // beginning of a call to that of the next one.
 func (t testView) addOthers(s *stage, i int) {
-	from, to := 0.0, math.Inf(1)
-	if i > 0 {
-		from = t.Exchanges[i].StartMS
-	}
-	if i+1 < len(t.Exchanges) {
-		to = t.Exchanges[i+1].StartMS
-	}
+	span := t.findSpan(i)
 	for j := range t.Upstream {
-		if u := &t.Upstream[j]; u.StartMS >= from && u.StartMS < to {
-			m := moment{
-				ms:      u.StartMS,
-				At:      t.formatSince(u.StartMS),
-				Arrow:   toUpstream,
-				Label:   explain.FormatUpstream(u),
-				Content: indentFrame(u.Body),
-			}
-			if u.Unmatched || u.Late {
-				m.Class = "msg-fail"
-			}
-			s.Moments = append(s.Moments, m)
+		if u := &t.Upstream[j]; span.contains(u.StartMS) {
+			s.Moments = append(s.Moments, t.newUpstreamMoment(u))
 		}
 	}
-	lines := strings.Split(t.Stderr, "\n")
-	for j := 0; j < len(t.StderrMS) && len(t.StderrMS) == len(lines); {
-		ms, first := t.StderrMS[j], j
-		for j++; j < len(lines) && t.StderrMS[j] == ms; j++ { // written together
-		}
-		if ms >= from && ms < to {
-			text := strings.Join(lines[first:j], "\n")
-			label, _, more := strings.Cut(strings.TrimSpace(text), "\n")
-			m := moment{ms: ms, At: t.formatSince(ms), Arrow: toStderr, Label: "stderr: " + render.OneLine(label, labelMost)}
-			if more {
-				m.Content = text
-			}
+	for _, m := range t.listStderr() {
+		if span.contains(m.ms) {
 			s.Moments = append(s.Moments, m)
 		}
 	}
 	slices.SortStableFunc(s.Moments, func(a, b moment) int { return cmp.Compare(a.ms, b.ms) })
+}
+
+// span is a part of the run, in milliseconds since its start.
+type span struct{ from, to float64 }
+
+func (s span) contains(ms float64) bool { return ms >= s.from && ms < s.to }
+
+// findSpan returns the time from the beginning of a call to that of the next one. The first
+// call has all that came before it, the last one all that comes after it.
+func (t testView) findSpan(i int) span {
+	s := span{from: 0, to: math.Inf(1)}
+	if i > 0 {
+		s.from = t.Exchanges[i].StartMS
+	}
+	if i+1 < len(t.Exchanges) {
+		s.to = t.Exchanges[i+1].StartMS
+	}
+	return s
+}
+
+func (t testView) newUpstreamMoment(u *result.UpstreamRequest) moment {
+	m := moment{
+		ms:      u.StartMS,
+		At:      t.formatSince(u.StartMS),
+		Arrow:   toUpstream,
+		Label:   explain.FormatUpstream(u),
+		Content: indentFrame(u.Body),
+	}
+	if u.Unmatched || u.Late {
+		m.Class = "msg-fail"
+	}
+	return m
+}
+
+// listStderr returns a moment for each piece of standard error: the lines that were written
+// together. A record without the times of all lines has none.
+func (t testView) listStderr() (out []moment) {
+	lines := strings.Split(t.Stderr, "\n")
+	if len(t.StderrMS) != len(lines) {
+		return nil
+	}
+	first := 0
+	for next := 1; next <= len(lines); next++ {
+		if next < len(lines) && t.StderrMS[next] == t.StderrMS[first] {
+			continue
+		}
+		out = append(out, t.newStderrMoment(t.StderrMS[first], strings.Join(lines[first:next], "\n")))
+		first = next
+	}
+	return out
+}
+
+func (t testView) newStderrMoment(ms float64, text string) moment {
+	label, _, hasMore := strings.Cut(strings.TrimSpace(text), "\n")
+	m := moment{
+		ms:    ms,
+		At:    t.formatSince(ms),
+		Arrow: toStderr,
+		Label: "stderr: " + render.OneLine(label, labelMost),
+	}
+	if hasMore {
+		m.Content = text
+	}
+	return m
 }
 
 // formatSince returns the time since the start of the test, or "" if the record lacks it.
