@@ -84,9 +84,9 @@ func (f *Feed) Open(ctx context.Context) io.ReadCloser {
 	return r
 }
 
-// NoteDelivered waits until the reader has processed what was written: it waits for more
+// AwaitDelivered waits until the reader has processed what was written: it waits for more
 // or, at the end, has closed the stream.
-func (f *Feed) NoteDelivered() {
+func (f *Feed) AwaitDelivered() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	r := f.reader
@@ -134,27 +134,4 @@ func (r *feedReader) Close() error {
 	r.stop()
 	r.f.update(func() { r.closed, r.f.err = true, cmp.Or(r.f.err, io.ErrClosedPipe) })
 	return nil
-}
-
-// pipeSize is the capacity of each direction of an in-process connection.
-const pipeSize = 256 << 10
-
-// NewPipe returns the two ends of an in-process connection: a transport for a
-// session, and the stream a server reads and writes.
-func NewPipe() (client Transport, server io.ReadWriteCloser) {
-	up, down := NewFeed(pipeSize), NewFeed(pipeSize)
-	return NewStream(down.Open(context.Background()), up, Limits{}), pipeEnd{up.Open(context.Background()), down}
-}
-
-type pipeEnd struct {
-	io.ReadCloser
-	out *Feed
-}
-
-func (p pipeEnd) Write(b []byte) (int, error) { return p.out.Write(b) }
-
-// Close ends both directions.
-func (p pipeEnd) Close() error {
-	_ = p.out.Close()
-	return p.ReadCloser.Close()
 }

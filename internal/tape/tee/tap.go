@@ -150,45 +150,66 @@ func (s *Stream) End() { s.tap.put(chunk{from: s, end: true}) }
 
 // feed records the frames that a piece completes.
 func (s *Stream) feed(c chunk, record func(cassette.Frame) error) error {
-	data, f := c.frame.Data, s.head
+	f := s.head
 	f.At = c.frame.At
 	if s.events != nil {
-		var err error
-		s.events.Feed(data, func(e cassette.Frame) {
-			f.Event, f.Data, f.Omitted = e.Event, e.Data, e.Omitted
-			if err == nil {
-				err = record(f)
-			}
-		})
-		return err
+		return s.feedEvents(f, c.frame.Data, record)
 	}
-	put := func() error {
+	noteAndRecord := func(f cassette.Frame) error {
 		if s.seen != nil {
 			s.seen(f)
 		}
 		return record(f)
 	}
+	if err := s.feedLines(f, c.frame.Data, noteAndRecord); err != nil {
+		return err
+	}
+	if c.end {
+		return s.feedRest(f, noteAndRecord)
+	}
+	return nil
+}
+
+// feedEvents records the events that a piece of the stream completes, up to the first that
+// cannot be recorded.
+func (s *Stream) feedEvents(f cassette.Frame, data []byte, record func(cassette.Frame) error) error {
+	var err error
+	s.events.Feed(data, func(e cassette.Frame) {
+		f.Event, f.Data, f.Omitted = e.Event, e.Data, e.Omitted
+		if err == nil {
+			err = record(f)
+		}
+	})
+	return err
+}
+
+// feedLines records the lines that a piece completes, and keeps the incomplete one.
+func (s *Stream) feedLines(f cassette.Frame, data []byte, record func(cassette.Frame) error) error {
 	for {
-		line, rest, found := bytes.Cut(data, []byte("\n"))
-		if !found {
+		line, rest, isComplete := bytes.Cut(data, []byte("\n"))
+		if !isComplete {
 			s.rest = append(s.rest, data...)
-			break
+			return nil
 		}
 		data = rest
 		if len(s.rest) > 0 {
 			line, s.rest = append(s.rest, line...), nil
 		}
 		f.Data = line
-		if err := put(); err != nil {
+		if err := record(f); err != nil {
 			return err
 		}
 	}
-	if c.end && s.ended != nil {
+}
+
+// feedRest records the line that the end of the stream cut off.
+func (s *Stream) feedRest(f cassette.Frame, record func(cassette.Frame) error) error {
+	if s.ended != nil {
 		defer s.ended()
 	}
-	if !c.end || len(s.rest) == 0 {
+	if len(s.rest) == 0 {
 		return nil
 	}
 	f.Data, s.rest, f.Unterminated = s.rest, nil, true
-	return put()
+	return record(f)
 }

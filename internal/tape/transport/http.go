@@ -46,7 +46,7 @@ func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 	x.write(cassette.Frame{Dir: cassette.ToServer, HTTP: &cassette.HTTP{Method: req.Method, Header: h}, Data: body})
 	resp, err := r.base.RoundTrip(req)
 	if err != nil {
-		x.end(err, false)
+		x.endBroken(err)
 		return nil, err
 	}
 	x.begin(resp)
@@ -121,21 +121,35 @@ func (x *exchange) Read(b []byte) (int, error) {
 			x.whole = append(x.whole, b[:min(n, room)]...)
 		}
 	}
-	if err != nil {
-		x.end(err, err == io.EOF)
+	switch {
+	case err == io.EOF:
+		x.endWhole()
+	case err != nil:
+		x.endBroken(err)
 	}
 	return n, err
 }
 
 // Close records that the client stopped reading the body.
 func (x *exchange) Close() error {
-	x.end(nil, false)
+	x.end(cassette.End{Client: true})
 	return x.body.Close()
 }
 
-// end records how the exchange ended: with the whole response, by an error of the
-// connection, or by the client.
-func (x *exchange) end(err error, whole bool) {
+// endWhole records that the whole response was read.
+func (x *exchange) endWhole() { x.end(cassette.End{Client: x.ctx.Err() != nil}) }
+
+// endBroken records an error of the connection, unless the client ended the exchange.
+func (x *exchange) endBroken(err error) {
+	if x.ctx.Err() != nil {
+		x.end(cassette.End{Client: true})
+	} else {
+		x.end(cassette.End{Reason: err.Error()})
+	}
+}
+
+// end records what is left of the response, and how the exchange ended.
+func (x *exchange) end(e cassette.End) {
 	x.over.Do(func() {
 		if x.events != nil {
 			if f, ok := x.events.Begun(); ok {
@@ -149,10 +163,6 @@ func (x *exchange) end(err error, whole bool) {
 			}
 			x.write(f)
 		}
-		e := &cassette.End{Client: err == nil || x.ctx.Err() != nil}
-		if err != nil && !whole && !e.Client {
-			e.Reason = err.Error()
-		}
-		x.write(cassette.Frame{End: e})
+		x.write(cassette.Frame{End: &e})
 	})
 }

@@ -268,7 +268,7 @@ func (x *exchangeReplay) hasMore() bool {
 // one before, so that it sees the recorded order.
 func (x *exchangeReplay) replayOn(f *wire.Feed) *wire.Feed {
 	if x.last != nil && x.last != f {
-		x.last.NoteDelivered()
+		x.last.AwaitDelivered()
 	}
 	x.last = f
 	return f
@@ -277,7 +277,7 @@ func (x *exchangeReplay) replayOn(f *wire.Feed) *wire.Feed {
 func (x *exchangeReplay) play(ctx context.Context) {
 	defer func() {
 		if x.trails && x.last != nil {
-			x.last.NoteDelivered()
+			x.last.AwaitDelivered()
 		}
 		x.replayTrail(false)
 	}()
