@@ -26,13 +26,22 @@ func newIdentity(o *Options) *identity {
 }
 
 func (i *identity) initializeParams(revision string) []byte {
-	return jsonv.ObjectOf("protocolVersion", revision, "capabilities", i.capabilities, "clientInfo", i.client.JSON()).Append(nil)
+	params := jsonv.ObjectOf(
+		"protocolVersion", revision,
+		"capabilities", i.capabilities,
+		"clientInfo", i.client.JSON(),
+	)
+	return params.Append(nil)
 }
 
 // buildMeta returns the members that a stateless revision requires in the _meta of each
 // request.
 func (i *identity) buildMeta(d protocol.Version) jsonv.Value {
-	return jsonv.ObjectOf(protocol.MetaVersion, d.Name, protocol.MetaClient, i.client.JSON(), protocol.MetaCapabilities, i.capabilities)
+	return jsonv.ObjectOf(
+		protocol.MetaVersion, d.Name,
+		protocol.MetaClient, i.client.JSON(),
+		protocol.MetaCapabilities, i.capabilities,
+	)
 }
 
 // addMeta adds _meta to the params of a request. It keeps members that the author
@@ -41,9 +50,15 @@ func (i *identity) addMeta(d protocol.Version, params []byte, logLevel string) [
 	if params != nil && protocol.KindOf(protocol.TrimSpace(params)) != jsonv.KindObject {
 		return params // sent unchanged
 	}
+	// Most requests have no _meta of their own: the text is then made once in a session.
 	if logLevel == "" && !bytes.Contains(params, []byte(`"_meta"`)) {
 		return protocol.PrependMember(params, `"_meta":`, i.formatMeta(d))
 	}
+	return i.mergeMeta(d, params, logLevel)
+}
+
+// mergeMeta is addMeta for params that have a _meta, or a request with a log level.
+func (i *identity) mergeMeta(d protocol.Version, params []byte, logLevel string) []byte {
 	meta := i.buildMeta(d)
 	if logLevel != "" {
 		meta = meta.With(protocol.MetaLogLevel, jsonv.String(logLevel))
