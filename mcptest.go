@@ -84,7 +84,7 @@ func RecordUpstreams(names ...string) Option {
 func Test(t *testing.T, file string, options ...Option) {
 	t.Helper()
 	c, selected := newConfig(options), newSelection(t.Name())
-	if (c.update || c.upstreams.Recording()) && cmdutil.InCI(os.Environ()) {
+	if (c.update || c.upstreams.Recording()) && cmdutil.IsInCI(os.Environ()) {
 		t.Fatal("UpdateSnapshots and RecordUpstreams are refused because CI is set: run the test on your machine and commit the files")
 	}
 	c.part = selected.part()
@@ -179,7 +179,7 @@ func (c *config) load(file string) (*suite.Suite, *plan.Plan, *upstreams.Traffic
 		if !slices.ContainsFunc(s.Servers, func(sv *suite.Server) bool { return suite.MatchName(name, sv.Name) }) {
 			diags = append(diags, source.Diagnostic{
 				Path: "InProcess", Severity: source.Error, Code: "unknown-server",
-				Msg: fmt.Sprintf("the suite declares no server called %q", name), Hint: s.ServerHint(name),
+				Msg: fmt.Sprintf("the suite declares no server called %q", name), Hint: s.SuggestServer(name),
 			})
 		}
 	}

@@ -60,8 +60,8 @@ func completeFlags(s cmdutil.Streams, root *cobra.Command) {
 // completion is the type of cobra's completion functions.
 type completion = func(cmd *cobra.Command, args []string, given string) ([]string, cobra.ShellCompDirective)
 
-// filesOf completes the names of folders and of files with certain endings.
-func filesOf(endings ...string) completion {
+// completeFiles completes the names of folders and of files with certain endings.
+func completeFiles(endings ...string) completion {
 	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return endings, cobra.ShellCompDirectiveFilterFileExt
 	}
@@ -70,13 +70,13 @@ func filesOf(endings ...string) completion {
 // completeSuite completes the arguments and flags of a command that reads suites or
 // records: files, and names in the suites of the command line.
 func completeSuite(s cmdutil.Streams, cmd *cobra.Command) {
-	suites, records := filesOf("yaml", "yml"), filesOf("json", "ndjson")
+	suites, records := completeFiles("yaml", "yml"), completeFiles("json", "ndjson")
 	flag := func(name string, c completion) {
 		if cmd.Flags().Lookup(name) != nil {
 			_ = cmd.RegisterFlagCompletionFunc(name, c)
 		}
 	}
-	servers := namesOf(s, serverNames)
+	servers := completeNames(s, listServers)
 	switch cmd.Name() {
 	case "run", "validate":
 		cmd.ValidArgsFunction = suites
@@ -88,16 +88,16 @@ func completeSuite(s cmdutil.Streams, cmd *cobra.Command) {
 	flag("config", suites)
 	flag("baseline", records)
 	flag("server", servers)
-	flag("tag", namesOf(s, tagNames))
-	flag("skip-tag", namesOf(s, tagNames))
-	flag("filter", filtersOf(s))
+	flag("tag", completeNames(s, listTags))
+	flag("skip-tag", completeNames(s, listTags))
+	flag("filter", completeFilters(s))
 }
 
 // names collects names in suites.
 type names = func(s cmdutil.Streams, f *option.SuiteFlags, suites []*suite.Suite) map[string]bool
 
-// namesOf completes names in suites, also after a comma.
-func namesOf(s cmdutil.Streams, of names) completion {
+// completeNames completes names in suites, also after a comma.
+func completeNames(s cmdutil.Streams, of names) completion {
 	return func(cmd *cobra.Command, args []string, given string) (out []string, _ cobra.ShellCompDirective) {
 		head := given[:strings.LastIndexByte(given, ',')+1]
 		for _, name := range readNames(s, cmd, args, of) {
@@ -109,8 +109,8 @@ func namesOf(s cmdutil.Streams, of names) completion {
 	}
 }
 
-// filtersOf completes the names of tests, also after the ! of a filter.
-func filtersOf(s cmdutil.Streams) completion {
+// completeFilters completes the names of tests, also after the ! of a filter.
+func completeFilters(s cmdutil.Streams) completion {
 	return func(cmd *cobra.Command, args []string, given string) (out []string, _ cobra.ShellCompDirective) {
 		head := ""
 		if strings.HasPrefix(given, "!") {
@@ -141,7 +141,7 @@ func readNames(s cmdutil.Streams, cmd *cobra.Command, args []string, of names) [
 	if cmd.Name() != "run" {
 		args = nil // they are not suites
 	}
-	args, _ = placesIn(args)
+	args, _ = splitPlaces(args)
 	paths, err := f.Paths(args)
 	if err != nil {
 		return nil
@@ -154,7 +154,7 @@ func readNames(s cmdutil.Streams, cmd *cobra.Command, args []string, of names) [
 	return slices.Sorted(maps.Keys(of(s, &f, suites)))
 }
 
-func serverNames(_ cmdutil.Streams, _ *option.SuiteFlags, suites []*suite.Suite) map[string]bool {
+func listServers(_ cmdutil.Streams, _ *option.SuiteFlags, suites []*suite.Suite) map[string]bool {
 	names := map[string]bool{}
 	for _, su := range suites {
 		for _, sv := range su.Servers {
@@ -176,7 +176,7 @@ func testNames(s cmdutil.Streams, f *option.SuiteFlags, suites []*suite.Suite) m
 	return names
 }
 
-func tagNames(s cmdutil.Streams, f *option.SuiteFlags, suites []*suite.Suite) map[string]bool {
+func listTags(s cmdutil.Streams, f *option.SuiteFlags, suites []*suite.Suite) map[string]bool {
 	names := map[string]bool{}
 	p, _ := plan.Compile(suites, f.Settings(s))
 	for i := range min(p.Len(), testsLooked) {

@@ -83,7 +83,7 @@ func (f *downFlags) run(ctx context.Context, s cmdutil.Streams) error {
 	code, open := option.ExitPassed, 0
 	if !f.noTeardown && st.Damage == nil {
 		err := option.Guarded(world, s.Err, func() (err error) {
-			code, open, err = f.teardown(ctx, s, st, world, log, redactor)
+			code, open, err = f.runTeardown(ctx, s, st, world, log, redactor)
 			return err
 		})
 		if err != nil {
@@ -97,9 +97,9 @@ func (f *downFlags) run(ctx context.Context, s cmdutil.Streams) error {
 	return option.Invalid("%s can't be used (%v): its processes were stopped; teardown and afterAll were not run", stateFile, st.Damage)
 }
 
-// teardown runs teardown and afterAll; open is the number of hooks and steps that did
+// runTeardown runs teardown and afterAll; open is the number of hooks and steps that did
 // not pass.
-func (f *downFlags) teardown(
+func (f *downFlags) runTeardown(
 	ctx context.Context, s cmdutil.Streams, st *detach.State, w *cmdutil.World, log *slog.Logger, redactor *secret.Redactor,
 ) (code, open int, err error) {
 	p, err := f.plan(s, st, redactor)

@@ -13,9 +13,9 @@ import (
 	"mcptest/internal/spec/plan"
 )
 
-// dryRun prints what a run would execute, in order (setup, servers, tests, calls),
+// writeDryRun prints what a run would execute, in order (setup, servers, tests, calls),
 // and the number of calls. It starts nothing.
-func dryRun(w io.Writer, p *plan.Plan) error {
+func writeDryRun(w io.Writer, p *plan.Plan) error {
 	return writeMasked(w, p, func(b *bufio.Writer) {
 		d := dryRunner{b: b, servers: map[string]bool{}}
 		file := -1
@@ -28,7 +28,7 @@ func dryRun(w io.Writer, p *plan.Plan) error {
 			d.test(p.Case(i))
 		}
 		d.close(p, file)
-		d.total(p.Len())
+		d.printTotal(p.Len())
 	})
 }
 
@@ -42,14 +42,14 @@ type dryRunner struct {
 	execs                    bool
 }
 
-func (d *dryRunner) line(indent int, format string, args ...any) {
+func (d *dryRunner) printLine(indent int, format string, args ...any) {
 	fmt.Fprintf(d.b, "%*s%s\n", indent, "", term.Escape(fmt.Sprintf(format, args...)))
 }
 
 func (d *dryRunner) open(p *plan.Plan, first, n int) {
 	f := p.Files[n]
-	d.line(0, "suite %s (%s)", f.Name, f.Path)
-	d.scope(2, 1, 1, f.BeforeAll, f.Setup, nil)
+	d.printLine(0, "suite %s (%s)", f.Name, f.Path)
+	d.printScope(2, 1, 1, f.BeforeAll, f.Setup, nil)
 	seen := map[*plan.Server]bool{}
 	for i := first; i < p.Len() && p.FileOf(i) == n; i++ {
 		s := p.ServerOf(i)
@@ -61,22 +61,22 @@ func (d *dryRunner) open(p *plan.Plan, first, n int) {
 		if s.URL != "" {
 			target = s.URL
 		}
-		d.line(2, "server %s: %s", s.Name, target)
+		d.printLine(2, "server %s: %s", s.Name, target)
 	}
 }
 
 func (d *dryRunner) close(p *plan.Plan, n int) {
 	if n >= 0 {
 		f := p.Files[n]
-		d.scope(2, 1, 1, nil, f.Teardown, f.AfterAll)
+		d.printScope(2, 1, 1, nil, f.Teardown, f.AfterAll)
 	}
 }
 
-// scope prints hooks and steps in the order in which they would run; times is the
+// printScope prints hooks and steps in the order in which they would run; times is the
 // number of runs, most the number with retries.
-func (d *dryRunner) scope(indent, times, most int, before []*plan.Hook, steps []*plan.Step, after []*plan.Hook) {
+func (d *dryRunner) printScope(indent, times, most int, before []*plan.Hook, steps []*plan.Step, after []*plan.Hook) {
 	for _, h := range before {
-		d.line(indent, "%s %s", h.Phase, h.Command)
+		d.printLine(indent, "%s %s", h.Phase, h.Command)
 	}
 	for _, s := range steps {
 		text := s.Phase + " " + s.Name
@@ -86,7 +86,7 @@ func (d *dryRunner) scope(indent, times, most int, before []*plan.Hook, steps []
 		if s.WaitFor != "" {
 			text += ", until " + s.WaitFor
 		}
-		d.line(indent, "%s", text)
+		d.printLine(indent, "%s", text)
 		if s.Call != nil {
 			d.calls += times
 			d.most += most
@@ -95,7 +95,7 @@ func (d *dryRunner) scope(indent, times, most int, before []*plan.Hook, steps []
 		}
 	}
 	for _, h := range after {
-		d.line(indent, "%s %s", h.Phase, h.Command)
+		d.printLine(indent, "%s %s", h.Phase, h.Command)
 	}
 	d.hooks += times * (len(before) + len(after))
 }
@@ -109,7 +109,7 @@ func (d *dryRunner) test(c *plan.Case) {
 		text += " [" + strings.Join(c.Tags, ", ") + "]"
 	}
 	if c.Skip != "" {
-		d.line(2, "%s: skipped: %s", text, c.Skip)
+		d.printLine(2, "%s: skipped: %s", text, c.Skip)
 		d.skipped++
 		return
 	}
@@ -124,25 +124,25 @@ func (d *dryRunner) test(c *plan.Case) {
 	} else if c.Retries > 0 {
 		text += fmt.Sprintf(", up to %d tries", tries)
 	}
-	d.line(2, "%s", text)
+	d.printLine(2, "%s", text)
 	if c.Server != nil && c.File.Options.RestartPolicy == plan.PerTest {
 		d.fresh += times
 	}
-	d.scope(4, times, times*tries, c.File.BeforeEach, c.File.SetupPerTest, nil)
+	d.printScope(4, times, times*tries, c.File.BeforeEach, c.File.SetupPerTest, nil)
 	for _, op := range c.Ops {
-		d.line(4, "%s", dryOp(op, len(c.Ops) > 1, c.Server))
+		d.printLine(4, "%s", describeOp(op, len(c.Ops) > 1, c.Server))
 		d.execs = d.execs || op.Tree != nil && op.Tree.Uses().Execs()
 		if op.Server != nil {
 			d.servers[op.Server.Key] = true
 		}
 	}
 	d.execs = d.execs || c.Tree.Uses().Execs()
-	d.scope(4, times, times*tries, nil, c.File.TeardownPerTest, c.File.AfterEach)
+	d.printScope(4, times, times*tries, nil, c.File.TeardownPerTest, c.File.AfterEach)
 	d.calls += len(c.Ops) * times
 	d.most += len(c.Ops) * times * tries
 }
 
-func dryOp(op *plan.Op, flow bool, server *plan.Server) string {
+func describeOp(op *plan.Op, flow bool, server *plan.Server) string {
 	text := op.Method + " " + string(op.Params)
 	switch {
 	case op.Action != nil:
@@ -171,8 +171,8 @@ func dryOp(op *plan.Op, flow bool, server *plan.Server) string {
 	return strings.TrimSpace(text)
 }
 
-// total prints the totals.
-func (d *dryRunner) total(tests int) {
+// printTotal prints the totals.
+func (d *dryRunner) printTotal(tests int) {
 	parts := []string{display.Count(tests-d.skipped, "test")}
 	calls := display.Count(d.calls, "call")
 	if d.most > d.calls {
@@ -193,7 +193,7 @@ func (d *dryRunner) total(tests int) {
 	if d.execs {
 		parts = append(parts, "programs of exec matchers")
 	}
-	d.line(0, "Nothing was started. A run would take: %s.", strings.Join(slices.Clip(parts), ", "))
+	d.printLine(0, "Nothing was started. A run would take: %s.", strings.Join(slices.Clip(parts), ", "))
 }
 
 // writeMasked masks the secrets of a plan's suites in the output of fn.

@@ -35,7 +35,7 @@ them.`,
   mcptest explain tool-output-schema
   mcptest explain 2`,
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-			topics, err := topics()
+			topics, err := buildTopics()
 			if err != nil {
 				return nil, cobra.ShellCompDirectiveError
 			}
@@ -51,8 +51,8 @@ them.`,
 	}
 }
 
-// topics returns all topics of explain.
-func topics() ([]gen.Topic, error) {
+// buildTopics returns all topics of explain.
+func buildTopics() ([]gen.Topic, error) {
 	schema, err := jsonv.Parse(schemas.V1)
 	if err != nil {
 		return nil, option.Fail(option.ExitInternal, "read the schema: %v", err)
@@ -68,15 +68,15 @@ func topics() ([]gen.Topic, error) {
 			Facts: []string{"a finding that belongs to no single test; mcptest run lists it after the tests"},
 		})
 	}
-	rules, err := ruleTopics()
+	rules, err := buildRuleTopics()
 	if err != nil {
 		return nil, option.Fail(option.ExitInternal, "read the rules: %v", err)
 	}
 	return slices.Concat(all, otherWords, rules), nil
 }
 
-// elsewhereTopics are the words of other tools.
-func elsewhereTopics() (out []gen.Topic) {
+// buildElsewhereTopics are the words of other tools.
+func buildElsewhereTopics() (out []gen.Topic) {
 	for _, row := range elsewhere.Words() {
 		out = append(out, gen.Topic{
 			Kind: "word", Name: row.Word, Title: row.Word + " of other tools (" + row.From + ")", Doc: "Here: " + row.Say() + ".",
@@ -122,12 +122,12 @@ var otherWords = []gen.Topic{
 var indices = lazy.Regexp(`\[\d*\]`)
 
 func explain(s cmdutil.Streams, words []string) error {
-	all, err := topics()
+	all, err := buildTopics()
 	if err != nil {
 		return err
 	}
 	if len(words) == 0 {
-		_, err := s.Out.Write([]byte(overview(all)))
+		_, err := s.Out.Write([]byte(formatOverview(all)))
 		return err
 	}
 	var known []gen.Topic
@@ -138,14 +138,14 @@ func explain(s cmdutil.Streams, words []string) error {
 			found = gen.Find(all, indices().ReplaceAllString(word, ""))
 		}
 		if len(found) == 0 {
-			found = gen.Find(elsewhereTopics(), word)
+			found = gen.Find(buildElsewhereTopics(), word)
 		}
 		near := habit.Matcher(word)
 		if len(found) == 0 && near != "" {
 			found = gen.Find(all, near)
 		}
 		if len(found) == 0 { // a flag without its dashes
-			found = gen.Find(elsewhereTopics(), "--"+word)
+			found = gen.Find(buildElsewhereTopics(), "--"+word)
 		}
 		if len(found) == 0 {
 			found = gen.Mentions(all, word)
@@ -164,8 +164,8 @@ func explain(s cmdutil.Streams, words []string) error {
 	return nil
 }
 
-// overview lists the names of all topics, kind by kind.
-func overview(topics []gen.Topic) string {
+// formatOverview lists the names of all topics, kind by kind.
+func formatOverview(topics []gen.Topic) string {
 	const width = 90
 	var b strings.Builder
 	b.WriteString("mcptest explain WORD explains one of these.\n")

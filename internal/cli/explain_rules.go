@@ -17,15 +17,15 @@ const (
 	resultRule = "rule of results"
 )
 
-// ruleTopics are the rules of check and probe, and those about results.
-func ruleTopics() (out []gen.Topic, err error) {
+// buildRuleTopics are the rules of check and probe, and those about results.
+func buildRuleTopics() (out []gen.Topic, err error) {
 	rules, err := compat.Builtin()
 	if err != nil {
 		return nil, err
 	}
 	for _, r := range rules.All() {
 		if r.Profile != compat.GroupResults { // which have topics of their own
-			out = append(out, ofCheck(&r))
+			out = append(out, newCheckTopic(&r))
 		}
 	}
 	clauses, err := ruleset.Builtin()
@@ -33,7 +33,7 @@ func ruleTopics() (out []gen.Topic, err error) {
 		return nil, err
 	}
 	for _, r := range clauses.Rules {
-		out = append(out, ofProbe(r))
+		out = append(out, newProbeTopic(r))
 	}
 	for _, r := range toolresult.Rules {
 		out = append(out, gen.Topic{
@@ -51,7 +51,7 @@ func ruleTopics() (out []gen.Topic, err error) {
 	return out, nil
 }
 
-func ofCheck(r *compat.Rule) gen.Topic {
+func newCheckTopic(r *compat.Rule) gen.Topic {
 	return gen.Topic{
 		Kind: checkRule, Name: r.ID, Title: checkRule + " " + r.ID,
 		Doc: display.Sentence(r.Message) + " " + display.Sentence("Fix: "+r.Fix),
@@ -63,7 +63,7 @@ func ofCheck(r *compat.Rule) gen.Topic {
 	}
 }
 
-func ofProbe(r ruleset.Rule) gen.Topic {
+func newProbeTopic(r ruleset.Rule) gen.Topic {
 	t := gen.Topic{
 		Kind: probeRule, Name: r.ID, Title: probeRule + " " + r.ID,
 		Doc:     display.Sentence(r.Text) + " " + display.Sentence("Fix: "+r.Fix),

@@ -25,8 +25,8 @@ var groups = []group{
 	{"other", "Other", []string{"login", "logout", "down", "schema", "skill", "completion", "version", "help"}},
 }
 
-// inGroups assigns each command to its group.
-func inGroups(root *cobra.Command) {
+// addGroups assigns each command to its group.
+func addGroups(root *cobra.Command) {
 	for _, cmd := range root.Commands() {
 		for _, g := range groups {
 			if slices.Contains(g.commands, cmd.Name()) {

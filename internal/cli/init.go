@@ -98,7 +98,7 @@ command line, or the file already exists.`,
 }
 
 func (f *initFlags) run(cmd *cobra.Command, args []string, s cmdutil.Streams) error {
-	sv, err := f.server(cmd, args, s)
+	sv, err := f.readServer(cmd, args, s)
 	if err != nil {
 		return err
 	}
@@ -138,7 +138,7 @@ func (f *initFlags) run(cmd *cobra.Command, args []string, s cmdutil.Streams) er
 	if err != nil {
 		return err
 	}
-	closeDoubles, err := upstreams.Double(l.Server)
+	closeDoubles, err := upstreams.StartDouble(l.Server)
 	if err != nil {
 		end()
 		return err
@@ -278,7 +278,7 @@ const maxTrials = 6
 // of passed tests.
 func (i *initializer) runUntilPassed(ctx context.Context) (passed int, err error) {
 	for range maxTrials {
-		rec, code, err := i.trial(ctx)
+		rec, code, err := i.runTrial(ctx)
 		if err != nil {
 			return 0, err
 		}
@@ -300,8 +300,8 @@ func (i *initializer) runUntilPassed(ctx context.Context) (passed int, err error
 	return passed, option.Fail(option.ExitFailed, "%s was written, but does not pass: the server responds differently each time", i.f.output)
 }
 
-// trial runs the suite once.
-func (i *initializer) trial(ctx context.Context) (*result.Recorder, int, error) {
+// runTrial runs the suite once.
+func (i *initializer) runTrial(ctx context.Context) (*result.Recorder, int, error) {
 	f := option.SuiteFlags{Color: i.f.color}
 	i.Status.Clear()
 	suites, diags, err := f.Load([]string{i.f.output}, i.Streams)

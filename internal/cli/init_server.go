@@ -14,10 +14,10 @@ import (
 	"mcptest/internal/spec/draft"
 )
 
-// server returns the server that the flags define.
-func (f *initFlags) server(cmd *cobra.Command, args []string, s cmdutil.Streams) (scaffold.Server, error) {
+// readServer returns the server that the flags define.
+func (f *initFlags) readServer(cmd *cobra.Command, args []string, s cmdutil.Streams) (scaffold.Server, error) {
 	none := scaffold.Server{}
-	own, argv, err := f.argv(cmd, args)
+	own, argv, err := f.splitArgv(cmd, args)
 	if err != nil {
 		return none, err
 	}
@@ -50,7 +50,7 @@ func (f *initFlags) server(cmd *cobra.Command, args []string, s cmdutil.Streams)
 		}
 	}
 	if len(argv) > 0 || f.from != "" {
-		sv.Upstreams, err = f.doubles(s)
+		sv.Upstreams, err = f.readDoubles(s)
 		return sv, err
 	}
 	if _, err := option.HTTPURL("--url", f.URL, secret.NewRedactor()); err != nil {
@@ -69,17 +69,17 @@ func (f *initFlags) server(cmd *cobra.Command, args []string, s cmdutil.Streams)
 	return sv, err
 }
 
-// doubles returns the upstreams of the suite.
-func (f *initFlags) doubles(s cmdutil.Streams) ([]*draft.Upstream, error) {
-	list, diags, err := upstreams.Drafts(f.upstreams)
+// readDoubles returns the upstreams of the suite.
+func (f *initFlags) readDoubles(s cmdutil.Streams) ([]*draft.Upstream, error) {
+	list, diags, err := upstreams.ParseDrafts(f.upstreams)
 	if errs, _ := option.PrintDiagnostics(s, f.color, diags); errs > 0 && err == nil {
 		err = option.Invalid("%s in the recordings; %s was not written", display.Count(errs, "error"), f.output)
 	}
 	return list, err
 }
 
-// argv returns the server's command; nil for a server with an address.
-func (f *initFlags) argv(cmd *cobra.Command, args []string) (own, argv []string, err error) {
+// splitArgv returns the server's command; nil for a server with an address.
+func (f *initFlags) splitArgv(cmd *cobra.Command, args []string) (own, argv []string, err error) {
 	var t option.TargetFlags
 	own, argv, err = t.Split(cmd, args, min(len(f.from), 1)) // the name of the server in the file
 	if err != nil {

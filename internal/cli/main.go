@@ -60,7 +60,7 @@ It reports what clients hide: raw messages, stray output, wrong ids, leaked proc
 		SilenceErrors: true,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.Version = versionLine()
+	root.Version = formatVersion()
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return cmdutil.FlagError(cmd, err, s.Args) })
 	root.SetHelpCommand(newHelpCmd(s))
 	root.CompletionOptions.DisableDefaultCmd = true
@@ -68,8 +68,8 @@ It reports what clients hide: raw messages, stray output, wrong ids, leaked proc
 	for _, g := range groups {
 		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
 	}
-	defer inGroups(root)
-	commands := constructors()
+	defer addGroups(root)
+	commands := listConstructors()
 	if len(s.Args) > 0 {
 		if newCommand := commands[s.Args[0]]; newCommand != nil {
 			// Adding the flags of all other commands takes longer than a test, and a mock
@@ -85,8 +85,8 @@ It reports what clients hide: raw messages, stray output, wrong ids, leaked proc
 	return root
 }
 
-// constructors returns the functions that build the commands with their flags, by name.
-func constructors() map[string]func(cmdutil.Streams) *cobra.Command {
+// listConstructors returns the functions that build the commands with their flags, by name.
+func listConstructors() map[string]func(cmdutil.Streams) *cobra.Command {
 	return map[string]func(cmdutil.Streams) *cobra.Command{
 		"call":       server.NewCallCmd,
 		"cassette":   tape.NewCassetteCmd,

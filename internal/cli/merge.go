@@ -43,7 +43,7 @@ failed.`,
 		RunE: func(_ *cobra.Command, args []string) error { return f.merge(s, args) },
 	}
 	fl := cmd.Flags()
-	fl.StringArrayVarP(&f.formats, "format", "f", []string{"json"}, "`name` or name=path; may be repeated: "+formatNames())
+	fl.StringArrayVarP(&f.formats, "format", "f", []string{"json"}, "`name` or name=path; may be repeated: "+joinFormats())
 	fl.StringVarP(&f.output, "output", "o", "", "write the (single) report to this `file`")
 	fl.StringVar(&f.color, "color", "auto", "colors: auto, always or never")
 	fl.BoolVarP(&f.verbose, "verbose", "v", false, "also show exchanges and passed tests")
@@ -67,9 +67,9 @@ func (f *mergeFlags) merge(s cmdutil.Streams, args []string) error {
 		return option.Invalid("%v", err)
 	}
 	defer run.Close()
-	since := sinceEarlier(specs, run)
+	since := findSinceEarlier(specs, run)
 	for _, spec := range specs {
-		if err := writeReport(s, spec, run, since.of(spec, f.verbose), f.color); err != nil {
+		if err := writeReport(s, spec, run, since.selectFor(spec, f.verbose), f.color); err != nil {
 			return option.Fail(option.ExitInternal, "%v", err)
 		}
 		if spec.Format.Name == "github" {

@@ -30,7 +30,7 @@ the output is the same as at the end of the run. FILE - is standard input.`,
 			if output != "" {
 				spec.Path = output
 			}
-			if open && htmlFile([]report.Spec{spec}) == "" {
+			if open && findHTMLFile([]report.Spec{spec}) == "" {
 				return option.Invalid("--open requires --format html and --output")
 			}
 			run, err := readRecord(s.In, args[0])
@@ -38,7 +38,7 @@ the output is the same as at the end of the run. FILE - is standard input.`,
 				return err
 			}
 			defer run.Close()
-			o := sinceEarlier([]report.Spec{spec}, run).of(spec, verbose)
+			o := findSinceEarlier([]report.Spec{spec}, run).selectFor(spec, verbose)
 			if err := writeReport(s, spec, run, o, color); err != nil {
 				return option.Fail(option.ExitInternal, "%v", err)
 			}
@@ -49,7 +49,7 @@ the output is the same as at the end of the run. FILE - is standard input.`,
 		},
 	}
 	cmd.AddCommand(newMergeCmd(s))
-	cmd.Flags().StringVarP(&format, "format", "f", "pretty", "format: "+formatNames())
+	cmd.Flags().StringVarP(&format, "format", "f", "pretty", "format: "+joinFormats())
 	cmd.Flags().StringVarP(&output, "output", "o", "", "write to this `file` instead of standard output")
 	cmd.Flags().StringVar(&color, "color", "auto", "colors: auto, always or never")
 	cmd.Flags().BoolVar(&open, "open", false, "show the HTML report in a browser; requires --format html and --output")
@@ -93,7 +93,7 @@ func writeReport(s cmdutil.Streams, spec report.Spec, run *result.Run, o render.
 	return sink.Commit()
 }
 
-func formatNames() string {
+func joinFormats() string {
 	names := ""
 	for i, f := range report.Formats {
 		if i > 0 {

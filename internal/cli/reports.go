@@ -31,14 +31,14 @@ import (
 	"mcptest/internal/spec/suite"
 )
 
-// specs parses the --reporter flags. The pretty report goes to standard output unless
+// parseSpecs parses the --reporter flags. The pretty report goes to standard output unless
 // another one does, or --quiet is set.
-func (f *runFlags) specs() ([]report.Spec, error) {
+func (f *runFlags) parseSpecs() ([]report.Spec, error) {
 	if len(f.reporters) == 0 && f.output != "" {
 		f.reporters = []string{"pretty"}
 	}
 	specs, err := reportSpecs("--reporter", f.reporters, f.output)
-	if err == nil && f.open && htmlFile(specs) == "" {
+	if err == nil && f.open && findHTMLFile(specs) == "" {
 		return nil, option.Invalid("--open requires --reporter html=FILE")
 	}
 	if err != nil || f.quiet || slices.ContainsFunc(specs, func(sp report.Spec) bool { return sp.Path == "" }) {
@@ -93,7 +93,7 @@ func (f *runFlags) finish(s cmdutil.Streams, rec *result.Recorder, specs []repor
 		}
 	}
 	note("keep the results", rec.Err())
-	since := sinceEarlier(specs, record)
+	since := findSinceEarlier(specs, record)
 	var written []render.Written
 	write := func(i int, o render.Options) {
 		spec, log := specs[i], logs[i]
@@ -112,7 +112,7 @@ func (f *runFlags) finish(s cmdutil.Streams, rec *result.Recorder, specs []repor
 		if onScreen(spec) {
 			continue
 		}
-		write(i, since.of(spec, f.verbose))
+		write(i, since.selectFor(spec, f.verbose))
 		if spec.Format.Name == "github" {
 			note("step summary", stepSummary(cmdutil.LookupEnv(s.Env, "GITHUB_STEP_SUMMARY"), record))
 		}
@@ -121,7 +121,7 @@ func (f *runFlags) finish(s cmdutil.Streams, rec *result.Recorder, specs []repor
 		write(i, render.Options{Verbose: f.verbose, Listed: true, Written: written})
 	}
 	if f.open {
-		openReport(s, htmlFile(specs))
+		openReport(s, findHTMLFile(specs))
 	}
 	for _, m := range msgs {
 		fmt.Fprintln(s.Err, "mcptest: "+term.Escape(rec.Redactor().String(m)))
@@ -229,9 +229,9 @@ func (f *runFlags) readVerdicts(s cmdutil.Streams, p *plan.Plan) (*history.Verdi
 	return history.NewVerdicts(p, b, f.gates), nil
 }
 
-// namesToRun returns the selection of --last-failed: nil, for every test, if no
+// listNamesToRun returns the selection of --last-failed: nil, for every test, if no
 // failed test is known.
-func (f *runFlags) namesToRun(s cmdutil.Streams, suites []*suite.Suite) map[string]bool {
+func (f *runFlags) listNamesToRun(s cmdutil.Streams, suites []*suite.Suite) map[string]bool {
 	if !f.lastFailed {
 		return nil
 	}
@@ -247,10 +247,10 @@ func (f *runFlags) namesToRun(s cmdutil.Streams, suites []*suite.Suite) map[stri
 func (f *runFlags) saveHistory(
 	s cmdutil.Streams, suites []*suite.Suite, times history.Stopwatch, eras *connect.Eras, hide *secret.Redactor, log *slog.Logger,
 ) {
-	if cmdutil.InCI(s.Env) {
+	if cmdutil.IsInCI(s.Env) {
 		return
 	}
-	errs := []error{f.verdicts.KeepFailed(suites, hide), history.KeepEras(f.erasDir(suites), eras)}
+	errs := []error{f.verdicts.KeepFailed(suites, hide), history.KeepEras(f.findErasDir(suites), eras)}
 	if f.part == nil && !f.setupOnly {
 		errs = append(errs, times.Keep(suites, f.verdicts.Complete()))
 	}
@@ -259,20 +259,20 @@ func (f *runFlags) saveHistory(
 	}
 }
 
-// erasDir returns the folder for the detected eras of a run, which is that of the
+// findErasDir returns the folder for the detected eras of a run, which is that of the
 // first suite; "" if it was not read from a file, or if the run must connect in the
 // same way on every machine.
-func (f *runFlags) erasDir(suites []*suite.Suite) string {
+func (f *runFlags) findErasDir(suites []*suite.Suite) string {
 	if f.cassettes.Used() || len(suites) == 0 || suites[0].File == nil {
 		return ""
 	}
 	return filepath.Dir(suites[0].File.Path)
 }
 
-// live returns the listener that shows the progress of the run.
-func (f *runFlags) live(s cmdutil.Streams, specs []report.Spec) (*pretty.Live, *term.Status) {
+// newLive returns the listener that shows the progress of the run.
+func (f *runFlags) newLive(s cmdutil.Streams, specs []report.Spec) (*pretty.Live, *term.Status) {
 	var status *term.Status
-	if !f.noProgress && !f.quiet && f.logLevel != "debug" && !cmdutil.InCI(s.Env) {
+	if !f.noProgress && !f.quiet && f.logLevel != "debug" && !cmdutil.IsInCI(s.Env) {
 		status = term.NewStatus(s.Err, s.Env)
 	}
 	o := pretty.LiveOptions{Out: s.Out, Status: status, InOrder: !term.IsTerminal(s.Out), Verbose: f.verbose}

@@ -12,9 +12,9 @@ import (
 	"mcptest/internal/spec/suite"
 )
 
-// split reduces the plan to this shard and returns the shard for the record; nil if
-// the whole plan is run.
-func (f *runFlags) split(s cmdutil.Streams, p *plan.Plan, suites []*suite.Suite) (*result.Shard, error) {
+// takeShard reduces the plan to the shard that the flags or the environment name, and returns
+// the shard for the record; nil if the whole plan is run.
+func (f *runFlags) takeShard(s cmdutil.Streams, p *plan.Plan, suites []*suite.Suite) (*result.Shard, error) {
 	pick, err := option.ReadShard(f.shard, s.Env, "all tests run")
 	if err != nil {
 		return nil, err
@@ -35,9 +35,15 @@ func (f *runFlags) split(s cmdutil.Streams, p *plan.Plan, suites []*suite.Suite)
 	if err != nil {
 		return nil, option.Invalid("read the suites again: %v", err)
 	}
-	out := &result.Shard{Index: pick.Index, Total: pick.Total, Tests: p.Len(), Digest: digest} // before the plan is reduced
-	out.Places = append([]int{}, p.Shard(pick.Index, pick.Total, history.Costs(suites))...)
-	return out, nil
+	whole := p.Len() // before the next line reduces the plan
+	places := p.Shard(pick.Index, pick.Total, history.Costs(suites))
+	return &result.Shard{
+		Index:  pick.Index,
+		Total:  pick.Total,
+		Tests:  whole,
+		Digest: digest,
+		Places: append([]int{}, places...), // a list also if it is empty
+	}, nil
 }
 
 // touchShardStatus touches the file that informs Bazel that the program supports sharding.

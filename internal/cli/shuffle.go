@@ -49,8 +49,8 @@ func (s *shuffle) check() error {
 // random returns a source of random numbers for one purpose.
 func (s *shuffle) random(purpose uint64) *rand.Rand { return rand.New(rand.NewPCG(s.seed, purpose)) }
 
-// files changes the order of the files.
-func (s *shuffle) files(suites []*suite.Suite) {
+// shuffleFiles changes the order of the files.
+func (s *shuffle) shuffleFiles(suites []*suite.Suite) {
 	if s.seed != 0 {
 		s.random(1).Shuffle(len(suites), func(i, j int) {
 			suites[i], suites[j] = suites[j], suites[i]

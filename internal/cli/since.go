@@ -24,15 +24,15 @@ type foundRecord struct {
 // mostRecords limits how many files of a folder are examined.
 const mostRecords = 200
 
-// sinceEarlier returns the options of the pages among the reports of a run: what changed
+// findSinceEarlier returns the options of the pages among the reports of a run: what changed
 // since the record of an earlier run of the same suites that is in the page's folder, or
 // that one of the reports is about to replace. It must be called before reports are written.
-func sinceEarlier(specs []report.Spec, run *result.Run) changesOfPage {
-	page := htmlFile(specs)
+func findSinceEarlier(specs []report.Spec, run *result.Run) changesOfPage {
+	page := findHTMLFile(specs)
 	if page == "" {
 		return changesOfPage{}
 	}
-	paths := recordsIn(filepath.Dir(page))
+	paths := listRecords(filepath.Dir(page))
 	for _, sp := range specs {
 		isRecord := sp.Format.Name == "json" || sp.Format.Name == "ndjson"
 		if isRecord && sp.Path != "" && !slices.Contains(paths, sp.Path) {
@@ -57,8 +57,8 @@ func sinceEarlier(specs []report.Spec, run *result.Run) changesOfPage {
 // changesOfPage are the options of a page that say what changed.
 type changesOfPage struct{ options render.Options }
 
-// of returns the options of one report.
-func (c changesOfPage) of(spec report.Spec, verbose bool) render.Options {
+// selectFor returns the options of one report.
+func (c changesOfPage) selectFor(spec report.Spec, verbose bool) render.Options {
 	o := render.Options{}
 	if spec.Format.Name == "html" {
 		o = c.options
@@ -67,8 +67,8 @@ func (c changesOfPage) of(spec report.Spec, verbose bool) render.Options {
 	return o
 }
 
-// htmlFile returns the file of the HTML report, or "".
-func htmlFile(specs []report.Spec) string {
+// findHTMLFile returns the file of the HTML report, or "".
+func findHTMLFile(specs []report.Spec) string {
 	for _, sp := range specs {
 		if sp.Format.Name == "html" {
 			return sp.Path
@@ -77,8 +77,8 @@ func htmlFile(specs []report.Spec) string {
 	return ""
 }
 
-// recordsIn lists the files of a folder that may be records.
-func recordsIn(dir string) (paths []string) {
+// listRecords lists the files of a folder that may be records.
+func listRecords(dir string) (paths []string) {
 	folder, err := os.Open(dir)
 	if err != nil {
 		return nil
@@ -111,14 +111,14 @@ func startOf(path string, later *result.Run) (time.Time, bool) {
 	defer file.Close()
 	const longestHead = 1 << 20
 	head, err := result.ReadHead(io.LimitReader(file, longestHead))
-	if err != nil || !head.Started.Before(later.Started) || !sameSuites(head.Suites, later.Suites) {
+	if err != nil || !head.Started.Before(later.Started) || !isSameSuites(head.Suites, later.Suites) {
 		return time.Time{}, false
 	}
 	return head.Started, true
 }
 
-// sameSuites reports whether two runs are of the same files.
-func sameSuites(a, b []result.Suite) bool {
+// isSameSuites reports whether two runs are of the same files.
+func isSameSuites(a, b []result.Suite) bool {
 	return slices.EqualFunc(a, b, func(a, b result.Suite) bool { return a.File == b.File })
 }
 
@@ -135,7 +135,7 @@ func (f foundRecord) compareWith(later *result.Run) (o render.Options, ok bool) 
 		return o, false
 	}
 	defer run.Close()
-	if run.DescribeUnfinished() != "" || run.Summary.Total == 0 || !samePart(run.Shard, later.Shard) {
+	if run.DescribeUnfinished() != "" || run.Summary.Total == 0 || !isSamePart(run.Shard, later.Shard) {
 		return o, false
 	}
 	c, err := compare.Runs(run, later, compare.Options{})
@@ -148,8 +148,8 @@ func (f foundRecord) compareWith(later *result.Run) (o render.Options, ok bool) 
 	return o, true
 }
 
-// samePart reports whether two records are the same part of their runs.
-func samePart(a, b *result.Shard) bool {
+// isSamePart reports whether two records are the same part of their runs.
+func isSamePart(a, b *result.Shard) bool {
 	if a == nil || b == nil {
 		return a == b
 	}

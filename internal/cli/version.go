@@ -11,8 +11,8 @@ import (
 	"mcptest/schemas"
 )
 
-// versionLine returns the output of `version` and --version.
-func versionLine() string {
+// formatVersion returns the output of `version` and --version.
+func formatVersion() string {
 	return fmt.Sprintf("mcptest %s %s/%s %s", cmdutil.Version(), runtime.GOOS, runtime.GOARCH, runtime.Version())
 }
 
@@ -30,7 +30,7 @@ devel and the revision if the program was not built from a tag. --version does t
 				_, err := fmt.Fprintln(s.Out, about)
 				return err
 			}
-			_, err := fmt.Fprintln(s.Out, versionLine())
+			_, err := fmt.Fprintln(s.Out, formatVersion())
 			return err
 		},
 	}

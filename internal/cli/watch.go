@@ -18,10 +18,10 @@ import (
 
 // watch repeats the run after file changes and key presses.
 func (f *runFlags) watch(cmd *cobra.Command, args []string, s cmdutil.Streams) error {
-	if err := f.watchable(s.Env); err != nil {
+	if err := f.checkWatchable(s.Env); err != nil {
 		return err
 	}
-	if _, err := f.specs(); err != nil {
+	if _, err := f.parseSpecs(); err != nil {
 		return err
 	}
 	files, stop, err := watch.NewFiles()
@@ -51,7 +51,7 @@ func (f *runFlags) watch(cmd *cobra.Command, args []string, s cmdutil.Streams) e
 		again := *f // each run starts with the flags of the command line
 		again.host, again.warm = h, warm
 		again.loaded = func(files []string) {
-			written = snapshotsOf(files)
+			written = listSnapshots(files)
 			loaded(files)
 		}
 		again.updateSnapshots = f.updateSnapshots || r.Update
@@ -76,10 +76,10 @@ func (f *runFlags) watch(cmd *cobra.Command, args []string, s cmdutil.Streams) e
 	return nil
 }
 
-// watchable returns an error if the run cannot be repeated.
-func (f *runFlags) watchable(env []string) error {
+// checkWatchable returns an error if the run cannot be repeated.
+func (f *runFlags) checkWatchable(env []string) error {
 	switch {
-	case cmdutil.InCI(env):
+	case cmdutil.IsInCI(env):
 		return option.Invalid("--watch waits for changes of files, and there are none in CI (CI is set); run without it")
 	case f.cassettes.Record != "":
 		return option.Invalid("--watch can't be combined with --record: each run would replace the cassettes of the one before; record without --watch")
@@ -89,8 +89,8 @@ func (f *runFlags) watchable(env []string) error {
 	return nil
 }
 
-// snapshotsOf returns the files that a run may write: the stored snapshots.
-func snapshotsOf(files []string) (snapshots []string) {
+// listSnapshots returns the files that a run may write: the stored snapshots.
+func listSnapshots(files []string) (snapshots []string) {
 	for _, name := range files {
 		if strings.HasSuffix(name, ".snap.yaml") {
 			snapshots = append(snapshots, name)

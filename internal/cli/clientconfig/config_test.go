@@ -123,7 +123,7 @@ func TestUndoRestoresEachFile(t *testing.T) {
 			t.Parallel()
 			home := t.TempDir()
 			file := write(t, c.content, append([]string{home}, c.path...)...)
-			places, err := clientconfig.Places(c.client, clientconfig.System{OS: c.os, Home: home, Dir: filepath.Join(home, "project")})
+			places, err := clientconfig.ListPlaces(c.client, clientconfig.System{OS: c.os, Home: home, Dir: filepath.Join(home, "project")})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -25,20 +25,20 @@ type entry struct {
 
 // find reads the entry of a server.
 func find(src []byte, key, name string) (*entry, error) {
-	doc, err := plainJSON(src)
+	doc, err := stripComments(src)
 	if err != nil {
 		return nil, fmt.Errorf("the file is not valid JSON: %w", err)
 	}
-	servers, ok := member(doc, span{0, len(doc)}, key)
+	servers, ok := findMember(doc, span{0, len(doc)}, key)
 	if !ok || doc[servers.from] != '{' {
 		return nil, fmt.Errorf("the file has no %q with servers", key)
 	}
 	e := &entry{}
-	if e.at, ok = member(doc, servers, name); !ok || doc[e.at.from] != '{' {
-		return nil, fmt.Errorf("the file has no server called %q%s", name, known(doc[servers.from:servers.to]))
+	if e.at, ok = findMember(doc, servers, name); !ok || doc[e.at.from] != '{' {
+		return nil, fmt.Errorf("the file has no server called %q%s", name, joinKnown(doc[servers.from:servers.to]))
 	}
-	if e.command, ok = member(doc, e.at, "command"); !ok {
-		if _, remote := member(doc, e.at, "url"); remote {
+	if e.command, ok = findMember(doc, e.at, "command"); !ok {
+		if _, remote := findMember(doc, e.at, "url"); remote {
 			return nil, fmt.Errorf("%q is a server with a url: record it with mcptest record --http ADDR --url URL, and let the client connect to ADDR", name)
 		}
 		return nil, fmt.Errorf("%q has no command", name)
@@ -46,7 +46,7 @@ func find(src []byte, key, name string) (*entry, error) {
 	if json.Unmarshal(doc[e.command.from:e.command.to], &e.program) != nil || e.program == "" {
 		return nil, fmt.Errorf("the command of %q is not a string", name)
 	}
-	if e.args, e.hasArgs = member(doc, e.at, "args"); e.hasArgs {
+	if e.args, e.hasArgs = findMember(doc, e.at, "args"); e.hasArgs {
 		if json.Unmarshal(doc[e.args.from:e.args.to], &e.words) != nil {
 			return nil, fmt.Errorf("the args of %q are not a list of strings", name)
 		}
@@ -59,8 +59,8 @@ func find(src []byte, key, name string) (*entry, error) {
 	return e, nil
 }
 
-// known lists the servers of a file.
-func known(servers []byte) string {
+// joinKnown lists the servers of a file.
+func joinKnown(servers []byte) string {
 	var names []string
 	_ = jsonv.VisitMembers(servers, func(k string, _ []byte) error { // it was checked before
 		names = append(names, k)
@@ -103,11 +103,11 @@ func Unwrap(src []byte, key, name string) ([]byte, error) {
 
 // direct returns the file with all servers started directly.
 func direct(src []byte, key string) []byte {
-	doc, err := plainJSON(src)
+	doc, err := stripComments(src)
 	if err != nil {
 		return src
 	}
-	servers, ok := member(doc, span{0, len(doc)}, key)
+	servers, ok := findMember(doc, span{0, len(doc)}, key)
 	if !ok {
 		return src
 	}
@@ -128,7 +128,7 @@ func (e *entry) replace(src []byte, program string, words []string) []byte {
 	}
 	list := e.list(src, words)
 	if !e.hasArgs {
-		list = append([]byte(e.gap(src)+`"args": `), list...)
+		list = append([]byte(e.cutGap(src)+`"args": `), list...)
 	}
 	type edit struct {
 		at   span
@@ -147,9 +147,9 @@ func (e *entry) replace(src []byte, program string, words []string) []byte {
 	return out.Bytes()
 }
 
-// gap separates a new member from the command: as the command is from what comes
+// cutGap separates a new member from the command: as the command is from what comes
 // before it.
-func (e *entry) gap(src []byte) string {
+func (e *entry) cutGap(src []byte) string {
 	line := bytes.LastIndexByte(src[:e.command.from], '\n')
 	if line < e.at.from {
 		return ", "

@@ -31,8 +31,8 @@ type System struct {
 	Dir    string // the project
 }
 
-// Places are the files of a client, the first one that defines a server wins.
-func Places(client string, s System) ([]Place, error) {
+// ListPlaces are the files of a client, the first one that defines a server wins.
+func ListPlaces(client string, s System) ([]Place, error) {
 	config := s.Config
 	switch {
 	case s.OS == "darwin":

@@ -8,12 +8,12 @@ import (
 	"mcptest/internal/client/protocol"
 )
 
-// plainJSON replaces comments, trailing commas and a byte order mark by spaces,
+// stripComments replaces comments, trailing commas and a byte order mark by spaces,
 // so that every value stays at its offset.
-func plainJSON(src []byte) ([]byte, error) {
+func stripComments(src []byte) ([]byte, error) {
 	out := bytes.Clone(src)
 	if bytes.HasPrefix(out, protocol.ByteOrderMark) {
-		blank(out[:len(protocol.ByteOrderMark)])
+		blankOut(out[:len(protocol.ByteOrderMark)])
 	}
 	comma := -1 // offset of a comma that nothing has followed yet
 	for i := 0; i < len(out); i++ {
@@ -31,14 +31,14 @@ func plainJSON(src []byte) ([]byte, error) {
 			if end < 0 {
 				end = len(out) - i
 			}
-			blank(out[i : i+end])
+			blankOut(out[i : i+end])
 			i += end - 1
 		case bytes.HasPrefix(out[i:], []byte("/*")):
 			end := bytes.Index(out[i+2:], []byte("*/"))
 			if end < 0 {
 				return nil, errors.New("a comment is not closed")
 			}
-			blank(out[i : i+end+4])
+			blankOut(out[i : i+end+4])
 			i += end + 3
 		case c == ',':
 			comma = i
@@ -57,8 +57,8 @@ func plainJSON(src []byte) ([]byte, error) {
 	return out, nil
 }
 
-// blank overwrites a piece with spaces and keeps its lines.
-func blank(b []byte) {
+// blankOut overwrites a piece with spaces and keeps its lines.
+func blankOut(b []byte) {
 	for i := range b {
 		if b[i] != '\n' && b[i] != '\r' {
 			b[i] = ' '
@@ -69,8 +69,8 @@ func blank(b []byte) {
 // span is a piece of a file.
 type span struct{ from, to int }
 
-// member finds the value of a member of the object at a place.
-func member(doc []byte, object span, key string) (span, bool) {
+// findMember finds the value of a member of the object at a place.
+func findMember(doc []byte, object span, key string) (span, bool) {
 	whole := doc[object.from:object.to:object.to]
 	part := protocol.MemberOf(whole, key)
 	if part == nil {

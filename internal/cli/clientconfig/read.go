@@ -34,7 +34,7 @@ func Read(path, name string, set func(variable string) bool) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	doc, err := plainJSON(src)
+	doc, err := stripComments(src)
 	if err != nil {
 		return nil, fmt.Errorf("the file is not valid JSON: %w", err)
 	}
@@ -44,7 +44,7 @@ func Read(path, name string, set func(variable string) bool) (*Server, error) {
 		for one, entry := range file.Lookup(key).Members() {
 			names = append(names, one)
 			if one == name || name == "" && file.Lookup(key).Len() == 1 {
-				return (&reader{out: &Server{Name: one, Dir: projectDir(path)}, set: set}).server(entry)
+				return (&reader{out: &Server{Name: one, Dir: projectDir(path)}, set: set}).readServer(entry)
 			}
 		}
 	}
@@ -65,42 +65,44 @@ type reader struct {
 	err error
 }
 
-func (r *reader) server(e jsonv.Value) (*Server, error) {
+func (r *reader) readServer(e jsonv.Value) (*Server, error) {
 	s := r.out
-	s.URL = r.text(e.Lookup("url"))
-	if program := r.text(e.Lookup("command")); program != "" {
+	s.URL = r.readText(e.Lookup("url"))
+	if program := r.readText(e.Lookup("command")); program != "" {
 		s.Command = []string{program}
 		for _, a := range e.Lookup("args").Elems() {
-			s.Command = append(s.Command, r.text(a))
+			s.Command = append(s.Command, r.readText(a))
 		}
 	} else if s.URL == "" {
 		return nil, fmt.Errorf("%q has no command and no url", s.Name)
 	}
 	pairs := func(key string) (out [][2]string) {
 		for k, v := range e.Lookup(key).Members() {
-			out = append(out, [2]string{k, r.text(v)})
+			out = append(out, [2]string{k, r.readText(v)})
 		}
 		return out
 	}
 	s.Env, s.Headers = pairs("env"), pairs("headers")
-	from := func(path string) string {
-		if filepath.IsAbs(path) {
-			return path
-		}
-		return filepath.Join(s.Dir, path)
-	}
-	if file := r.text(e.Lookup("envFile")); file != "" {
-		if err := r.fromFile(from(file)); err != nil {
+	if file := r.readText(e.Lookup("envFile")); file != "" {
+		if err := r.readEnvFile(s.resolve(file)); err != nil {
 			return nil, fmt.Errorf("envFile of %q: %s", s.Name, err.Error()) // not wrapped: it is not this file that is missing
 		}
 	}
-	s.Dir = from(r.text(e.Lookup("cwd")))
+	s.Dir = s.resolve(r.readText(e.Lookup("cwd")))
 	return s, r.err
 }
 
-// fromFile adds the variables of an .env file, as those that a suite reads: their values
+// resolve returns a path from the folder of the server, "" for that folder.
+func (s *Server) resolve(path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(s.Dir, path)
+}
+
+// readEnvFile adds the variables of an .env file, as those that a suite reads: their values
 // stay there.
-func (r *reader) fromFile(path string) error {
+func (r *reader) readEnvFile(path string) error {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return err
@@ -130,31 +132,42 @@ var (
 	notName     = lazy.Regexp(`^$|[^A-Za-z0-9_]`)
 )
 
-// text returns a text with the placeholders of a suite.
-func (r *reader) text(v jsonv.Value) string {
-	return placeholder().ReplaceAllStringFunc(cmp.Or(v.Text(), v.Literal()), func(p string) string {
-		name, byDefault, optional := strings.Cut(p[2:len(p)-1], ":-")
-		kind, id, _ := strings.Cut(name, ":")
-		switch {
-		case name == "workspaceFolder":
-			return "."
-		case name == "userHome":
-			name = "HOME"
-		case kind == "env":
-			name = id
-		case kind == "input":
-			name = strings.ToUpper(notName().ReplaceAllString(id, "_"))
-		}
-		switch {
-		case notName().MatchString(name):
-			r.err = fmt.Errorf("%q contains %s, which only the client can replace", r.out.Name, display.OneLine(p))
-		case optional && !r.set(name):
-			return byDefault
-		case !slices.Contains(r.out.Variables, name):
-			r.out.Variables = append(r.out.Variables, name)
-		}
-		return "${" + name + "}"
-	})
+// readText returns a text with the placeholders of a suite.
+func (r *reader) readText(v jsonv.Value) string {
+	return placeholder().ReplaceAllStringFunc(cmp.Or(v.Text(), v.Literal()), r.convertPlaceholder)
+}
+
+// convertPlaceholder returns the placeholder of a suite, or the value, for one of a client,
+// and notes the variable that it needs.
+func (r *reader) convertPlaceholder(p string) string {
+	written, byDefault, isOptional := strings.Cut(p[2:len(p)-1], ":-")
+	if written == "workspaceFolder" {
+		return "."
+	}
+	name := nameVariable(written)
+	switch {
+	case notName().MatchString(name):
+		r.err = fmt.Errorf("%q contains %s, which only the client can replace", r.out.Name, display.OneLine(p))
+	case isOptional && !r.set(name):
+		return byDefault
+	case !slices.Contains(r.out.Variables, name):
+		r.out.Variables = append(r.out.Variables, name)
+	}
+	return "${" + name + "}"
+}
+
+// nameVariable returns the variable that holds what a placeholder of a client stands for.
+func nameVariable(written string) string {
+	kind, id, _ := strings.Cut(written, ":")
+	switch {
+	case written == "userHome":
+		return "HOME"
+	case kind == "env":
+		return id
+	case kind == "input":
+		return strings.ToUpper(notName().ReplaceAllString(id, "_"))
+	}
+	return written
 }
 
 // projectDir is the folder in which a client starts the servers of a project's

@@ -24,7 +24,7 @@ import (
 // number of arguments) and how to get help. The message may repeat the value of
 // a flag, so secrets are removed from it.
 func UsageError(stderr io.Writer, cmd *cobra.Command, err error) {
-	msg := term.EscapeLines(secret.NewRedactor().String(argWords(commandHint(err.Error()))))
+	msg := term.EscapeLines(secret.NewRedactor().String(spellArgs(suggestCommand(err.Error()))))
 	fmt.Fprintf(stderr, "%s: %s\nRun '%s --help' for usage.\n", cmd.Root().Name(), msg, cmd.CommandPath())
 }
 
@@ -32,7 +32,7 @@ func UsageError(stderr io.Writer, cmd *cobra.Command, err error) {
 // is for cobra's SetFlagErrorFunc.
 func FlagError(cmd *cobra.Command, err error, args []string) error {
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
-		return nearFlag(cmd, unknown, args)
+		return suggestFlag(cmd, unknown, args)
 	}
 	var bad *pflag.InvalidValueError
 	if !errors.As(err, &bad) {
@@ -50,16 +50,16 @@ func FlagError(cmd *cobra.Command, err error, args []string) error {
 	return fmt.Errorf("--%s: %s, got %q", bad.GetFlag().Name, want, bad.GetValue())
 }
 
-// nearFlag adds the most similar flag of the command to the error about an
+// suggestFlag adds the most similar flag of the command to the error about an
 // unknown one.
-func nearFlag(cmd *cobra.Command, unknown *pflag.NotExistError, args []string) error {
+func suggestFlag(cmd *cobra.Command, unknown *pflag.NotExistError, args []string) error {
 	name := unknown.GetSpecifiedName()
 	row, known := elsewhere.Flag(name)
 	if known && (cmd.Name() == "explain" || cmd.Name() == "help") {
 		return fmt.Errorf("a flag of other tools (%s): %s", row.From, row.Say())
 	}
 	if known && serves(cmd, row) {
-		return fmt.Errorf("%w (%s)", unknown, adviceOf(row))
+		return fmt.Errorf("%w (%s)", unknown, findAdvice(row))
 	}
 	if cmd.Parent() == nil && runHas(cmd, name) {
 		return fmt.Errorf("%w (a flag of the command run: mcptest run %s)", unknown, shellwords.QuoteAllForShell(args))
@@ -77,10 +77,10 @@ func nearFlag(cmd *cobra.Command, unknown *pflag.NotExistError, args []string) e
 		return fmt.Errorf("%w (%s)", unknown, near)
 	}
 	if cmd.Flags().Lookup(near) == nil {
-		near = nearestFlag(cmd, name)
+		near = findNearestFlag(cmd, name)
 	}
 	if near == "" && cmd.Name() == "call" && unknown.GetSpecifiedShortnames() == "" {
-		return fmt.Errorf("%w (an argument of the tool: --arg %s=%s)", unknown, name, valueAfter(args, name))
+		return fmt.Errorf("%w (an argument of the tool: --arg %s=%s)", unknown, name, findValueAfter(args, name))
 	}
 	if near == "" || unknown.GetSpecifiedShortnames() != "" && otherFlags[name] == "" {
 		if cmd.Flags().Lookup("url") != nil && cmd.Flags().NArg() > 0 { // a program is named before it
@@ -100,9 +100,9 @@ func runHas(root *cobra.Command, name string) bool {
 	return run.Flags().Lookup(name) != nil || len(name) == 1 && run.Flags().ShorthandLookup(name) != nil
 }
 
-// adviceOf names the flag that a row recommends, if that is all to be said, or says what to
+// findAdvice names the flag that a row recommends, if that is all to be said, or says what to
 // write.
-func adviceOf(row elsewhere.Row) string {
+func findAdvice(row elsewhere.Row) string {
 	flag, value, _ := strings.Cut(row.Here, " ")
 	if row.Why != "" || flag == "--reporter" || strings.Contains(value, "!") || strings.Contains(value, " --") {
 		return row.Say()
@@ -124,9 +124,9 @@ func serves(cmd *cobra.Command, row elsewhere.Row) bool {
 // shortestPrefix is the length from which the beginning of a flag counts as meant.
 const shortestPrefix = 3
 
-// nearestFlag returns the flag of the command that begins with a name, the shortest one, or
+// findNearestFlag returns the flag of the command that begins with a name, the shortest one, or
 // else the one that is spelled like it.
-func nearestFlag(cmd *cobra.Command, name string) string {
+func findNearestFlag(cmd *cobra.Command, name string) string {
 	var names []string
 	begins := ""
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
@@ -142,8 +142,8 @@ func nearestFlag(cmd *cobra.Command, name string) string {
 	return source.FindNearest(name, names)
 }
 
-// valueAfter returns the value that was written for a flag, or a word for it.
-func valueAfter(args []string, name string) string {
+// findValueAfter returns the value that was written for a flag, or a word for it.
+func findValueAfter(args []string, name string) string {
 	for i, arg := range args {
 		if value, ok := strings.CutPrefix(arg, "--"+name+"="); ok {
 			return shellwords.QuoteForShell(value)
@@ -158,8 +158,8 @@ func valueAfter(args []string, name string) string {
 // unknownCommand matches cobra's message about a command.
 var unknownCommand = lazy.Regexp(`(?s)^unknown command "(.*?)" for "mcptest"`)
 
-// commandHint says what an unknown command is called here, or that it is a suite.
-func commandHint(msg string) string {
+// suggestCommand says what an unknown command is called here, or that it is a suite.
+func suggestCommand(msg string) string {
 	m := unknownCommand().FindStringSubmatch(msg)
 	if m == nil {
 		return msg
@@ -173,7 +173,7 @@ func commandHint(msg string) string {
 		hint = row.Say()
 	case missing == nil:
 		hint = "to run a suite: mcptest run " + shellwords.QuoteForShell(word)
-	case runnable(word):
+	case isRunnable(word):
 		hint = "to write a suite for a server: mcptest init -- " + shellwords.QuoteForShell(word) + " …"
 	case strings.HasPrefix(word, "http://"), strings.HasPrefix(word, "https://"):
 		hint = "to judge a server: mcptest probe --url " + shellwords.QuoteForShell(word)
@@ -183,8 +183,8 @@ func commandHint(msg string) string {
 	return fmt.Sprintf("unknown command %q for \"mcptest\" (%s)", word, hint)
 }
 
-// runnable reports whether a word is a program that starts servers, or a file of one.
-func runnable(word string) bool {
+// isRunnable reports whether a word is a program that starts servers, or a file of one.
+func isRunnable(word string) bool {
 	switch word {
 	case "node", "npx", "python", "python3", "uv", "uvx", "deno", "bun", "docker", "go", "java":
 		return true
@@ -234,8 +234,8 @@ var countWords = []struct {
 	{`^accepts between (\d+) and (\d+) arg\(s\), received (\d+)$`, "expected $1 to $2 arguments, got $3"},
 }
 
-// argWords rewords such a message; any other is returned as it is.
-func argWords(msg string) string {
+// spellArgs rewords such a message; any other is returned as it is.
+func spellArgs(msg string) string {
 	for _, w := range countWords {
 		if said := regexp.MustCompile(w.said); said.MatchString(msg) {
 			return said.ReplaceAllString(msg, w.mean)

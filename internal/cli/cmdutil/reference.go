@@ -12,13 +12,13 @@ import (
 func Describe(root *cobra.Command) Program {
 	p := Program{Name: root.Name(), Short: root.Short, Long: root.Long}
 	for _, cmd := range root.Commands() {
-		p.Commands = append(p.Commands, commandsOf(cmd)...)
+		p.Commands = append(p.Commands, listCommands(cmd)...)
 	}
 	return p
 }
 
-// commandsOf describes a command and those below it.
-func commandsOf(cmd *cobra.Command) []Command {
+// listCommands describes a command and those below it.
+func listCommands(cmd *cobra.Command) []Command {
 	if cmd.Hidden {
 		return nil
 	}
@@ -31,7 +31,7 @@ func commandsOf(cmd *cobra.Command) []Command {
 	})
 	out := []Command{c}
 	for _, sub := range cmd.Commands() {
-		out = append(out, commandsOf(sub)...)
+		out = append(out, listCommands(sub)...)
 	}
 	return out
 }

@@ -36,7 +36,7 @@ func System() Streams {
 		Out:  os.Stdout,
 		Err:  os.Stderr,
 		Env:  os.Environ(),
-		Self: self(),
+		Self: findSelf(),
 		Exit: os.Exit,
 	}
 }
@@ -45,9 +45,9 @@ func System() Streams {
 // for the next one.
 func (s Streams) Client() io.Reader { return pipe.Polled(s.In) }
 
-// self finds this program by the name it was started with, which may be a link,
+// findSelf finds this program by the name it was started with, which may be a link,
 // and otherwise asks the system.
-func self() string {
+func findSelf() string {
 	if path, err := exec.LookPath(os.Args[0]); err == nil {
 		if abs, err := filepath.Abs(path); err == nil {
 			return abs
@@ -71,9 +71,9 @@ func LookupEnv(env []string, name string) string {
 	return ""
 }
 
-// InCI reports whether the environment is that of a CI system: CI is set to a value
+// IsInCI reports whether the environment is that of a CI system: CI is set to a value
 // other than a negative one.
-func InCI(env []string) bool {
+func IsInCI(env []string) bool {
 	switch strings.ToLower(LookupEnv(env, "CI")) {
 	case "", "0", "false", "no", "off":
 		return false

@@ -92,7 +92,7 @@ func (w *World) KeepFile(open func() (path string)) (drop func()) {
 		return func() {}
 	}
 	w.temps[path] = false
-	return w.dropper(path, w.Registry.KeepFile(path))
+	return w.newDropper(path, w.Registry.KeepFile(path))
 }
 
 // KeepDir has a folder removed if this program is killed before drop is called,
@@ -101,10 +101,10 @@ func (w *World) KeepDir(path string) (drop func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.temps[path] = true
-	return w.dropper(path, w.Registry.KeepDir(path))
+	return w.newDropper(path, w.Registry.KeepDir(path))
 }
 
-func (w *World) dropper(path string, forget func()) func() {
+func (w *World) newDropper(path string, forget func()) func() {
 	return func() {
 		w.mu.Lock()
 		defer w.mu.Unlock()

@@ -21,8 +21,8 @@ const (
 	Fail State = "fail"
 )
 
-// worse returns the worse of two states.
-func worse(a, b State) State {
+// chooseWorse returns the worse of two states.
+func chooseWorse(a, b State) State {
 	if a == Fail || b == Fail {
 		return Fail
 	}
@@ -85,11 +85,11 @@ type step func(context.Context) bool
 // Examine examines the layers of a server in order.
 func Examine(ctx context.Context, o Options) Diagnosis {
 	e := &examination{Options: o, server: o.Conn.Server()}
-	steps := []step{e.start, e.handshake}
+	steps := []step{e.start, e.checkHandshake}
 	if e.server.URL != "" {
-		steps = e.addressSteps()
+		steps = e.listAddressSteps()
 	}
-	for _, step := range append(steps, e.protocol, e.lists, e.schemas, e.second, e.messages, e.end) {
+	for _, step := range append(steps, e.checkProtocol, e.lists, e.checkSchemas, e.checkSecond, e.checkMessages, e.end) {
 		if !step(ctx) {
 			e.result.Stopped = e.result.Layers[len(e.result.Layers)-1].Name
 			break
@@ -112,7 +112,7 @@ func (e *examination) addFailure(name string, err error) bool {
 	return e.addLayer(Layer{Name: name, State: Fail, Message: err.Error()})
 }
 
-// authorization reports whether a header with credentials is sent.
-func (e *examination) authorization() bool {
+// hasAuthorization reports whether a header with credentials is sent.
+func (e *examination) hasAuthorization() bool {
 	return e.server.HasAuthorization()
 }

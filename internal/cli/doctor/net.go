@@ -26,9 +26,9 @@ const netTime = 10 * time.Second
 // shown.
 const certificateSoon = 14 * 24 * time.Hour
 
-// addressSteps returns the steps below MCP. With a proxy, the name and connection
+// listAddressSteps returns the steps below MCP. With a proxy, the name and connection
 // examined are those of the proxy, and TLS is observed together with HTTP.
-func (e *examination) addressSteps() []step {
+func (e *examination) listAddressSteps() []step {
 	u, err := url.Parse(e.server.URL)
 	if err != nil {
 		return []step{func(context.Context) bool { return e.addFailure("dns", err) }}
@@ -37,11 +37,11 @@ func (e *examination) addressSteps() []step {
 	if proxy, err := http.ProxyFromEnvironment(&http.Request{URL: u}); err == nil && proxy != nil {
 		n.via, n.proxied = proxy, true
 	}
-	steps := []step{n.dns, n.tcp}
+	steps := []step{n.checkDNS, n.checkTCP}
 	if u.Scheme == "https" && !n.proxied {
-		steps = append(steps, n.tls)
+		steps = append(steps, n.checkTLS)
 	}
-	return append(steps, n.http, e.handshake)
+	return append(steps, n.checkHTTP, e.checkHandshake)
 }
 
 type netCheck struct {
@@ -50,14 +50,14 @@ type netCheck struct {
 	proxied bool
 }
 
-// address returns the host and port to connect to.
-func (n *netCheck) address() (host, port string) {
+// splitAddress returns the host and port to connect to.
+func (n *netCheck) splitAddress() (host, port string) {
 	byScheme := map[string]string{"http": "80", "https": "443", "socks5": "1080", "socks5h": "1080"}
 	return n.via.Hostname(), cmp.Or(n.via.Port(), byScheme[n.via.Scheme])
 }
 
-func (n *netCheck) dns(ctx context.Context) bool {
-	host, _ := n.address()
+func (n *netCheck) checkDNS(ctx context.Context) bool {
+	host, _ := n.splitAddress()
 	l := Layer{Name: "dns", State: OK}
 	if n.proxied {
 		l.Details = []string{"through the proxy " + n.via.Redacted() + " (HTTP_PROXY, HTTPS_PROXY)"}
@@ -80,8 +80,8 @@ func (n *netCheck) dns(ctx context.Context) bool {
 	return n.addLayer(l)
 }
 
-func (n *netCheck) tcp(ctx context.Context) bool {
-	host, port := n.address()
+func (n *netCheck) checkTCP(ctx context.Context) bool {
+	host, port := n.splitAddress()
 	ctx, cancel := context.WithTimeout(ctx, netTime)
 	defer cancel()
 	start := time.Now()
@@ -101,13 +101,13 @@ func (n *netCheck) tcp(ctx context.Context) bool {
 	return n.addLayer(l)
 }
 
-func (n *netCheck) tls(ctx context.Context) bool {
+func (n *netCheck) checkTLS(ctx context.Context) bool {
 	config, err := connect.TLSConfig(n.server)
 	if err != nil {
 		return n.addFailure("tls", err)
 	}
 	config = cmp.Or(config, &tls.Config{MinVersion: tls.VersionTLS12})
-	host, port := n.address()
+	host, port := n.splitAddress()
 	ctx, cancel := context.WithTimeout(ctx, netTime)
 	defer cancel()
 	start := time.Now()
@@ -127,7 +127,7 @@ func (n *netCheck) tls(ctx context.Context) bool {
 	l.Message = tls.VersionName(state.Version)
 	if len(state.PeerCertificates) > 0 {
 		leaf := state.PeerCertificates[0]
-		l.Message += fmt.Sprintf(", certificate for %s valid until %s", certName(leaf), leaf.NotAfter.UTC().Format("2006-01-02"))
+		l.Message += fmt.Sprintf(", certificate for %s valid until %s", nameCertificate(leaf), leaf.NotAfter.UTC().Format("2006-01-02"))
 		if left := time.Until(leaf.NotAfter); left < certificateSoon {
 			l.State, l.Hint = Warn, fmt.Sprintf("the certificate expires in %.0f days", left.Hours()/24)
 		}
@@ -138,16 +138,16 @@ func (n *netCheck) tls(ctx context.Context) bool {
 	return n.addLayer(l)
 }
 
-func certName(c *x509.Certificate) string {
+func nameCertificate(c *x509.Certificate) string {
 	if len(c.DNSNames) > 0 {
 		return c.DNSNames[0]
 	}
 	return c.Subject.CommonName
 }
 
-// http sends a GET request. Any HTTP response is accepted, as MCP does not begin with
+// checkHTTP sends a GET request. Any HTTP response is accepted, as MCP does not begin with
 // GET.
-func (n *netCheck) http(ctx context.Context) bool {
+func (n *netCheck) checkHTTP(ctx context.Context) bool {
 	config, err := connect.TLSConfig(n.server)
 	if err != nil {
 		return n.addFailure("http", err)

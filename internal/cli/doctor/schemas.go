@@ -28,7 +28,7 @@ type remark struct {
 	text  string
 }
 
-func (e *examination) schemas(ctx context.Context) bool {
+func (e *examination) checkSchemas(ctx context.Context) bool {
 	if e.tools == nil {
 		return true // without tools there are no schemas
 	}
@@ -49,7 +49,7 @@ func (e *examination) schemas(ctx context.Context) bool {
 			bad++
 		}
 		for _, r := range remarks {
-			l.State = worse(l.State, r.state)
+			l.State = chooseWorse(l.State, r.state)
 			total++
 			if total <= maxLint {
 				l.Details = append(l.Details, string(r.state)+": "+inspect.Name(t, "name")+": "+r.text)

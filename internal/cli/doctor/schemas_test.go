@@ -29,7 +29,7 @@ func TestLintTool(t *testing.T) {
 		}
 		state, texts := OK, ""
 		for _, r := range lintTool("2025-11-25", v) {
-			state = worse(state, r.state)
+			state = chooseWorse(state, r.state)
 			texts += r.text + "\n"
 		}
 		if state != tc.state || !strings.Contains(texts, tc.text) {

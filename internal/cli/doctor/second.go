@@ -12,8 +12,8 @@ import (
 	"mcptest/internal/run/connect"
 )
 
-// second opens another session while the first is open, as a second client does.
-func (e *examination) second(ctx context.Context) bool {
+// checkSecond opens another session while the first is open, as a second client does.
+func (e *examination) checkSecond(ctx context.Context) bool {
 	first := e.Conn.Session()
 	if e.server.URL != "" && first.Era() == protocol.EraStateless {
 		return true // its requests belong to no session

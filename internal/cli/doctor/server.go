@@ -48,19 +48,19 @@ func (e *examination) start(ctx context.Context) bool {
 	return e.addLayer(Layer{Name: "start", State: OK, Took: took, Message: fmt.Sprintf("process %d", facts.Pid)})
 }
 
-// handshake opens the session: the layers auth (of an address) and handshake.
-func (e *examination) handshake(ctx context.Context) bool {
+// checkHandshake opens the session: the layers auth (of an address) and handshake.
+func (e *examination) checkHandshake(ctx context.Context) bool {
 	begun := time.Now()
-	late := time.AfterFunc(silenceTime, e.stillWaiting)
+	late := time.AfterFunc(silenceTime, e.reportWaiting)
 	err := e.Conn.Open(ctx)
 	late.Stop()
 	took := time.Since(begun)
 	if err != nil {
-		return e.noSession(err, took)
+		return e.explainNoSession(err, took)
 	}
 	e.Conn.ReportRemaining() // of the handshake, before those of requests
 	if e.server.URL != "" {
-		e.addLayer(Layer{Name: "auth", State: OK, Message: e.credentials()})
+		e.addLayer(Layer{Name: "auth", State: OK, Message: e.describeCredentials()})
 	}
 	l := Layer{Name: "handshake", State: OK, Took: took, Message: e.Conn.ServerName()}
 	if took > 5*time.Second {
@@ -83,7 +83,7 @@ func (e *examination) handshake(ctx context.Context) bool {
 // silenceTime is the time that the server may be silent before Waiting is called.
 const silenceTime = 5 * time.Second
 
-func (e *examination) stillWaiting() {
+func (e *examination) reportWaiting() {
 	if e.Waiting == nil {
 		return
 	}
@@ -94,22 +94,22 @@ func (e *examination) stillWaiting() {
 	e.Waiting(silenceTime, e.stderr != nil, lines)
 }
 
-// credentials describes how the client was authorized.
-func (e *examination) credentials() string {
+// describeCredentials describes how the client was authorized.
+func (e *examination) describeCredentials() string {
 	if a := e.server.Auth; a != nil && a.OAuth != nil {
 		if e.server.NeedsLogin() {
 			return "authenticated with a stored login"
 		}
 		return "OAuth, " + a.OAuth.Grant + ": authenticated"
 	}
-	if e.authorization() {
+	if e.hasAuthorization() {
 		return "the credentials are accepted or ignored"
 	}
 	return "no credentials are required"
 }
 
-// noSession reports why no session was opened, in the layer that failed.
-func (e *examination) noSession(err error, took time.Duration) bool {
+// explainNoSession reports why no session was opened, in the layer that failed.
+func (e *examination) explainNoSession(err error, took time.Duration) bool {
 	l := Layer{Name: "handshake", State: Fail, Took: took, Details: inspect.Detail(err)}
 	l.Message, l.Hint = connect.Diagnose(e.server, err)
 	var he *wire.HTTPError
@@ -122,7 +122,7 @@ func (e *examination) noSession(err error, took time.Duration) bool {
 		l.Name, l.Message, l.Hint = "auth", login.Why, "run: "+login.Command
 	case errors.As(err, &he) && (he.Info.Status == http.StatusUnauthorized || he.Info.Status == http.StatusForbidden):
 		l.Name = "auth"
-		e.challenge(&l, he.Info)
+		e.explainChallenge(&l, he.Info)
 	case errors.As(err, &oe) && oe.Phase == "protocol":
 		l.Name = "protocol"
 	case errors.As(err, &closed) && e.server.URL == "" && l.Hint == "":
@@ -133,12 +133,12 @@ func (e *examination) noSession(err error, took time.Duration) bool {
 	return e.addLayer(l)
 }
 
-// challenge explains a refusal.
-func (e *examination) challenge(l *Layer, info *wire.HTTPInfo) {
+// explainChallenge explains a refusal.
+func (e *examination) explainChallenge(l *Layer, info *wire.HTTPInfo) {
 	switch {
 	case info.Status == http.StatusForbidden:
 		l.Hint = "the credentials are valid but not sufficient, or the server refuses this client (Origin, address)"
-	case e.authorization():
+	case e.hasAuthorization():
 		l.Hint = "the server rejected the credentials: are they expired, or issued for another server?"
 	default:
 		l.Hint = "mcptest login " + shellwords.QuoteForShell(auth.MakeServerKey(e.server.URL)) + " to log in as a user; or --bearer-token-env NAME (in a suite auth.bearer_token_env, or auth.oauth)"
@@ -148,8 +148,8 @@ func (e *examination) challenge(l *Layer, info *wire.HTTPInfo) {
 	}
 }
 
-// protocol reports the negotiated revision.
-func (e *examination) protocol(context.Context) bool {
+// checkProtocol reports the negotiated revision.
+func (e *examination) checkProtocol(context.Context) bool {
 	got := e.Conn.Session().Protocol()
 	l := Layer{Name: "protocol", State: OK, Message: got + ", session starts with initialize"}
 	if e.Conn.Session().Era() == protocol.EraStateless {
@@ -186,7 +186,7 @@ func (e *examination) lists(ctx context.Context) bool {
 		counts = append(counts, display.Count(len(items), k.word))
 		if k.key == "tools" {
 			e.tools = items // the layer schemas checks them
-		} else if wrong := violations(e.Conn.Session().Protocol(), k.method, k.key, items); len(wrong) > 0 {
+		} else if wrong := listViolations(e.Conn.Session().Protocol(), k.method, k.key, items); len(wrong) > 0 {
 			l.State = Fail
 			l.Details = append(l.Details, wrong...)
 		}
@@ -196,13 +196,13 @@ func (e *examination) lists(ctx context.Context) bool {
 				l.Details = append(l.Details, k.method+": "+strings.Join(wrong, "; "))
 			}
 		}
-		for _, name := range twice(items, map[string]string{"resources": "uri"}[k.key]) {
-			l.State = worse(l.State, Warn)
+		for _, name := range findTwice(items, map[string]string{"resources": "uri"}[k.key]) {
+			l.State = chooseWorse(l.State, Warn)
 			l.Details = append(l.Details, "two "+k.word+"s are called "+name)
 		}
 	}
 	if loops := e.Conn.SelfAnnouncements(ctx); len(loops) > 0 {
-		l.State = worse(l.State, Warn)
+		l.State = chooseWorse(l.State, Warn)
 		l.Details = append(l.Details, loops...)
 	}
 	l.Took = time.Since(begun)
@@ -217,8 +217,8 @@ func (e *examination) lists(ctx context.Context) bool {
 	return true
 }
 
-// violations returns the violations of the entries of a list.
-func violations(version, method, key string, items []jsonv.Value) (out []string) {
+// listViolations returns the violations of the entries of a list.
+func listViolations(version, method, key string, items []jsonv.Value) (out []string) {
 	for i, it := range items {
 		if wrong := check.Entry(version, method, it); len(wrong) > 0 && len(out) < mostViolations {
 			out = append(out, check.Subject(key, i, it)+": "+strings.Join(wrong, "; "))
@@ -227,8 +227,8 @@ func violations(version, method, key string, items []jsonv.Value) (out []string)
 	return out
 }
 
-// twice returns names that occur more than once.
-func twice(items []jsonv.Value, key string) []string {
+// findTwice returns names that occur more than once.
+func findTwice(items []jsonv.Value, key string) []string {
 	key = cmp.Or(key, "name")
 	seen := map[string]int{}
 	var out []string
@@ -245,14 +245,14 @@ func twice(items []jsonv.Value, key string) []string {
 // mostViolations is the number of violations that are listed.
 const mostViolations = 20
 
-// messages reports the protocol violations that occurred.
-func (e *examination) messages(context.Context) bool {
+// checkMessages reports the protocol violations that occurred.
+func (e *examination) checkMessages(context.Context) bool {
 	e.Conn.ReportRemaining()
 	all := e.Conn.Seen()
 	l := Layer{Name: "messages", State: OK, Message: "no protocol violations"}
 	for i, v := range all {
 		if v.Tolerated {
-			l.State = worse(l.State, Warn)
+			l.State = chooseWorse(l.State, Warn)
 		} else {
 			l.State = Fail
 			l.Hint = "to accept it for now, add to the suite: tolerate: [" + v.Kind + "]"
@@ -272,7 +272,7 @@ func (e *examination) messages(context.Context) bool {
 			l.Details = append(l.Details, event.Text)
 		case declared != "":
 			if declared == "resources.subscribe" { // a change of a list can be announced in a response
-				l.State = worse(l.State, Warn)
+				l.State = chooseWorse(l.State, Warn)
 			}
 			l.Details = append(l.Details, "the server declares "+declared+", and "+event.Text)
 		}

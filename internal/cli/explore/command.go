@@ -63,7 +63,7 @@ Exit codes: 0 ended by the user, 2 invalid command line, or a file that can't be
 
 // run shows the page until a signal ends it.
 func (f *flags) run(cmd *cobra.Command, s cmdutil.Streams, args []string) error {
-	if cmdutil.InCI(s.Env) {
+	if cmdutil.IsInCI(s.Env) {
 		return option.Fail(option.ExitPolicy, "mcptest ui is for people, and CI is set; mcptest run runs the tests")
 	}
 	if f.JSON {
@@ -76,7 +76,7 @@ func (f *flags) run(cmd *cobra.Command, s cmdutil.Streams, args []string) error 
 		return err
 	}
 	redactor := secret.NewRedactor()
-	in, err := f.suites(cmd, s, args, redactor)
+	in, err := f.loadSuites(cmd, s, args, redactor)
 	if err != nil {
 		return err
 	}
@@ -89,7 +89,7 @@ func (f *flags) run(cmd *cobra.Command, s cmdutil.Streams, args []string) error 
 	if err != nil {
 		return err
 	}
-	in.recorded = recording.dialer
+	in.recorded = recording.wrapDialer
 	shared, err := f.Share(cmd, s, redactor)
 	if err != nil {
 		return err
@@ -118,7 +118,7 @@ func (f *flags) show(
 	token := newToken()
 	pages := api.New(api.Options{
 		Hub: hub, Keeper: newKeeper(in, recorded), Tapes: recorded, Tester: tests, Historian: past,
-		Recorder: recording, Redactor: in.redactor, Usage: in.usage(hub), Port: port, Token: token,
+		Recorder: recording, Redactor: in.redactor, Usage: in.newUsage(hub), Port: port, Token: token,
 	})
 	server := serve(listeners, pages)
 	defer server.Close()
@@ -135,11 +135,11 @@ func (f *flags) show(
 	watching, stop := context.WithCancel(ctx)
 	defer stop()
 	go in.watch(watching, hub.Reload)
-	return ended(ctx, f.untilIdle(ctx, pages))
+	return explainEnd(ctx, f.serveUntilIdle(ctx, pages))
 }
 
-// untilIdle waits until a signal comes, or no page has been open for the time of --idle.
-func (f *flags) untilIdle(ctx context.Context, pages *api.API) error {
+// serveUntilIdle waits until a signal comes, or no page has been open for the time of --idle.
+func (f *flags) serveUntilIdle(ctx context.Context, pages *api.API) error {
 	if f.idle == 0 {
 		<-ctx.Done()
 		return context.Cause(ctx)
@@ -158,8 +158,8 @@ func (f *flags) untilIdle(ctx context.Context, pages *api.API) error {
 	}
 }
 
-// ended returns the error of the command: a signal is how a person ends it.
-func ended(ctx context.Context, why error) error {
+// explainEnd returns the error of the command: a signal is how a person ends it.
+func explainEnd(ctx context.Context, why error) error {
 	if why == nil || errors.As(context.Cause(ctx), new(*proc.Interrupted)) {
 		return nil
 	}

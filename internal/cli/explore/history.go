@@ -76,13 +76,13 @@ func (h *history) History() (api.History, error) {
 // find returns the records that exist, the latest first. The caller holds the lock.
 func (h *history) find() []*pastRun {
 	var found []*pastRun
-	for _, path := range h.runs.files() {
-		found = append(found, h.at(path, true))
+	for _, path := range h.runs.listFiles() {
+		found = append(found, h.readAt(path, true))
 	}
 	for _, pattern := range []string{"*.json", "*.ndjson"} {
 		paths, _ := filepath.Glob(pattern) // the patterns are valid
 		for _, path := range paths {
-			found = append(found, h.at(path, false))
+			found = append(found, h.readAt(path, false))
 		}
 	}
 	found = slices.DeleteFunc(found, func(r *pastRun) bool { return !r.isRecord() })
@@ -90,8 +90,8 @@ func (h *history) find() []*pastRun {
 	return found
 }
 
-// at returns the record of a path. The caller holds the lock.
-func (h *history) at(path string, own bool) *pastRun {
+// readAt returns the record of a path. The caller holds the lock.
+func (h *history) readAt(path string, own bool) *pastRun {
 	for _, r := range h.known {
 		if r.path == path {
 			return r
@@ -125,8 +125,8 @@ func (r *pastRun) isRecord() bool {
 	return true
 }
 
-// name returns what a person calls the record.
-func (r *pastRun) name() string {
+// findName returns what a person calls the record.
+func (r *pastRun) findName() string {
 	if r.own {
 		return "run of this page"
 	}
@@ -141,7 +141,7 @@ func (r *pastRun) read() {
 	}
 	started := r.record.Started
 	r.stamp, r.tests = stamp, nil
-	r.record = api.Record{ID: r.id, Name: r.name(), Started: started}
+	r.record = api.Record{ID: r.id, Name: r.findName(), Started: started}
 	run, err := r.open()
 	if err != nil {
 		r.record.Problem = err.Error()
@@ -200,7 +200,7 @@ func testsOf(records []*pastRun) []api.TestHistory {
 		}
 	}
 	for i := range out {
-		out[i].Flaky = whyFlaky(&out[i], records, flaky[testName{out[i].File, out[i].Name}])
+		out[i].Flaky = explainFlaky(&out[i], records, flaky[testName{out[i].File, out[i].Name}])
 	}
 	slices.SortStableFunc(out, func(a, b api.TestHistory) int {
 		return cmp.Compare(rank(a), rank(b))
@@ -219,9 +219,9 @@ func rank(t api.TestHistory) int {
 	return 2
 }
 
-// whyFlaky says why a test is not reliable: it passed only after a retry, or it passed and did
+// explainFlaky says why a test is not reliable: it passed only after a retry, or it passed and did
 // not pass on the same commit. Without a commit nothing is known about what was tested.
-func whyFlaky(t *api.TestHistory, records []*pastRun, retried bool) string {
+func explainFlaky(t *api.TestHistory, records []*pastRun, retried bool) string {
 	if retried {
 		return "passed only after a retry"
 	}
@@ -256,7 +256,7 @@ func (h *history) Compare(older, newer int) (string, error) {
 			return "", &live.RefusedError{Reason: "there is no record with this number"}
 		}
 		if !h.known[id].isRecord() {
-			return "", &live.RefusedError{Reason: h.known[id].name() + " is no longer a record"}
+			return "", &live.RefusedError{Reason: h.known[id].findName() + " is no longer a record"}
 		}
 		run, err := h.known[id].open()
 		if err != nil {

@@ -55,8 +55,8 @@ type inputs struct {
 	stamp string   // of the files, from before they were read
 }
 
-// suites decides what the page works with.
-func (f *flags) suites(
+// loadSuites decides what the page works with.
+func (f *flags) loadSuites(
 	cmd *cobra.Command, s cmdutil.Streams, args []string, redactor *secret.Redactor,
 ) (*inputs, error) {
 	in := &inputs{flags: f, streams: s, redactor: redactor}
@@ -65,9 +65,9 @@ func (f *flags) suites(
 		return nil, err
 	}
 	if in.argv = argv; len(argv) > 0 || f.URL != "" {
-		return in, in.ofServer(own)
+		return in, in.useServer(own)
 	}
-	if len(own) == 0 && len(f.Configs) == 0 && !existDefault() {
+	if len(own) == 0 && len(f.Configs) == 0 && !hasDefault() {
 		if len(f.cassettes) > 0 {
 			return in, nil
 		}
@@ -83,16 +83,16 @@ const threeForms = `there is no mcptest.yaml here. The forms:
   mcptest ui -- command args…      one server that is started on Connect; a kept test creates ./mcptest.yaml
   mcptest ui --cassette FILE       recorded traffic, also with one of the others`
 
-func existDefault() bool {
+func hasDefault() bool {
 	return slices.ContainsFunc(option.DefaultSuites, func(name string) bool {
 		_, err := os.Stat(name)
 		return err == nil
 	})
 }
 
-// ofServer takes the server of the flags. Tests are written to a suite that is named, or to
+// useServer takes the server of the flags. Tests are written to a suite that is named, or to
 // the default one.
-func (in *inputs) ofServer(own []string) error {
+func (in *inputs) useServer(own []string) error {
 	f := in.flags
 	paths := append(slices.Clone(f.Configs), own...)
 	flags := f.TargetFlags
@@ -102,7 +102,7 @@ func (in *inputs) ofServer(own []string) error {
 		return err
 	}
 	in.one, in.last = sv, []*plan.Server{sv}
-	if len(paths) > 0 || existDefault() {
+	if len(paths) > 0 || hasDefault() {
 		in.paths, err = f.Paths(own)
 		return err
 	}
@@ -160,7 +160,7 @@ func (in *inputs) read(said io.Writer) (list []*plan.Server, files []string) {
 		}
 	}
 	if len(list) == 0 {
-		_, _ = io.WriteString(said, "the suites declare no server"+nameOf(in.flags.Server))
+		_, _ = io.WriteString(said, "the suites declare no server"+makeName(in.flags.Server))
 	}
 	return list, files
 }
@@ -168,7 +168,7 @@ func (in *inputs) read(said io.Writer) (list []*plan.Server, files []string) {
 // compile returns the plan of the suites with the tests of these names, nil for all, and the
 // files that it was read from. The plan is nil if there are mistakes, which it writes to said.
 func (in *inputs) compile(said io.Writer, names map[string]bool) (p *plan.Plan, files []string) {
-	flags := in.suiteFlags()
+	flags := in.copySuiteFlags()
 	s := in.streams
 	s.Err = io.Discard
 	suites, diags, err := flags.Load(in.paths, s)
@@ -208,15 +208,15 @@ func (in *inputs) runArgs(paths []string, more ...string) []string {
 	return argv
 }
 
-func nameOf(server string) string {
+func makeName(server string) string {
 	if server == "" {
 		return ""
 	}
 	return " called " + server
 }
 
-// suiteFlags returns flags that read the suites without starting a program.
-func (in *inputs) suiteFlags() option.SuiteFlags {
+// copySuiteFlags returns flags that read the suites without starting a program.
+func (in *inputs) copySuiteFlags() option.SuiteFlags {
 	f := in.flags
 	return option.SuiteFlags{
 		EnvFiles: f.EnvFiles, Vars: f.Vars, AllowOutside: f.AllowOutside, Color: "never", Static: true,
@@ -251,8 +251,8 @@ func (in *inputs) Diagnose(ctx context.Context, o inspect.Options, found func(li
 	})
 }
 
-// usage returns what selects a server of the page on the command line of `mcptest call`.
-func (in *inputs) usage(hub *live.Hub) func(server int) string {
+// newUsage returns what selects a server of the page on the command line of `mcptest call`.
+func (in *inputs) newUsage(hub *live.Hub) func(server int) string {
 	return func(id int) string {
 		s, err := hub.Server(id)
 		if err != nil {

@@ -85,11 +85,11 @@ func (k *keeper) propose(s api.Subject, c api.Choice) (*keeping.Keeper, keeping.
 	r.Test.Chosen = lists.Map(c.Parts, func(p api.Part) draft.Part { return draft.Part(p) })
 	var text []byte
 	if k.in.creates {
-		if text, err = k.firstText(); err != nil {
+		if text, err = k.makeFirstText(); err != nil {
 			return nil, r, keeping.Proposal{}, err
 		}
 	}
-	flags := k.in.suiteFlags()
+	flags := k.in.copySuiteFlags()
 	suite, err := keeping.Choose(k.in.streams, &flags, k.in.paths[c.File], c.Name, text)
 	if err != nil {
 		return nil, r, keeping.Proposal{}, err
@@ -120,8 +120,8 @@ func (k *keeper) request(call live.Call) (keeping.Request, error) {
 	if k.in.one == nil {
 		r.Server = call.Def.Name
 	}
-	r.Test = draft.Test{Block: blockOf(w.Kind), Subject: w.Name, Args: w.Args, Answers: []draft.Answer{answer}}
-	r.Test.Respond = keeping.Responses(call.Exchange)
+	r.Test = draft.Test{Block: nameBlock(w.Kind), Subject: w.Name, Args: w.Args, Answers: []draft.Answer{answer}}
+	r.Test.Respond = keeping.ScriptResponses(call.Exchange)
 	if w.Kind == live.CallTool {
 		misfit := func(warning string) bool { return strings.HasPrefix(warning, "argument ") }
 		r.Test.InvalidArgs = slices.ContainsFunc(call.Warnings, misfit)
@@ -132,8 +132,8 @@ func (k *keeper) request(call live.Call) (keeping.Request, error) {
 	return r, nil
 }
 
-// blockOf returns the list of a suite that tests of a kind of calls are in.
-func blockOf(kind string) string {
+// nameBlock returns the list of a suite that tests of a kind of calls are in.
+func nameBlock(kind string) string {
 	switch kind {
 	case live.ReadResource:
 		return "resources"
@@ -143,8 +143,8 @@ func blockOf(kind string) string {
 	return "tools"
 }
 
-// firstText returns a suite without tests for the server of the command line.
-func (k *keeper) firstText() ([]byte, error) {
+// makeFirstText returns a suite without tests for the server of the command line.
+func (k *keeper) makeFirstText() ([]byte, error) {
 	f := k.in.flags
 	if len(f.Headers) > 0 || f.CAFile != "" || f.Insecure {
 		return nil, refuse("a suite for a server with -H, --ca-file or --insecure is not created here: " +
@@ -156,7 +156,7 @@ func (k *keeper) firstText() ([]byte, error) {
 		server = server.With("url", jsonv.String(draft.EscapePlaceholders(f.URL)))
 	} else {
 		server = server.With("command", jsonv.List(k.in.argv, func(word string) jsonv.Value {
-			return jsonv.String(draft.EscapePlaceholders(portable(word)))
+			return jsonv.String(draft.EscapePlaceholders(makePortable(word)))
 		}))
 	}
 	if f.BearerEnv != "" {
@@ -180,8 +180,8 @@ func (k *keeper) firstText() ([]byte, error) {
 	return []byte(text), nil
 }
 
-// shown stands for the content of a file and the test that was shown with it.
-func shown(p keeping.Proposal) string {
+// showProposal stands for the content of a file and the test that was shown with it.
+func showProposal(p keeping.Proposal) string {
 	sum := sha256.Sum256(p.After)
 	return hex.EncodeToString(sum[:])
 }
@@ -200,7 +200,7 @@ func (k *keeper) Draft(s api.Subject, c api.Choice) (api.Draft, error) {
 		return api.Assertion{Text: source.Flow(v, source.FlowText), Sentence: x.Sentence(), Note: x.Review()}
 	})
 	notes := p.Notes
-	if path := k.ownPath(); k.in.creates && path != "" {
+	if path := k.findOwnPath(); k.in.creates && path != "" {
 		notes = append(notes, "the command has "+path+", which is outside of this folder: others need it at the same place, "+
 			"so change it in the suite to one that they have, such as npx and the name of a package")
 	}
@@ -209,15 +209,15 @@ func (k *keeper) Draft(s api.Subject, c api.Choice) (api.Draft, error) {
 	}
 	return api.Draft{
 		Name: p.Name, Assertions: assertions, Parts: parts, Diff: p.Diff, Notes: notes,
-		Shown: shown(p), Creates: k.in.creates,
+		Shown: showProposal(p), Creates: k.in.creates,
 	}, nil
 }
 
-// portable returns a word of a command as it is written to a suite in this folder: an absolute
+// makePortable returns a word of a command as it is written to a suite in this folder: an absolute
 // path of a file or folder in it becomes a relative one, which holds in every checkout.
-func portable(word string) string {
+func makePortable(word string) string {
 	if flag, path, ok := strings.Cut(word, "="); ok && strings.HasPrefix(flag, "-") {
-		return flag + "=" + portable(path)
+		return flag + "=" + makePortable(path)
 	}
 	here, err := os.Getwd()
 	if err != nil || !filepath.IsAbs(word) {
@@ -236,11 +236,11 @@ func portable(word string) string {
 	return "./" + filepath.ToSlash(inside)
 }
 
-// ownPath returns the first path in the command of the server that leads out of this folder;
+// findOwnPath returns the first path in the command of the server that leads out of this folder;
 // "" if there is none.
-func (k *keeper) ownPath() string {
+func (k *keeper) findOwnPath() string {
 	for _, word := range k.in.argv {
-		word = portable(word)
+		word = makePortable(word)
 		if flag, path, ok := strings.Cut(word, "="); ok && strings.HasPrefix(flag, "-") {
 			word = path
 		}
@@ -260,7 +260,7 @@ func (k *keeper) Insert(ctx context.Context, s api.Subject, c api.Choice, seen s
 	if err != nil {
 		return api.Inserted{}, err
 	}
-	if shown(p) != seen {
+	if showProposal(p) != seen {
 		return api.Inserted{}, refuse("%s has changed since the test was shown, so nothing was written: "+
 			"look at the test again", k.in.paths[c.File])
 	}
@@ -273,8 +273,8 @@ func (k *keeper) Insert(ctx context.Context, s api.Subject, c api.Choice, seen s
 	return api.Inserted{ID: len(k.made) - 1, Name: p.Name, Place: place, Calls: r.Test.Subject}, nil
 }
 
-// at returns an insertion. The caller holds the lock.
-func (k *keeper) at(id int) (*made, error) {
+// find returns an insertion. The caller holds the lock.
+func (k *keeper) find(id int) (*made, error) {
 	if id < 0 || id >= len(k.made) || k.made[id].undone {
 		return nil, refuse("there is no such insertion")
 	}
@@ -285,7 +285,7 @@ func (k *keeper) at(id int) (*made, error) {
 func (k *keeper) Undo(ctx context.Context, id int) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	m, err := k.at(id)
+	m, err := k.find(id)
 	if err != nil {
 		return err
 	}
@@ -304,7 +304,7 @@ func (k *keeper) Undo(ctx context.Context, id int) error {
 // test of the suite has.
 func (k *keeper) Run(ctx context.Context, id int) (api.Verdict, error) {
 	k.mu.Lock()
-	m, err := k.at(id)
+	m, err := k.find(id)
 	k.mu.Unlock()
 	if err != nil {
 		return api.Verdict{}, err

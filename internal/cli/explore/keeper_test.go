@@ -31,7 +31,7 @@ func TestPortablePaths(t *testing.T) {
 		"--root":                               "--root",
 		"/":                                    "/",
 	} {
-		if got := portable(word); got != want {
+		if got := makePortable(word); got != want {
 			t.Errorf("%s is written as %s, want %s", word, got, want)
 		}
 	}

@@ -33,15 +33,15 @@ type call struct {
 // server names a server: two suites may have different ones of the same name.
 type server struct{ file, name string }
 
-func serverOf(def *plan.Server) server {
+func newServer(def *plan.Server) server {
 	if def == nil {
 		return server{}
 	}
 	return server{def.Pos.File.Name, def.Name}
 }
 
-// workOf says what a run of a file does besides its tests; "" if that is nothing.
-func workOf(f *plan.File) string {
+// describeWork says what a run of a file does besides its tests; "" if that is nothing.
+func describeWork(f *plan.File) string {
 	hooks := len(f.BeforeAll) + len(f.AfterAll) + len(f.BeforeEach) + len(f.AfterEach)
 	steps := len(f.Setup) + len(f.SetupPerTest) + len(f.TeardownPerTest) + len(f.Teardown)
 	switch {
@@ -69,10 +69,10 @@ func (l *listing) add(c *plan.Case, file int) {
 			x.Call = strings.TrimSpace(op.Method + " " + op.Subject)
 		}
 		if op.Server != nil {
-			l.defs[serverOf(op.Server)] = op.Server
+			l.defs[newServer(op.Server)] = op.Server
 		}
 		if c.Skip == "" {
-			calls = append(calls, callsOf(op)...)
+			calls = append(calls, listCalls(op)...)
 		}
 	}
 	if c.SameAs != nil && len(calls) > 0 {
@@ -82,9 +82,9 @@ func (l *listing) add(c *plan.Case, file int) {
 	l.calls = append(l.calls, calls)
 }
 
-// callsOf returns what a request is or can lead to that may change something.
-func callsOf(op *plan.Op) []call {
-	to := serverOf(op.Server)
+// listCalls returns what a request is or can lead to that may change something.
+func listCalls(op *plan.Op) []call {
+	to := newServer(op.Server)
 	switch {
 	case op.Action != nil && op.Action.Connects():
 		return []call{{server: to, other: op.Action.Name() + " on " + to.name + ", which chooses what it calls"}}

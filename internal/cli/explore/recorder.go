@@ -53,8 +53,8 @@ func newRecorder(dir string, s cmdutil.Streams, redactor *secret.Redactor, t *ta
 // Folder implements [api.Recorder].
 func (r *recorder) Folder() string { return r.dir }
 
-// dialer returns a dialer that records the connections of next; next itself without --record.
-func (r *recorder) dialer(next connect.Dialer) connect.Dialer {
+// wrapDialer returns a dialer that records the connections of next; next itself without --record.
+func (r *recorder) wrapDialer(next connect.Dialer) connect.Dialer {
 	if r.dir == "" {
 		return next
 	}
@@ -62,7 +62,7 @@ func (r *recorder) dialer(next connect.Dialer) connect.Dialer {
 		next = connect.Dial
 	}
 	return func(ctx context.Context, sv *plan.Server, o connect.Options) (wire.Transport, error) {
-		w, err := r.writer(sv)
+		w, err := r.openWriter(sv)
 		if err != nil {
 			return nil, fmt.Errorf("--record: %w", err)
 		}
@@ -70,11 +70,11 @@ func (r *recorder) dialer(next connect.Dialer) connect.Dialer {
 	}
 }
 
-// writer returns the cassette of a server, which is created with its first session.
-func (r *recorder) writer(sv *plan.Server) (*tapeWriter, error) {
+// openWriter returns the cassette of a server, which is created with its first session.
+func (r *recorder) openWriter(sv *plan.Server) (*tapeWriter, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	key := serverOf(sv)
+	key := newServer(sv)
 	if w := r.writers[key]; w != nil {
 		return w, nil
 	}
@@ -101,7 +101,7 @@ func (r *recorder) Save(sv *plan.Server) (string, error) {
 		return "", &live.RefusedError{Reason: noFolder}
 	}
 	r.mu.Lock()
-	w := r.writers[serverOf(sv)]
+	w := r.writers[newServer(sv)]
 	r.mu.Unlock()
 	if w == nil {
 		return "", &live.RefusedError{Reason: "there was no session with " + sv.Name + " yet"}

@@ -39,7 +39,7 @@ func (s *shelf) create() io.WriteCloser {
 		return none
 	}
 	s.tidy()
-	all := s.files()
+	all := s.listFiles()
 	for _, old := range all[:max(0, len(all)-keptRuns+1)] {
 		_ = os.Remove(old)
 	}
@@ -66,8 +66,8 @@ func (s *shelf) tidy() {
 	}
 }
 
-// files returns the records, the oldest first.
-func (s *shelf) files() []string {
+// listFiles returns the records, the oldest first.
+func (s *shelf) listFiles() []string {
 	if s.dir == "" {
 		return nil
 	}

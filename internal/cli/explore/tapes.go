@@ -98,8 +98,8 @@ func (t *tapes) Names() []string {
 	return lists.Map(t.files, func(f *tape) string { return option.Shown(f.path) })
 }
 
-// at returns a cassette as it is now. The caller holds the lock.
-func (t *tapes) at(n int) (*tape, error) {
+// find returns a cassette as it is now. The caller holds the lock.
+func (t *tapes) find(n int) (*tape, error) {
 	if n < 0 || n >= len(t.files) {
 		return nil, &live.RefusedError{Reason: "there is no cassette with this number"}
 	}
@@ -116,7 +116,7 @@ func (t *tapes) at(n int) (*tape, error) {
 func (t *tapes) Open(ctx context.Context, n int) (api.Tape, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	f, err := t.at(n)
+	f, err := t.find(n)
 	if err != nil {
 		return api.Tape{}, err
 	}
@@ -139,20 +139,20 @@ func (f *tape) list(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	f.rows, f.shown = rows, &api.Tape{About: f.about()}
+	f.rows, f.shown = rows, &api.Tape{About: f.describe()}
 	for _, v := range loose {
 		f.shown.Problems = append(f.shown.Problems, v.Kind+": "+v.Msg)
 	}
 	for i := range rows {
 		f.shown.Rows = append(f.shown.Rows, api.TapeRow{
-			Row: f.row(i), Name: rows[i].Name, Line: rows[i].Frame.Line, HasTest: rows[i].HasTest,
+			Row: f.readRow(i), Name: rows[i].Name, Line: rows[i].Frame.Line, HasTest: rows[i].HasTest,
 		})
 	}
 	return nil
 }
 
-// about returns lines about a cassette.
-func (f *tape) about() []string {
+// describe returns lines about a cassette.
+func (f *tape) describe() []string {
 	c := f.cassette
 	what := strings.Join(c.Server.Command, " ")
 	if c.Server.URL != "" {
@@ -166,8 +166,8 @@ func (f *tape) about() []string {
 	return lines
 }
 
-// row returns a row of the page without the bytes of the message.
-func (f *tape) row(i int) live.Row {
+// readRow returns a row of the page without the bytes of the message.
+func (f *tape) readRow(i int) live.Row {
 	r := &f.rows[i]
 	return live.Row{
 		Seq: int64(i + 1), At: r.At, Server: -1, Kind: live.Kind(r.Kind), ToServer: r.ToServer, Method: r.Method,
@@ -179,7 +179,7 @@ func (f *tape) row(i int) live.Row {
 func (t *tapes) Row(ctx context.Context, n int, seq int64) (live.Row, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	f, err := t.at(n)
+	f, err := t.find(n)
 	if err != nil {
 		return live.Row{}, err
 	}
@@ -189,7 +189,7 @@ func (t *tapes) Row(ctx context.Context, n int, seq int64) (live.Row, error) {
 	if seq < 1 || seq > int64(len(f.rows)) {
 		return live.Row{}, &live.RefusedError{Reason: "the cassette has no such row"}
 	}
-	r := f.row(int(seq - 1))
+	r := f.readRow(int(seq - 1))
 	if f.rows[seq-1].IsMessage() {
 		r.Raw = f.cassette.Data(f.rows[seq-1].Frame)
 	}
@@ -200,7 +200,7 @@ func (t *tapes) Row(ctx context.Context, n int, seq int64) (live.Row, error) {
 func (t *tapes) request(r api.Recorded) (keeping.Request, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	f, err := t.at(r.Cassette)
+	f, err := t.find(r.Cassette)
 	if err != nil {
 		return keeping.Request{}, err
 	}

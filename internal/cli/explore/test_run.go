@@ -64,7 +64,7 @@ func startRun(
 		flags = append(flags, "--fail-fast")
 	}
 	if sel.names != nil {
-		filter := "re:^(?:" + strings.Join(lists.Map(sel.names, exactly), "|") + ")$"
+		filter := "re:^(?:" + strings.Join(lists.Map(sel.names, matchExactly), "|") + ")$"
 		if len(filter) > maxFilter {
 			return nil, &live.RefusedError{
 				Reason: "so many tests can't be selected by name: select fewer, or run all",
@@ -89,8 +89,8 @@ func startRun(
 	return r, nil
 }
 
-// exactly returns an expression for one name.
-func exactly(name string) string {
+// matchExactly returns an expression for one name.
+func matchExactly(name string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(keeping.ExactName(name), "re:^"), "$")
 }
 
@@ -115,15 +115,15 @@ func (r *testRun) follow(changed func()) {
 		r.state.Problem = "the run was stopped"
 	} else {
 		said := strings.Join(append(r.errors, r.process.Stderr().String()), "\n")
-		r.state.Problem = problemOf(r.state, stopped.Exit, lost, said)
+		r.state.Problem = describeProblem(r.state, stopped.Exit, lost, said)
 	}
 	r.mu.Unlock()
 	changed()
 }
 
-// problemOf says why a run has no result, or what failed it besides its tests; "" if the
+// describeProblem says why a run has no result, or what failed it besides its tests; "" if the
 // counters tell the whole verdict. said is what the run itself says about that.
-func problemOf(s api.Run, exit proc.Exit, lost error, said string) string {
+func describeProblem(s api.Run, exit proc.Exit, lost error, said string) string {
 	broken := s.Failed + s.Errors + s.Inconclusive
 	complete := s.Total > 0 && s.Passed+s.Skipped+broken >= s.Total
 	byTests := exit.Code == option.ExitFailed && broken > 0

@@ -91,7 +91,7 @@ func (t *tester) read() (l listing) {
 	}
 	for _, f := range p.Files {
 		l.tests.Files = append(l.tests.Files, f.Path)
-		l.work = append(l.work, workOf(f))
+		l.work = append(l.work, describeWork(f))
 	}
 	for i := range min(p.Len(), maxTests) {
 		l.add(p.Case(i), p.FileOf(i))
@@ -117,7 +117,7 @@ func (t *tester) Start(s api.Selection) (*api.Question, error) {
 	}
 	confirmed := t.pending[s.Confirm] == sel.key && s.Confirm != ""
 	delete(t.pending, s.Confirm)
-	if calls := t.notReadOnly(sel); len(calls) > 0 && !confirmed {
+	if calls := t.listNotReadOnly(sel); len(calls) > 0 && !confirmed {
 		return t.ask(sel, calls), nil
 	}
 	t.runs++
@@ -145,13 +145,13 @@ func (t *tester) ask(sel selection, calls []string) *api.Question {
 	return &api.Question{Token: token, Calls: calls}
 }
 
-// notReadOnly returns what a selection does without knowing that it changes nothing, each once.
+// listNotReadOnly returns what a selection does without knowing that it changes nothing, each once.
 // Nothing is known of the tools of a server without a session. The caller holds the lock.
-func (t *tester) notReadOnly(sel selection) []string {
+func (t *tester) listNotReadOnly(sel selection) []string {
 	known := map[server]live.View{}
 	views, _ := t.hub.Servers()
 	for _, v := range views {
-		known[serverOf(v.Def)] = v
+		known[newServer(v.Def)] = v
 		if v.Def != t.in.one {
 			continue
 		}
@@ -174,7 +174,7 @@ func (t *tester) notReadOnly(sel selection) []string {
 				continue
 			}
 			seen[c] = true
-			if why := objectionTo(known[c.server], c); why != "" {
+			if why := findObjection(known[c.server], c); why != "" {
 				out = append(out, why)
 			}
 		}
@@ -182,8 +182,8 @@ func (t *tester) notReadOnly(sel selection) []string {
 	return out
 }
 
-// objectionTo says why a call may change something; "" if its tool declares that it does not.
-func objectionTo(v live.View, c call) string {
+// findObjection says why a call may change something; "" if its tool declares that it does not.
+func findObjection(v live.View, c call) string {
 	if c.other != "" {
 		return c.other
 	}
@@ -237,8 +237,8 @@ func (t *tester) Run() api.Run {
 	return run.state
 }
 
-// latest returns the latest run, which must have this number.
-func (t *tester) latest(id int) (*testRun, error) {
+// findLatest returns the latest run, which must have this number.
+func (t *tester) findLatest(id int) (*testRun, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.run == nil || t.run.id != id {
@@ -249,7 +249,7 @@ func (t *tester) latest(id int) (*testRun, error) {
 
 // Outcomes implements [api.Tester].
 func (t *tester) Outcomes(id, after int) ([]api.Outcome, error) {
-	r, err := t.latest(id)
+	r, err := t.findLatest(id)
 	if err != nil {
 		return nil, err
 	}
@@ -261,7 +261,7 @@ func (t *tester) Outcomes(id, after int) ([]api.Outcome, error) {
 
 // Report implements [api.Tester].
 func (t *tester) Report(id, test int) (api.Report, error) {
-	r, err := t.latest(id)
+	r, err := t.findLatest(id)
 	if err != nil {
 		return api.Report{}, err
 	}

@@ -10,9 +10,9 @@ import (
 // flow writes a value as YAML on one line.
 func flow(v jsonv.Value) string { return source.Flow(v, source.FlowText) }
 
-// block writes a key and its value as YAML, over several lines where that
+// formatBlock writes a key and its value as YAML, over several lines where that
 // reads better.
-func block(key string, v jsonv.Value) string {
+func formatBlock(key string, v jsonv.Value) string {
 	line := key + ": " + flow(v)
 	const short = 80
 	nested := v.Kind() == jsonv.KindArray || v.Kind() == jsonv.KindObject
@@ -34,13 +34,13 @@ func appendBlock(b *strings.Builder, v jsonv.Value, indent string) {
 				continue
 			}
 			for key, val := range item.Members() {
-				b.WriteString(first + strings.ReplaceAll(block(key, val), "\n", "\n"+indent+"  ") + "\n")
+				b.WriteString(first + strings.ReplaceAll(formatBlock(key, val), "\n", "\n"+indent+"  ") + "\n")
 				first = indent + "  "
 			}
 		}
 		return
 	}
 	for key, val := range v.Members() {
-		b.WriteString(indent + strings.ReplaceAll(block(flow(jsonv.String(key)), val), "\n", "\n"+indent) + "\n")
+		b.WriteString(indent + strings.ReplaceAll(formatBlock(flow(jsonv.String(key)), val), "\n", "\n"+indent) + "\n")
 	}
 }

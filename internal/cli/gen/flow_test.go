@@ -43,7 +43,7 @@ func TestFlowIsYAML(t *testing.T) {
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		v := jsonv.Object(jsonv.Member{Key: "v", Value: value(3).Draw(t, "value")})
-		for _, doc := range []string{flow(v), block("v", v.Lookup("v"))} {
+		for _, doc := range []string{flow(v), formatBlock("v", v.Lookup("v"))} {
 			n, diags := source.Parse(&source.File{Name: "flow", Data: []byte(doc)})
 			if n == nil || diags.HasErrors() || !jsonv.Equal(n.JSON(), v) {
 				t.Fatalf("%s\nreads as %s, want %s (%v)", doc, n.JSON(), v, diags)
@@ -55,7 +55,7 @@ func TestFlowIsYAML(t *testing.T) {
 // TestLongText: a text too long for a line stays on it, whole.
 func TestLongText(t *testing.T) {
 	want := strings.Repeat("word: ", 40)
-	n, diags := source.Parse(&source.File{Name: "long", Data: []byte(block("v", jsonv.String(want)))})
+	n, diags := source.Parse(&source.File{Name: "long", Data: []byte(formatBlock("v", jsonv.String(want)))})
 	if n == nil || diags.HasErrors() || n.JSON().Lookup("v").Text() != want {
 		t.Errorf("reads as %s (%v)", n.JSON(), diags)
 	}

@@ -239,7 +239,7 @@ func orText(v jsonv.Value) jsonv.Value {
 // orWhole adds a placeholder to the types that a schema allows: it is a text,
 // so the other keywords do not see it.
 func orWhole(v jsonv.Value) jsonv.Value {
-	types := typesOf(v)
+	types := listTypes(v)
 	if types == nil || slices.Contains(types, "string") {
 		return v
 	}
@@ -252,7 +252,7 @@ func orWhole(v jsonv.Value) jsonv.Value {
 
 // orNull adds null, which counts as a key left out.
 func orNull(v jsonv.Value) jsonv.Value {
-	types := typesOf(v)
+	types := listTypes(v)
 	switch {
 	case types == nil:
 		return object(pair{"anyOf", jsonv.Array(v, object(pair{"type", "null"}))})

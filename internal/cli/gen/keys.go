@@ -40,7 +40,7 @@ func Keys(schema jsonv.Value) []Key {
 	for len(w.queue) > 0 {
 		next := w.queue[0]
 		w.queue = w.queue[1:]
-		w.keysOf(next)
+		w.addKeys(next)
 	}
 	return w.keys
 }
@@ -65,7 +65,7 @@ func (w *keyWalk) add(m keyMap) {
 	}
 }
 
-func (w *keyWalk) keysOf(m keyMap) {
+func (w *keyWalk) addKeys(m keyMap) {
 	required := m.schema.Lookup("required").Texts()
 	later := []keyMap{}
 	properties := m.schema.Lookup("properties")
@@ -81,14 +81,14 @@ func (w *keyWalk) keysOf(m keyMap) {
 			path = m.path + "." + name
 		}
 		k := Key{
-			Name: name, Section: m.section, Where: path, Type: w.label(v), Doc: display.Sentence(w.doc(v)),
+			Name: name, Section: m.section, Where: path, Type: w.label(v), Doc: display.Sentence(w.findDoc(v)),
 			Required: slices.Contains(required, name), Example: v.Lookup("examples").At(0), Pointer: m.pointer + "/properties/" + name,
 		}
 		if def, ok := w.resolveRef(v).Get("default"); ok {
 			k.Default = flow(def)
 		}
 		w.keys = append(w.keys, k)
-		below := w.below(keyMap{m.section + " " + name, path, k.Pointer, v}, nil)
+		below := w.listBelow(keyMap{m.section + " " + name, path, k.Pointer, v}, nil)
 		if name == "defaultTest" { // what it shares with tests is shown at the tests
 			later = append(later, below...)
 			continue
@@ -108,47 +108,47 @@ func isForbidden(v jsonv.Value) bool {
 	return ok && not.Len() == 0
 }
 
-// below finds the maps with keys of their own that a value may hold. The
+// listBelow finds the maps with keys of their own that a value may hold. The
 // section of one that is no definition is named after its place.
-func (w *keyWalk) below(m keyMap, found []keyMap) []keyMap {
-	if name, ok := defName(m.schema); ok {
+func (w *keyWalk) listBelow(m keyMap, found []keyMap) []keyMap {
+	if name, ok := cutDefName(m.schema); ok {
 		m.section, m.pointer, m.schema = name, "/$defs/"+name, w.schema.Lookup("$defs", name)
 	}
 	if m.schema.Lookup("properties").Len() > 0 && m.section != "matcher" {
 		found = append(found, m)
 	}
 	if items, ok := m.schema.Get("items"); ok {
-		found = w.below(keyMap{m.section + " entry", m.path + "[]", m.pointer + "/items", items}, found)
+		found = w.listBelow(keyMap{m.section + " entry", m.path + "[]", m.pointer + "/items", items}, found)
 	}
 	if more, ok := m.schema.Get("additionalProperties"); ok && more.Kind() == jsonv.KindObject {
-		found = w.below(keyMap{m.section + " entry", m.path + ".<name>", m.pointer + "/additionalProperties", more}, found)
+		found = w.listBelow(keyMap{m.section + " entry", m.path + ".<name>", m.pointer + "/additionalProperties", more}, found)
 	}
 	for i, alt := range m.schema.Lookup("anyOf").Elems() {
-		found = w.below(keyMap{m.section, m.path, fmt.Sprintf("%s/anyOf/%d", m.pointer, i), alt}, found)
+		found = w.listBelow(keyMap{m.section, m.path, fmt.Sprintf("%s/anyOf/%d", m.pointer, i), alt}, found)
 	}
 	return found
 }
 
 // resolveRef is a schema with the members of the definition it refers to.
 func (w *keyWalk) resolveRef(v jsonv.Value) jsonv.Value {
-	if name, ok := defName(v); ok {
+	if name, ok := cutDefName(v); ok {
 		return merge(w.schema.Lookup("$defs", name), v)
 	}
 	return v
 }
 
-// defName returns the definition that a schema refers to.
-func defName(v jsonv.Value) (string, bool) {
+// cutDefName returns the definition that a schema refers to.
+func cutDefName(v jsonv.Value) (string, bool) {
 	name, ok := strings.CutPrefix(v.Lookup("$ref").Text(), "#/$defs/")
 	return name, ok && !strings.Contains(name, "/")
 }
 
-// doc is a key's description, its own or that of what it refers to.
-func (w *keyWalk) doc(v jsonv.Value) string {
+// findDoc is a key's description, its own or that of what it refers to.
+func (w *keyWalk) findDoc(v jsonv.Value) string {
 	if d := v.Lookup("description").Text(); d != "" {
 		return d
 	}
-	if name, ok := defName(v); ok {
+	if name, ok := cutDefName(v); ok {
 		if d := w.schema.Lookup("$defs", name, "description").Text(); d != "" {
 			return d
 		}
@@ -182,7 +182,7 @@ func (w *keyWalk) label(v jsonv.Value) string {
 	if title := v.Lookup("title").Text(); title != "" {
 		return title
 	}
-	if name, ok := defName(v); ok {
+	if name, ok := cutDefName(v); ok {
 		if label, ok := typeNames[name]; ok {
 			return label
 		}
@@ -198,7 +198,7 @@ func (w *keyWalk) label(v jsonv.Value) string {
 		return "the word " + code(flow(c))
 	}
 	if words := v.Lookup("enum"); words.Len() > 0 {
-		return oneOfWords(words)
+		return joinWords(words)
 	}
 	if alts := v.Lookup("anyOf"); alts.Len() > 0 {
 		var labels []string
@@ -209,10 +209,10 @@ func (w *keyWalk) label(v jsonv.Value) string {
 		}
 		return strings.Join(labels, ", or ")
 	}
-	return w.typeLabel(v)
+	return w.labelType(v)
 }
 
-func oneOfWords(words jsonv.Value) string {
+func joinWords(words jsonv.Value) string {
 	const enough = 10
 	var out []string
 	for _, word := range words.Elems() {
@@ -227,8 +227,8 @@ func oneOfWords(words jsonv.Value) string {
 	return strings.Join(out, ", ")
 }
 
-func (w *keyWalk) typeLabel(v jsonv.Value) string {
-	types := typesOf(v)
+func (w *keyWalk) labelType(v jsonv.Value) string {
+	types := listTypes(v)
 	if types == nil {
 		return "any value"
 	}
@@ -251,7 +251,7 @@ func (w *keyWalk) typeLabel(v jsonv.Value) string {
 			if t == "integer" {
 				word = "whole number"
 			}
-			labels = append(labels, word+bounds(v))
+			labels = append(labels, word+formatBounds(v))
 		case "boolean":
 			labels = append(labels, "`true` or `false`")
 		case "array":
@@ -287,7 +287,7 @@ func (w *keyWalk) mapLabel(v jsonv.Value) string {
 	return "map: name to " + w.label(more)
 }
 
-func bounds(v jsonv.Value) string {
+func formatBounds(v jsonv.Value) string {
 	lo, hasLo := v.Get("minimum")
 	hi, hasHi := v.Get("maximum")
 	above, hasAbove := v.Get("exclusiveMinimum")
@@ -314,8 +314,8 @@ func merge(a, b jsonv.Value) jsonv.Value {
 	return a
 }
 
-// typesOf lists what the type keyword of a schema allows, nil without one.
-func typesOf(v jsonv.Value) []string {
+// listTypes lists what the type keyword of a schema allows, nil without one.
+func listTypes(v jsonv.Value) []string {
 	switch t := v.Lookup("type"); t.Kind() {
 	case jsonv.KindString:
 		return []string{t.Text()}

@@ -103,7 +103,7 @@ func matchersPage() []byte {
 		p.row(fmt.Sprintf("[`%s`](#%s)", row.Name, row.Name), prose(row.Doc))
 	}
 	for _, row := range match.Matchers() {
-		t := matcherTopic(row)
+		t := newMatcherTopic(row)
 		p.printf("\n## %s\n\n%s\n\n```yaml\nmatcher: { %s }\n```\n\n", row.Name, prose(t.Doc), t.Example)
 		p.printf("- passes on %s\n- fails on %s: %s\n", value(row.Passes), value(row.Fails), message(t.Message))
 		if len(row.Aliases) > 0 {
@@ -144,7 +144,7 @@ func targetsPage() []byte {
 	p.printf("\n## Roots\n")
 	p.table("Root", "What it is", "Example")
 	for _, r := range target.Roots() {
-		t := rootTopic(r)
+		t := newRootTopic(r)
 		doc := prose(t.Doc)
 		if r.Leaf != "" {
 			doc += " It is " + r.Leaf + ": no path can follow it."

@@ -41,14 +41,14 @@ type Topic struct {
 // reference: keys, matchers, roots of targets, kinds of violations, exit codes,
 // reporters. schema is the published one.
 func Topics(schema jsonv.Value, codes []cmdutil.ExitCode) []Topic {
-	topics := keyTopics(Keys(schema))
+	topics := buildKeyTopics(Keys(schema))
 	for _, row := range match.Matchers() {
-		t := matcherTopic(row)
-		t.arguments = arguments(schema.Lookup("$defs", "matcher", "properties", row.Name))
+		t := newMatcherTopic(row)
+		t.arguments = listArguments(schema.Lookup("$defs", "matcher", "properties", row.Name))
 		topics = append(topics, t)
 	}
 	for _, r := range target.Roots() {
-		topics = append(topics, rootTopic(r))
+		topics = append(topics, newRootTopic(r))
 	}
 	for _, k := range Violations() {
 		topics = append(topics, Topic{
@@ -75,7 +75,7 @@ const mockKey = "mock key"
 
 // MockTopics returns the keys of the mock server's file, of its schema.
 func MockTopics(schema jsonv.Value) []Topic {
-	topics := keyTopics(Keys(schema))
+	topics := buildKeyTopics(Keys(schema))
 	for i := range topics {
 		t := &topics[i]
 		t.Kind, t.Title = mockKey, "key "+t.Name+" of a file of mcptest mock"
@@ -107,8 +107,8 @@ func Mentions(topics []Topic, word string) []Topic {
 	return found
 }
 
-// keyTopics makes one topic of the keys that say the same in several places.
-func keyTopics(keys []Key) []Topic {
+// buildKeyTopics makes one topic of the keys that say the same in several places.
+func buildKeyTopics(keys []Key) []Topic {
 	var out []Topic
 	index := map[string]int{}
 	for _, k := range keys {
@@ -132,14 +132,14 @@ func keyTopics(keys []Key) []Topic {
 			t.Facts = append(t.Facts, "default: "+k.Default)
 		}
 		if !k.Example.IsAbsent() {
-			t.Example = block(k.Name, k.Example)
+			t.Example = formatBlock(k.Name, k.Example)
 		}
 		out = append(out, t)
 	}
 	return out
 }
 
-func rootTopic(r target.Root) Topic {
+func newRootTopic(r target.Root) Topic {
 	t := Topic{
 		Kind:    "target root",
 		Name:    r.Name,
@@ -153,23 +153,23 @@ func rootTopic(r target.Root) Topic {
 	return t
 }
 
-func matcherTopic(row match.Row) Topic {
+func newMatcherTopic(row match.Row) Topic {
 	return Topic{
 		Kind: "matcher", Name: row.Name, Aliases: row.Aliases, Title: "matcher " + row.Name, Doc: display.Sentence(row.Doc),
-		Example: row.Example, Passes: shown(row.Passes), Fails: shown(row.Fails), Message: failure(row),
+		Example: row.Example, Passes: showValue(row.Passes), Fails: showValue(row.Fails), Message: showFailure(row),
 	}
 }
 
-// shown is an example value; a target without a value is said in words.
-func shown(value string) string {
+// showValue is an example value; a target without a value is said in words.
+func showValue(value string) string {
 	if value == "" {
 		return "a target without a value"
 	}
 	return value
 }
 
-// failure returns what the matcher says about the value that fails.
-func failure(row match.Row) string {
+// showFailure returns what the matcher says about the value that fails.
+func showFailure(row match.Row) string {
 	text := "- target: structured.value\n  matcher: {" + row.Example + "}\n"
 	n, _ := source.Parse(&source.File{Name: "example", Data: []byte(text)})
 	var d source.Decoder
@@ -218,16 +218,16 @@ func Find(topics []Topic, word string) []Topic {
 		return t.Name == word || slices.Contains(t.Aliases, word)
 	}); len(found) > 0 {
 		if !slices.ContainsFunc(found, func(t Topic) bool { return t.Kind != mockKey }) {
-			found = append(withArgument(topics, word), found...) // suites before mocks
+			found = append(addArgument(topics, word), found...) // suites before mocks
 		}
 		// Keys are of many places: last.
 		return slices.Concat(filter(found, func(t Topic) bool { return !t.isKey() }), filter(found, Topic.isKey))
 	}
-	if found := topicsPlaced(topics, word); len(found) > 0 {
+	if found := findPlaced(topics, word); len(found) > 0 {
 		return found
 	}
 	if i := strings.LastIndexByte(word, '.'); i > 0 { // variants.from, which the text of variants explains
-		found := filter(topicsPlaced(topics, word[:i]), func(t Topic) bool {
+		found := filter(findPlaced(topics, word[:i]), func(t Topic) bool {
 			return strings.Contains(t.Doc, " "+word[i+1:]+":")
 		})
 		if len(found) > 0 {
@@ -239,7 +239,7 @@ func Find(topics []Topic, word string) []Topic {
 			return found
 		}
 	}
-	found := withArgument(topics, word)
+	found := addArgument(topics, word)
 	i := strings.Index(word, "_")
 	if len(found) == 0 && i > 0 && i < len(word)-1 {
 		return Find(topics, word[:i]+strings.ToUpper(word[i+1:i+2])+word[i+2:])
@@ -247,29 +247,29 @@ func Find(topics []Topic, word string) []Topic {
 	return found
 }
 
-// withArgument returns the matchers whose argument has a key.
-func withArgument(topics []Topic, key string) []Topic {
+// addArgument returns the matchers whose argument has a key.
+func addArgument(topics []Topic, key string) []Topic {
 	return filter(topics, func(t Topic) bool {
 		return t.Kind == "matcher" && slices.Contains(t.arguments, key)
 	})
 }
 
-// arguments returns the keys that the schema of a matcher's argument names.
-func arguments(schema jsonv.Value) (keys []string) {
+// listArguments returns the keys that the schema of a matcher's argument names.
+func listArguments(schema jsonv.Value) (keys []string) {
 	keys = schema.Lookup("properties").Keys()
 	for _, key := range schema.Lookup("properties").Members() {
-		keys = append(keys, arguments(key.Lookup("items"))...)
+		keys = append(keys, listArguments(key.Lookup("items"))...)
 	}
 	for _, several := range []string{"oneOf", "anyOf"} {
 		for _, form := range schema.Lookup(several).Elems() {
-			keys = append(keys, arguments(form)...)
+			keys = append(keys, listArguments(form)...)
 		}
 	}
 	return keys
 }
 
-// topicsPlaced returns the keys whose place ends with a word.
-func topicsPlaced(topics []Topic, word string) []Topic {
+// findPlaced returns the keys whose place ends with a word.
+func findPlaced(topics []Topic, word string) []Topic {
 	return filter(topics, func(t Topic) bool {
 		if !t.isKey() {
 			return false

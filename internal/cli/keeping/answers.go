@@ -28,9 +28,9 @@ func AnswerOf(x *mcp.Exchange) (a draft.Answer, ok bool) {
 	return a, true
 }
 
-// Responses returns what a test needs to answer the requests of the server during a call as
+// ScriptResponses returns what a test needs to answer the requests of the server during a call as
 // they were answered, the value of `respond:`; absent if there was none.
-func Responses(x *mcp.Exchange) jsonv.Value {
+func ScriptResponses(x *mcp.Exchange) jsonv.Value {
 	var forms, samples []jsonv.Value
 	roots := jsonv.Value{}
 	for _, m := range x.During {
@@ -40,7 +40,7 @@ func Responses(x *mcp.Exchange) jsonv.Value {
 		}
 		switch {
 		case m.Method == "elicitation/create" && !answer.Lookup("action").IsAbsent():
-			forms = append(forms, scripted(x, answer))
+			forms = append(forms, scriptAnswer(x, answer))
 		case m.Method == "sampling/createMessage" && !answer.Lookup("role").IsAbsent():
 			samples = append(samples, answer)
 		case m.Method == "roots/list" && answer.Lookup("roots").Kind() == jsonv.KindArray:
@@ -50,11 +50,11 @@ func Responses(x *mcp.Exchange) jsonv.Value {
 	if len(forms)+len(samples) == 0 && roots.IsAbsent() {
 		return jsonv.Value{}
 	}
-	return jsonv.ObjectOf("elicitation", oneOrMore(forms), "sampling", oneOrMore(samples), "roots", roots)
+	return jsonv.ObjectOf("elicitation", unwrapOne(forms), "sampling", unwrapOne(samples), "roots", roots)
 }
 
-// scripted returns an answer to an elicitation as a suite has it: one to an address says so.
-func scripted(x *mcp.Exchange, answer jsonv.Value) jsonv.Value {
+// scriptAnswer returns an answer to an elicitation as a suite has it: one to an address says so.
+func scriptAnswer(x *mcp.Exchange, answer jsonv.Value) jsonv.Value {
 	for _, m := range x.During {
 		asks := m.Kind == mcp.KindRequest && m.Method == "elicitation/create"
 		if asks && protocol.TextOf(protocol.MemberOf(m.Params, "mode")) == "url" {
@@ -64,8 +64,8 @@ func scripted(x *mcp.Exchange, answer jsonv.Value) jsonv.Value {
 	return answer
 }
 
-// oneOrMore returns answers that are all equal as one, and others as a list.
-func oneOrMore(answers []jsonv.Value) jsonv.Value {
+// unwrapOne returns answers that are all equal as one, and others as a list.
+func unwrapOne(answers []jsonv.Value) jsonv.Value {
 	if len(answers) == 0 {
 		return jsonv.Value{}
 	}

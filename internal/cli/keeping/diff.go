@@ -11,22 +11,22 @@ import (
 // shownAround is how many unchanged lines are shown before and after a change.
 const shownAround = 3
 
-// createdLines returns a file that does not exist yet as a unified diff.
-func createdLines(after []byte) []string {
+// diffCreated returns a file that does not exist yet as a unified diff.
+func diffCreated(after []byte) []string {
 	file := &source.File{Data: after}
 	last := file.Lines()
 	if last > 0 && file.Line(last) == "" {
 		last--
 	}
 	lines := []string{fmt.Sprintf("@@ new file, %d added @@", last)}
-	for _, line := range linesOf(file, 1, last) {
+	for _, line := range cutLines(file, 1, last) {
 		lines = append(lines, "+ "+line)
 	}
 	return lines
 }
 
-// changedLines returns the change that an insertion makes, as a unified diff.
-func changedLines(before, after []byte, edit keep.Edit) []string {
+// diffChanged returns the change that an insertion makes, as a unified diff.
+func diffChanged(before, after []byte, edit keep.Edit) []string {
 	old, now := &source.File{Data: before}, &source.File{Data: after}
 	first := old.At(edit.Offset)
 	from, to := first.Line, now.At(edit.Offset+len(edit.Text))
@@ -43,7 +43,7 @@ func changedLines(before, after []byte, edit keep.Edit) []string {
 	for n := start; n < from; n++ {
 		lines = append(lines, "  "+old.Line(n))
 	}
-	changed := linesOf(now, from, last)
+	changed := cutLines(now, from, last)
 	if removed == 1 && len(changed) > 0 && changed[0] == old.Line(from) { // only its end changed
 		lines = append(lines, "  "+changed[0])
 		changed, removed = changed[1:], 0
@@ -62,7 +62,7 @@ func changedLines(before, after []byte, edit keep.Edit) []string {
 	return append([]string{head}, lines...)
 }
 
-func linesOf(f *source.File, from, to int) (lines []string) {
+func cutLines(f *source.File, from, to int) (lines []string) {
 	for n := from; n <= to; n++ {
 		lines = append(lines, strings.TrimRight(f.Line(n), "\r"))
 	}

@@ -46,7 +46,7 @@ func (f *Flags) check(s cmdutil.Streams) error {
 		return option.Invalid("--name: the name has a line break")
 	case f.print:
 		return nil
-	case cmdutil.InCI(s.Env):
+	case cmdutil.IsInCI(s.Env):
 		return option.Fail(option.ExitPolicy, "--keep writes no suite because CI is set; --print shows the test")
 	case !f.yes && !(term.IsTerminal(s.In) && term.IsTerminal(s.Err)):
 		return option.Invalid("--keep shows the change and asks, and there is no terminal: --yes inserts without asking, --print writes nothing")

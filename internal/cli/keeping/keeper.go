@@ -59,7 +59,7 @@ func (f *Flags) Begin(s cmdutil.Streams, suites *option.SuiteFlags) (*Keeper, er
 		return nil, err
 	}
 	if f.named() && k.first.names[draft.EscapePlaceholders(strings.TrimSpace(f.name))] {
-		return nil, refusal(checkTaken(f.name))
+		return nil, newRefusal(checkTaken(f.name))
 	}
 	return k, nil
 }
@@ -114,7 +114,7 @@ type insertion struct {
 func (k *Keeper) Keep(ctx context.Context, r Request) error {
 	in, err := k.insert(k.file.Source, r)
 	if err != nil {
-		return refusal(err)
+		return newRefusal(err)
 	}
 	for _, note := range in.notes {
 		fmt.Fprintln(k.streams.Err, "note: "+term.Escape(note))
@@ -134,9 +134,9 @@ func (k *Keeper) Keep(ctx context.Context, r Request) error {
 		return in.after, err
 	}
 	if err := k.file.Write(ctx, !k.flags.yes, write); err != nil {
-		return refusal(err)
+		return newRefusal(err)
 	}
-	line, alone := in.edit.Line(k.before(in), in.entry.Block)
+	line, alone := in.edit.Line(k.readBefore(in), in.entry.Block)
 	place := fmt.Sprintf("%s:%d", filepath.ToSlash(k.flags.Suite), line)
 	again := place
 	if !alone {
@@ -153,19 +153,19 @@ func ExactName(name string) string { return "re:^" + regexp.QuoteMeta(name) + "$
 
 // CheckServer returns the error of Keep for a request to a server that the suite lacks.
 func (k *Keeper) CheckServer(r Request) error {
-	if _, _, err := serverOf(k.first.file, r); err != nil {
-		return refusal(err)
+	if _, _, err := chooseServer(k.first.file, r); err != nil {
+		return newRefusal(err)
 	}
 	return nil
 }
 
-// before returns the text of the suite without the insertion.
-func (k *Keeper) before(in insertion) []byte {
+// readBefore returns the text of the suite without the insertion.
+func (k *Keeper) readBefore(in insertion) []byte {
 	return slices.Delete(slices.Clone(in.after), in.edit.Offset, in.edit.Offset+len(in.edit.Text))
 }
 
-// refusal converts the error of an insertion.
-func refusal(err error) error {
+// newRefusal converts the error of an insertion.
+func newRefusal(err error) error {
 	if refused, ok := errors.AsType[*keep.RefusedError](err); ok {
 		return option.Invalid("not kept: %s", refused.Reason)
 	}
@@ -188,11 +188,11 @@ func (k *Keeper) insert(now *source.File, r Request) (insertion, error) {
 		Local:    scaffold.Local(),
 		Mask:     words.mask,
 	}
-	name, err := k.name(su, &r.Test, to.names)
+	name, err := k.chooseName(su, &r.Test, to.names)
 	if err != nil {
 		return insertion{}, err
 	}
-	in := insertion{entry: su.Entry(&r.Test, name), text: words.text}
+	in := insertion{entry: su.Entry(&r.Test, name), text: words.replaceText}
 	in.all = in.entry.Expect
 	in.entry.Expect = slices.Clone(in.all)
 	for _, i := range slices.Backward(slices.Sorted(slices.Values(r.Leave))) {
@@ -200,7 +200,7 @@ func (k *Keeper) insert(now *source.File, r Request) (insertion, error) {
 			in.entry.Expect = slices.Delete(in.entry.Expect, i, i+1)
 		}
 	}
-	server, note, err := serverOf(to.file, r)
+	server, note, err := chooseServer(to.file, r)
 	if err != nil {
 		return insertion{}, err
 	}
@@ -219,8 +219,8 @@ func (k *Keeper) insert(now *source.File, r Request) (insertion, error) {
 	return in, nil
 }
 
-// name returns the name of the test, which no other test of the suite has.
-func (k *Keeper) name(su *draft.Suite, t *draft.Test, names map[string]bool) (string, error) {
+// chooseName returns the name of the test, which no other test of the suite has.
+func (k *Keeper) chooseName(su *draft.Suite, t *draft.Test, names map[string]bool) (string, error) {
 	if k.flags.named() {
 		name := strings.TrimSpace(k.flags.name)
 		if names[draft.EscapePlaceholders(name)] {
@@ -247,7 +247,7 @@ func (k *Keeper) show(in insertion) {
 		palette = term.NewPalette(profile)
 	}
 	fmt.Fprintln(k.streams.Err, term.Escape(k.flags.Suite))
-	for _, line := range changedLines(k.before(in), in.after, in.edit) {
+	for _, line := range diffChanged(k.readBefore(in), in.after, in.edit) {
 		style := term.Faint
 		switch line[0] {
 		case '+':
@@ -275,14 +275,14 @@ func (k *Keeper) ask(ctx context.Context) (bool, error) {
 		}
 	case <-ctx.Done():
 		fmt.Fprintln(k.streams.Err)
-		return false, interruptionOf(ctx)
+		return false, explainInterruption(ctx)
 	}
 	fmt.Fprintln(k.streams.Err, "mcptest: not kept; nothing was written")
 	return false, nil
 }
 
-// interruptionOf returns the error of a command that a signal ended.
-func interruptionOf(ctx context.Context) error {
+// explainInterruption returns the error of a command that a signal ended.
+func explainInterruption(ctx context.Context) error {
 	if sig, ok := errors.AsType[*proc.Interrupted](context.Cause(ctx)); ok {
 		return option.Fail(sig.Code, "not kept; nothing was written")
 	}

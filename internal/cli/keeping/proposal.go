@@ -43,11 +43,11 @@ func (k *Keeper) Propose(r Request) (Proposal, error) {
 	if err != nil {
 		return Proposal{}, err
 	}
-	before := k.before(in)
+	before := k.readBefore(in)
 	line, _ := in.edit.Line(before, in.entry.Block)
-	diff := changedLines(before, in.after, in.edit)
+	diff := diffChanged(before, in.after, in.edit)
 	if k.file.IsNew() {
-		diff = createdLines(in.after)
+		diff = diffCreated(in.after)
 	}
 	return Proposal{
 		Name: in.entry.Name, Expect: in.all, Diff: diff, Notes: in.notes, Line: line, Before: before, After: in.after,

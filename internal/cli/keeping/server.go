@@ -10,14 +10,14 @@ import (
 	"mcptest/internal/spec/plan"
 )
 
-// serverOf returns the `server:` of the test, "" for the default of the suite.
-func serverOf(file *plan.File, r Request) (name string, notes []string, err error) {
+// chooseServer returns the `server:` of the test, "" for the default of the suite.
+func chooseServer(file *plan.File, r Request) (name string, notes []string, err error) {
 	if r.Server != "" {
 		sv := file.Server(r.Server)
 		if sv == nil {
-			return "", nil, refuse("%s declares no server called %s%s", file.Path, r.Server, known(file))
+			return "", nil, refuse("%s declares no server called %s%s", file.Path, r.Server, joinKnown(file))
 		}
-		return unlessDefault(file, sv), nil, nil
+		return nameUnlessDefault(file, sv), nil, nil
 	}
 	same := func(sv *plan.Server) bool {
 		if sv == nil {
@@ -35,7 +35,7 @@ func serverOf(file *plan.File, r Request) (name string, notes []string, err erro
 		return file.Servers[i].Name, nil, nil
 	}
 	if file.Default == nil {
-		return "", nil, refuse("%s has no server with this command or address, and no default: use --config %s --server NAME%s", file.Path, file.Path, known(file))
+		return "", nil, refuse("%s has no server with this command or address, and no default: use --config %s --server NAME%s", file.Path, file.Path, joinKnown(file))
 	}
 	note := fmt.Sprintf("%s has no server with this command or address: the test uses its server %s", file.Path, file.Default.Name)
 	return "", []string{note}, nil
@@ -57,7 +57,7 @@ func IsSame(of, named *plan.Server) bool {
 	if named.URL != "" {
 		return true
 	}
-	if absolute("", of.Dir) != absolute("", named.Dir) {
+	if makeAbsolute("", of.Dir) != makeAbsolute("", named.Dir) {
 		return false
 	}
 	env, other := slices.Sorted(slices.Values(of.Env)), slices.Sorted(slices.Values(named.Env))
@@ -71,12 +71,12 @@ func isSameCommand(dir string, written, argv []string) bool {
 		if a == b {
 			return true
 		}
-		return filepath.IsAbs(a) != filepath.IsAbs(b) && absolute(dir, a) == absolute(dir, b)
+		return filepath.IsAbs(a) != filepath.IsAbs(b) && makeAbsolute(dir, a) == makeAbsolute(dir, b)
 	})
 }
 
-// absolute returns a path of a folder as an absolute one.
-func absolute(dir, path string) string {
+// makeAbsolute returns a path of a folder as an absolute one.
+func makeAbsolute(dir, path string) string {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(dir, path)
 	}
@@ -87,14 +87,14 @@ func absolute(dir, path string) string {
 	return abs
 }
 
-func unlessDefault(file *plan.File, sv *plan.Server) string {
+func nameUnlessDefault(file *plan.File, sv *plan.Server) string {
 	if sv == file.Default {
 		return ""
 	}
 	return sv.Name
 }
 
-func known(file *plan.File) string {
+func joinKnown(file *plan.File) string {
 	if len(file.Servers) == 0 {
 		return ""
 	}

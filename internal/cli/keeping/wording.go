@@ -61,34 +61,34 @@ func (w *wording) mask(text string) string {
 	return strings.ReplaceAll(text, secret.Mask, "(a secret)")
 }
 
-// text converts one text of the request.
-func (w *wording) text(s string) string {
+// replaceText converts one text of the request.
+func (w *wording) replaceText(s string) string {
 	for _, v := range w.variables {
 		if s == v.value {
 			w.note(v.name)
 			return "${" + v.name + "}"
 		}
 	}
-	out := w.inside(s, w.variables)
+	out := w.replaceInside(s, w.variables)
 	if w.mask(out) != out {
 		w.lost = "the request contains a secret that is not the value of a variable: declare it in the suite, as in variables: {TOKEN: {from_env: TOKEN, secret: true}}"
 	}
 	return out
 }
 
-// inside replaces the secrets in a longer text and escapes the rest.
-func (w *wording) inside(s string, variables []variable) string {
+// replaceInside replaces the secrets in a longer text and escapes the rest.
+func (w *wording) replaceInside(s string, variables []variable) string {
 	if len(variables) == 0 {
 		return draft.EscapePlaceholders(s)
 	}
 	v := variables[0]
 	if len(v.value) < secret.MinLength || !strings.Contains(s, v.value) {
-		return w.inside(s, variables[1:])
+		return w.replaceInside(s, variables[1:])
 	}
 	w.note(v.name)
 	var parts []string
 	for _, part := range strings.Split(s, v.value) {
-		parts = append(parts, w.inside(part, variables[1:]))
+		parts = append(parts, w.replaceInside(part, variables[1:]))
 	}
 	return strings.Join(parts, "${"+v.name+"}")
 }

@@ -7,9 +7,9 @@ import (
 	"mcptest/internal/process/proc"
 )
 
-// bundleProgram returns what the bundle after -- starts; nil if argv is a program. Mistakes
+// openBundleProgram returns what the bundle after -- starts; nil if argv is a program. Mistakes
 // in the bundle have been printed.
-func (f *SuiteFlags) bundleProgram(s cmdutil.Streams, argv []string) (*bundle.Program, error) {
+func (f *SuiteFlags) openBundleProgram(s cmdutil.Streams, argv []string) (*bundle.Program, error) {
 	if !bundle.IsFile(argv) {
 		return nil, nil
 	}
@@ -17,7 +17,7 @@ func (f *SuiteFlags) bundleProgram(s cmdutil.Streams, argv []string) (*bundle.Pr
 	var p *bundle.Program
 	if b != nil && !ds.HasErrors() {
 		var more source.Diagnostics
-		p, more = b.Program(bundle.Config{}, SystemOf(s.Env), f.bundles())
+		p, more = b.Program(bundle.Config{}, SystemOf(s.Env), f.openBundles())
 		ds = append(ds, more...)
 	}
 	if errs, _ := PrintDiagnostics(s, f.Color, ds); errs > 0 {
@@ -29,7 +29,7 @@ func (f *SuiteFlags) bundleProgram(s cmdutil.Streams, argv []string) (*bundle.Pr
 // BundleProgram returns what the bundle after -- starts, for commands without a suite; nil if
 // argv is a program.
 func BundleProgram(s cmdutil.Streams, argv []string) (*bundle.Program, error) {
-	return new(SuiteFlags).bundleProgram(s, argv)
+	return new(SuiteFlags).openBundleProgram(s, argv)
 }
 
 // Prepare returns what unpacks a bundle before its start.

@@ -27,7 +27,7 @@ type limit struct {
 	least, most int // 0, 0: any
 }
 
-func (f *LimitFlags) all() []limit {
+func (f *LimitFlags) listAll() []limit {
 	const many = 1_000_000
 	return []limit{
 		{"max-message-size", "maximum `size` of one server message, or of an HTTP body after decompression", (*Size)(&f.set.Message), nil, leastSize, mostSize},
@@ -49,7 +49,7 @@ func (f *LimitFlags) Add(cmd *cobra.Command) {
 	f.set = f.set.FillDefaults()
 	f.skip = Size(f.set.Drain)
 	fl := cmd.Flags()
-	for _, l := range f.all() {
+	for _, l := range f.listAll() {
 		if l.size != nil {
 			fl.Var(l.size, l.name, l.usage)
 		} else {
@@ -67,7 +67,7 @@ const (
 
 // Check rejects limits that are too small for any message.
 func (f *LimitFlags) Check() error {
-	for _, l := range f.all() {
+	for _, l := range f.listAll() {
 		switch {
 		case l.most == 0:
 		case l.size != nil && (*l.size < leastSize || *l.size > mostSize):
@@ -96,8 +96,8 @@ type sizeUnit struct {
 	bytes int64
 }
 
-// sizeUnits returns the units, longer names first.
-func sizeUnits() []sizeUnit {
+// listSizeUnits returns the units, longer names first.
+func listSizeUnits() []sizeUnit {
 	return []sizeUnit{
 		{"GiB", 1 << 30},
 		{"MiB", 1 << 20},
@@ -112,7 +112,7 @@ func sizeUnits() []sizeUnit {
 // Set parses a size.
 func (f *Size) Set(text string) error {
 	number, unit := text, int64(1)
-	for _, u := range sizeUnits() {
+	for _, u := range listSizeUnits() {
 		if n := len(text) - len(u.name); n > 0 && strings.EqualFold(text[n:], u.name) {
 			number, unit = strings.TrimSpace(text[:n]), u.bytes
 			break
@@ -128,7 +128,7 @@ func (f *Size) Set(text string) error {
 
 // String formats a size with the largest unit that divides it.
 func (f *Size) String() string {
-	for _, u := range sizeUnits() {
+	for _, u := range listSizeUnits() {
 		if n := int64(*f); n >= u.bytes && n%u.bytes == 0 {
 			return strconv.FormatInt(n/u.bytes, 10) + u.name
 		}

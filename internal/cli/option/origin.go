@@ -18,8 +18,8 @@ type ciSystem struct {
 	url      string
 }
 
-// ciSystems is the table of the CI systems that are known.
-func ciSystems() []ciSystem {
+// listCISystems is the table of the CI systems that are known.
+func listCISystems() []ciSystem {
 	return []ciSystem{
 		// GitHub, Gitea, Forgejo
 		{"GITHUB_SHA", []string{"GITHUB_HEAD_REF", "GITHUB_REF_NAME"}, ""},
@@ -39,12 +39,12 @@ func ciSystems() []ciSystem {
 	}
 }
 
-// Origin says which commit is tested, from the variables of the CI system, and from the
+// FindOrigin says which commit is tested, from the variables of the CI system, and from the
 // files of the repository where there is none. It is nil if nothing is known.
-func Origin(env []string) *result.Origin {
+func FindOrigin(env []string) *result.Origin {
 	value := func(name string) string { return cmdutil.LookupEnv(env, name) }
 	origin := &result.Origin{}
-	for _, ci := range ciSystems() {
+	for _, ci := range listCISystems() {
 		if value(ci.commit) == "" {
 			continue
 		}
@@ -60,10 +60,10 @@ func Origin(env []string) *result.Origin {
 		}
 	}
 	if origin.Commit == "" {
-		origin.Commit, origin.Branch = checkedOut()
+		origin.Commit, origin.Branch = findCheckedOut()
 	}
 	if origin.URL == "" {
-		origin.URL = jobPage(value)
+		origin.URL = makeJobPage(value)
 	}
 	if *origin == (result.Origin{}) {
 		return nil
@@ -71,8 +71,8 @@ func Origin(env []string) *result.Origin {
 	return origin
 }
 
-// jobPage returns the page of a job whose CI system gives it in parts only, or "".
-func jobPage(value func(name string) string) string {
+// makeJobPage returns the page of a job whose CI system gives it in parts only, or "".
+func makeJobPage(value func(name string) string) string {
 	joined := func(separator string, names ...string) string {
 		var parts []string
 		for _, name := range names {
@@ -96,17 +96,17 @@ func jobPage(value func(name string) string) string {
 	return ""
 }
 
-// checkedOut returns the commit and the branch of the repository around the working
+// findCheckedOut returns the commit and the branch of the repository around the working
 // directory, as its files give them: starting git would cost more than the rest. Both are
 // empty if there is none, or if it stores its references in another way.
-func checkedOut() (commit, branch string) {
+func findCheckedOut() (commit, branch string) {
 	dir, err := os.Getwd()
 	if err != nil {
 		return "", ""
 	}
 	for {
-		if git := gitDir(filepath.Join(dir, ".git")); git != "" {
-			return headOf(git)
+		if git := findGitDir(filepath.Join(dir, ".git")); git != "" {
+			return readHead(git)
 		}
 		above := filepath.Dir(dir)
 		if above == dir {
@@ -116,9 +116,9 @@ func checkedOut() (commit, branch string) {
 	}
 }
 
-// gitDir returns the folder with HEAD: .git itself, or the folder that a file of this name
+// findGitDir returns the folder with HEAD: .git itself, or the folder that a file of this name
 // leads to in a further worktree; "" if there is none.
-func gitDir(path string) string {
+func findGitDir(path string) string {
 	info, err := os.Stat(path)
 	if err != nil {
 		return ""
@@ -126,26 +126,26 @@ func gitDir(path string) string {
 	if info.IsDir() {
 		return path
 	}
-	to, ok := strings.CutPrefix(firstLine(path), "gitdir: ")
+	to, ok := strings.CutPrefix(readFirstLine(path), "gitdir: ")
 	if !ok {
 		return ""
 	}
-	return joinedPath(filepath.Dir(path), to)
+	return joinPath(filepath.Dir(path), to)
 }
 
-// headOf returns the commit of HEAD, and the branch that it is on.
-func headOf(git string) (commit, branch string) {
-	head := firstLine(filepath.Join(git, "HEAD"))
+// readHead returns the commit of HEAD, and the branch that it is on.
+func readHead(git string) (commit, branch string) {
+	head := readFirstLine(filepath.Join(git, "HEAD"))
 	ref, onBranch := strings.CutPrefix(head, "ref: ")
 	if !onBranch {
-		return hexOrNone(head), ""
+		return checkHex(head), ""
 	}
 	branch = strings.TrimPrefix(ref, "refs/heads/")
 	common := git
-	if to := firstLine(filepath.Join(git, "commondir")); to != "" {
-		common = joinedPath(git, to)
+	if to := readFirstLine(filepath.Join(git, "commondir")); to != "" {
+		common = joinPath(git, to)
 	}
-	if commit = hexOrNone(firstLine(filepath.Join(common, filepath.FromSlash(ref)))); commit != "" {
+	if commit = checkHex(readFirstLine(filepath.Join(common, filepath.FromSlash(ref)))); commit != "" {
 		return commit, branch
 	}
 	packed, err := os.ReadFile(filepath.Join(common, "packed-refs"))
@@ -154,14 +154,14 @@ func headOf(git string) (commit, branch string) {
 	}
 	for line := range bytes.Lines(packed) {
 		if of, name, ok := strings.Cut(strings.TrimSpace(string(line)), " "); ok && name == ref {
-			return hexOrNone(of), branch
+			return checkHex(of), branch
 		}
 	}
 	return "", ""
 }
 
-// hexOrNone returns a text that can be the name of a commit, or "".
-func hexOrNone(s string) string {
+// checkHex returns a text that can be the name of a commit, or "".
+func checkHex(s string) string {
 	const sha1Length, sha256Length = 40, 64
 	if len(s) != sha1Length && len(s) != sha256Length || strings.Trim(s, "0123456789abcdef") != "" {
 		return ""
@@ -169,7 +169,7 @@ func hexOrNone(s string) string {
 	return s
 }
 
-func firstLine(path string) string {
+func readFirstLine(path string) string {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return ""
@@ -178,7 +178,7 @@ func firstLine(path string) string {
 	return strings.TrimSpace(string(line))
 }
 
-func joinedPath(dir, path string) string {
+func joinPath(dir, path string) string {
 	if filepath.IsAbs(path) {
 		return path
 	}

@@ -38,12 +38,12 @@ func TestOriginOfCI(t *testing.T) {
 		}, "fix", "https://dev.azure.com/o/p/_build/results?buildId=9"},
 		"Jenkins": {[]string{"GIT_COMMIT=" + someCommit, "BRANCH_NAME=main", "BUILD_URL=https://x"}, "main", "https://x"},
 	} {
-		got := Origin(row.env)
+		got := FindOrigin(row.env)
 		if want := (result.Origin{Commit: someCommit, Branch: row.branch, URL: row.url}); got == nil || *got != want {
 			t.Errorf("%s: got %+v, want %+v", name, got, want)
 		}
 	}
-	if got := Origin(nil); got != nil {
+	if got := FindOrigin(nil); got != nil {
 		t.Errorf("no repository and no CI system: %+v", got)
 	}
 }
@@ -75,7 +75,7 @@ func TestOriginOfFiles(t *testing.T) {
 			}
 		}
 		t.Chdir(dir)
-		if commit, branch := checkedOut(); commit != row.commit || branch != row.branch {
+		if commit, branch := findCheckedOut(); commit != row.commit || branch != row.branch {
 			t.Errorf("%s: got %q on %q", name, commit, branch)
 		}
 	}

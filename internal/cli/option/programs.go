@@ -15,9 +15,9 @@ import (
 // programTime limits a program that prints variants.
 const programTime = 10 * time.Second
 
-// programOutputs returns a function that runs the programs of suites, each command line
+// newProgramOutputs returns a function that runs the programs of suites, each command line
 // once in a folder, because some commands read a suite several times.
-func programOutputs(s cmdutil.Streams) variants.Programs {
+func newProgramOutputs(s cmdutil.Streams) variants.Programs {
 	known := map[string][]byte{}
 	return func(argv []string, dir string) ([]byte, error) {
 		key := dir + "\x00" + strings.Join(argv, "\x00")

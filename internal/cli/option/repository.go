@@ -13,22 +13,22 @@ import (
 	"mcptest/internal/spec/plan"
 )
 
-// RepositoryDir returns the working directory relative to the root of its repository,
+// FindRepositoryDir returns the working directory relative to the root of its repository,
 // with slashes: "" if it is the root or in no repository. CI systems provide the
 // root; elsewhere it is the folder with .git.
-func RepositoryDir(env []string) string {
+func FindRepositoryDir(env []string) string {
 	dir, err := os.Getwd()
 	if err != nil {
 		return ""
 	}
 	for _, name := range []string{"GITHUB_WORKSPACE", "CI_PROJECT_DIR"} {
-		if below, ok := belowRoot(cmdutil.LookupEnv(env, name), dir); ok {
+		if below, ok := cutRoot(cmdutil.LookupEnv(env, name), dir); ok {
 			return below
 		}
 	}
 	for root := dir; ; root = filepath.Dir(root) {
 		if _, err := os.Stat(filepath.Join(root, ".git")); err == nil {
-			below, _ := belowRoot(root, dir)
+			below, _ := cutRoot(root, dir)
 			return below
 		}
 		if filepath.Dir(root) == root {
@@ -54,9 +54,9 @@ func SelectChanged(ctx context.Context, s cmdutil.Streams, p *plan.Plan, ref str
 	return nil
 }
 
-// belowRoot returns dir relative to root; ok is false if it is not below root. Both
+// cutRoot returns dir relative to root; ok is false if it is not below root. Both
 // may contain symbolic links.
-func belowRoot(root, dir string) (below string, ok bool) {
+func cutRoot(root, dir string) (below string, ok bool) {
 	if root == "" {
 		return "", false
 	}

@@ -54,7 +54,7 @@ func annotate(f *pflag.Flag, title string, rank int) {
 // InSections returns a help function that lists flags in sections.
 func InSections(help func(*cobra.Command, []string)) func(*cobra.Command, []string) {
 	return func(cmd *cobra.Command, args []string) {
-		order, sections := sectionsOf(cmd)
+		order, sections := splitSections(cmd)
 		for _, title := range order {
 			sections[title].VisitAll(func(f *pflag.Flag) { f.Hidden = true })
 		}
@@ -66,8 +66,8 @@ func InSections(help func(*cobra.Command, []string)) func(*cobra.Command, []stri
 	}
 }
 
-// sectionsOf returns the sections of a command's flags, in their order, limits last.
-func sectionsOf(cmd *cobra.Command) (order []string, sections map[string]*pflag.FlagSet) {
+// splitSections returns the sections of a command's flags, in their order, limits last.
+func splitSections(cmd *cobra.Command) (order []string, sections map[string]*pflag.FlagSet) {
 	sections = map[string]*pflag.FlagSet{}
 	ranks := map[string]int{otherTitle: lastRank - 1}
 	add := func(title string, f *pflag.Flag) {

@@ -78,7 +78,7 @@ func (f *SuiteFlags) Paths(args []string) ([]string, error) {
 	}
 	var out []string
 	for _, arg := range args {
-		found, err := f.suitesAt(arg, args)
+		found, err := f.findSuitesAt(arg, args)
 		if err != nil {
 			return nil, err
 		}
@@ -87,8 +87,8 @@ func (f *SuiteFlags) Paths(args []string) ([]string, error) {
 	return out, nil
 }
 
-// suitesAt returns the suites that one of the arguments names: a file, or those below a folder.
-func (f *SuiteFlags) suitesAt(arg string, args []string) ([]string, error) {
+// findSuitesAt returns the suites that one of the arguments names: a file, or those below a folder.
+func (f *SuiteFlags) findSuitesAt(arg string, args []string) ([]string, error) {
 	program := programs[filepath.Ext(arg)]
 	info, err := os.Stat(arg)
 	switch {
@@ -101,7 +101,7 @@ func (f *SuiteFlags) suitesAt(arg string, args []string) ([]string, error) {
 	case !info.IsDir():
 		return []string{arg}, nil
 	}
-	found, err := f.suitesBelow(arg)
+	found, err := f.findSuitesBelow(arg)
 	if err != nil {
 		return nil, Invalid("read folder %s: %v", arg, err)
 	}
@@ -129,14 +129,14 @@ func explainMissing(arg string, args []string) error {
 		return Invalid("no such file or directory: %s%s", arg, source.Parenthesis(source.Suggest(near)))
 	}
 	abs, _ := filepath.Abs(arg)
-	return Invalid("no such file or directory: %s (looked for %s%s)", arg, abs, suitesNear(filepath.Dir(arg)))
+	return Invalid("no such file or directory: %s (looked for %s%s)", arg, abs, describeSuitesNear(filepath.Dir(arg)))
 }
 
 // suitesShown limits how many suites a message names.
 const suitesShown = 5
 
-// suitesNear names the YAML files of a folder, to choose from.
-func suitesNear(dir string) string {
+// describeSuitesNear names the YAML files of a folder, to choose from.
+func describeSuitesNear(dir string) string {
 	found, _ := filepath.Glob(filepath.Join(dir, "*.y*ml"))
 	found = slices.DeleteFunc(found, func(name string) bool { return strings.Contains(name, ".lock.") })
 	switch {
@@ -163,8 +163,8 @@ var programs = map[string]string{
 	".sh":  "sh",
 }
 
-// suitesBelow returns the suites in a folder, sorted by path.
-func (f *SuiteFlags) suitesBelow(dir string) ([]string, error) {
+// findSuitesBelow returns the suites in a folder, sorted by path.
+func (f *SuiteFlags) findSuitesBelow(dir string) ([]string, error) {
 	var out []string
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -202,7 +202,7 @@ func (f *SuiteFlags) Load(paths []string, s cmdutil.Streams) ([]*suite.Suite, so
 	var diags source.Diagnostics
 	seen := map[string]bool{}
 	if f.Programs == nil && !f.Static {
-		f.Programs = programOutputs(s)
+		f.Programs = newProgramOutputs(s)
 	}
 	for _, path := range paths {
 		abs, err := filepath.Abs(path)
@@ -230,7 +230,7 @@ func (f *SuiteFlags) Load(paths []string, s cmdutil.Streams) ([]*suite.Suite, so
 			}
 		}
 	}
-	return suites, append(diags, unusedVars(suites)...), nil
+	return suites, append(diags, findUnusedVars(suites)...), nil
 }
 
 // note records the order in which files are reported.
@@ -261,9 +261,9 @@ func (f *SuiteFlags) Print(s cmdutil.Streams, diags source.Diagnostics) (errors,
 	return PrintDiagnostics(s, f.Color, diags, f.Secrets...)
 }
 
-// unusedVars warns about names of --var that no suite uses, because a misspelled one
+// findUnusedVars warns about names of --var that no suite uses, because a misspelled one
 // would have no effect.
-func unusedVars(suites []*suite.Suite) source.Diagnostics {
+func findUnusedVars(suites []*suite.Suite) source.Diagnostics {
 	var diags source.Diagnostics
 	if len(suites) == 0 {
 		return nil
@@ -295,8 +295,8 @@ func SystemOf(env []string) bundle.System {
 	return bundle.System{Platform: bundle.Platform(runtime.GOOS), Home: cmdutil.LookupEnv(env, home)}
 }
 
-// bundles returns the folders of bundles, which are the same whenever a suite is read.
-func (f *SuiteFlags) bundles() *bundle.Folders {
+// openBundles returns the folders of bundles, which are the same whenever a suite is read.
+func (f *SuiteFlags) openBundles() *bundle.Folders {
 	if f.folders == nil {
 		f.folders = new(bundle.Folders)
 	}
@@ -305,9 +305,9 @@ func (f *SuiteFlags) bundles() *bundle.Folders {
 
 // Settings returns the plan's settings that both commands share.
 func (f *SuiteFlags) Settings(s cmdutil.Streams) plan.Settings {
-	set := plan.Settings{Env: s.Env, AllowOutside: f.AllowOutside, CI: cmdutil.InCI(s.Env), Self: s.Self}
-	set.Bundles, set.System = f.bundles(), SystemOf(s.Env)
-	if c, ok := plan.ClientNamed(f.Client); ok { // an unknown one was reported
+	set := plan.Settings{Env: s.Env, AllowOutside: f.AllowOutside, CI: cmdutil.IsInCI(s.Env), Self: s.Self}
+	set.Bundles, set.System = f.openBundles(), SystemOf(s.Env)
+	if c, ok := plan.FindClient(f.Client); ok { // an unknown one was reported
 		set.Client = &c
 	}
 	for _, k := range protocol.ViolationKinds {
@@ -370,7 +370,7 @@ func PrintDiagnostics(s cmdutil.Streams, color string, diags source.Diagnostics,
 // written because CI is set: what describes the skipped action, command performs it
 // elsewhere.
 func AllowUpdate(env []string, allowInCI bool, what, command string) error {
-	if allowInCI || !cmdutil.InCI(env) {
+	if allowInCI || !cmdutil.IsInCI(env) {
 		return nil
 	}
 	return Fail(ExitPolicy, "%s because CI is set: run %s on your machine and commit the file, or pass --allow-update-in-ci", what, command)
@@ -382,7 +382,7 @@ func Snapshots(env []string, update, damaged bool) snapshot.Mode {
 	switch {
 	case update && !damaged:
 		return snapshot.Update
-	case damaged || cmdutil.InCI(env):
+	case damaged || cmdutil.IsInCI(env):
 		return snapshot.Check
 	}
 	return snapshot.Add

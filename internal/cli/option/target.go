@@ -99,7 +99,7 @@ func KnownClient(name string) (*plan.Client, error) {
 	if name == "" {
 		return nil, nil
 	}
-	c, ok := plan.ClientNamed(name)
+	c, ok := plan.FindClient(name)
 	if !ok {
 		return nil, Invalid("--client: %q is not a client that mcptest knows (%s)", name, source.Known(name, identity.Names()))
 	}
@@ -182,13 +182,13 @@ func (f *TargetFlags) resolve(s cmdutil.Streams, argv []string, redactor *secret
 	case f.URL != "":
 		return f.remote(s, redactor)
 	case len(argv) > 0:
-		if f.httpOnly() {
+		if f.hasHTTPOnly() {
 			return nil, Invalid("-H, --bearer-token-env, --ca-file, --insecure and --transport require --url")
 		}
 		redactor.Add(secret.FindInEnviron(s.Env)...)
 		return f.Program(s, argv)
 	}
-	if f.httpOnly() {
+	if f.hasHTTPOnly() {
 		return nil, Invalid("-H, --bearer-token-env, --ca-file, --insecure and --transport require --url; servers of a suite are configured in the suite")
 	}
 	return f.OfSuite(s, redactor)
@@ -212,12 +212,12 @@ func CountTrue(conditions ...bool) (n int) {
 	return n
 }
 
-func (f *TargetFlags) httpOnly() bool {
+func (f *TargetFlags) hasHTTPOnly() bool {
 	return len(f.Headers) > 0 || f.BearerEnv != "" || f.CAFile != "" || f.Insecure || f.Transport != wire.HTTPAuto
 }
 
-// fromFlags returns a definition with the settings of the flags.
-func (f *TargetFlags) fromFlags() *plan.Server {
+// makeServer returns a definition with the settings of the flags.
+func (f *TargetFlags) makeServer() *plan.Server {
 	sv := &plan.Server{
 		Name: "server", Pos: source.Pos{File: &source.File{}}, Transport: f.Transport, Protocol: f.Protocol,
 		ConnectTimeout: f.ConnectTimeout, Timeout: f.Timeout, Sessions: 1, Tolerate: map[string]bool{}, ValidateOutput: true,
@@ -229,7 +229,7 @@ func (f *TargetFlags) fromFlags() *plan.Server {
 // introduce makes the client of a server the one that --client names. The name has been
 // checked.
 func (f *TargetFlags) introduce(sv *plan.Server) {
-	if c, ok := plan.ClientNamed(f.Client); ok {
+	if c, ok := plan.FindClient(f.Client); ok {
 		sv.Client = c
 	}
 }
@@ -244,11 +244,11 @@ func (f *TargetFlags) Program(s cmdutil.Streams, argv []string) (*plan.Server, e
 	if err != nil {
 		return nil, Fail(ExitInternal, "find the current folder: %v", err)
 	}
-	sv := f.fromFlags()
+	sv := f.makeServer()
 	if err := EnvSet(s.Env, "--env", f.env...); err != nil {
 		return nil, err
 	}
-	program, err := f.bundleProgram(s, argv)
+	program, err := f.openBundleProgram(s, argv)
 	if err != nil {
 		return nil, err
 	}
@@ -257,7 +257,7 @@ func (f *TargetFlags) Program(s cmdutil.Streams, argv []string) (*plan.Server, e
 		return sv, nil
 	}
 	sv.Argv, sv.Dir = slices.Clone(argv), dir
-	sv.Env, sv.Withheld = plan.ServerEnv(s.Env, f.env)
+	sv.Env, sv.Withheld = plan.SplitServerEnv(s.Env, f.env)
 	if argv[0] == "mcptest" && s.Self != "" {
 		sv.Argv[0] = s.Self // as in a suite
 	}
@@ -267,11 +267,11 @@ func (f *TargetFlags) Program(s cmdutil.Streams, argv []string) (*plan.Server, e
 // startBundle makes the server start a bundle, with the environment that a suite would give it.
 func (f *TargetFlags) startBundle(s cmdutil.Streams, sv *plan.Server, p *bundle.Program) {
 	sv.Bundle, sv.Argv, sv.Dir = p, p.Argv, p.Dir
-	sv.Env, sv.Withheld = plan.BundleEnv(s.Env, f.env, p)
+	sv.Env, sv.Withheld = plan.SplitBundleEnv(s.Env, f.env, p)
 }
 
 func (f *TargetFlags) remote(s cmdutil.Streams, redactor *secret.Redactor) (*plan.Server, error) {
-	sv := f.fromFlags()
+	sv := f.makeServer()
 	u, err := HTTPURL("--url", f.URL, redactor)
 	if err != nil {
 		return nil, err
@@ -300,7 +300,7 @@ func (f *TargetFlags) remote(s cmdutil.Streams, redactor *secret.Redactor) (*pla
 		sv.Headers = append(sv.Headers, plan.Header{Name: "Authorization", Value: "Bearer " + token})
 	}
 	if !sv.SendsCredentials() {
-		f.loggedIn(s, sv)
+		f.useLogin(s, sv)
 	}
 	if f.CAFile != "" || f.Insecure {
 		sv.TLS = &suite.TLS{CAFile: f.CAFile, Insecure: f.Insecure}
@@ -308,8 +308,8 @@ func (f *TargetFlags) remote(s cmdutil.Streams, redactor *secret.Redactor) (*pla
 	return sv, nil
 }
 
-// loggedIn uses the token of an earlier login to this address, if there is one.
-func (f *TargetFlags) loggedIn(s cmdutil.Streams, sv *plan.Server) {
+// useLogin uses the token of an earlier login to this address, if there is one.
+func (f *TargetFlags) useLogin(s cmdutil.Streams, sv *plan.Server) {
 	if f.tokenFile == "" {
 		return
 	}
@@ -386,7 +386,7 @@ func (f *TargetFlags) Names(s cmdutil.Streams, argv []string, all bool) (names [
 		names = append(names, sv.Name)
 	}
 	if len(names) == 0 {
-		return nil, Invalid("%s", noServer(file, f.Server))
+		return nil, Invalid("%s", explainNoServer(file, f.Server))
 	}
 	return names, nil
 }
@@ -403,10 +403,10 @@ func (f *TargetFlags) OfSuite(s cmdutil.Streams, redactor *secret.Redactor) (*pl
 		sv = file.Server(f.Server)
 	}
 	if sv == nil {
-		return nil, Invalid("%s", noServer(file, f.Server))
+		return nil, Invalid("%s", explainNoServer(file, f.Server))
 	}
 	if (f.tokenFile != "" || f.lost != nil) && sv.NeedsLogin() {
-		if why := noToken(f.tokenFile, f.lost)(sv); why != "" {
+		if why := newNoToken(f.tokenFile, f.lost)(sv); why != "" {
 			return nil, Invalid("%s; run: %s", why, sv.LoginCommand())
 		}
 	}
@@ -418,12 +418,12 @@ func (f *TargetFlags) OfSuite(s cmdutil.Streams, redactor *secret.Redactor) (*pl
 	return &out, nil
 }
 
-func noServer(file *plan.File, name string) string {
+func explainNoServer(file *plan.File, name string) string {
 	what := " declares no server called " + name
 	if name == "" {
 		what = " has no default server: use --server NAME"
 	}
-	return file.Path + what + source.Parenthesis(file.Suite.ServerHint(name))
+	return file.Path + what + source.Parenthesis(file.Suite.SuggestServer(name))
 }
 
 // Where describes the target: the address, or the command.

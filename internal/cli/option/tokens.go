@@ -39,10 +39,10 @@ func TokenPath(flag string, s cmdutil.Streams) (string, error) {
 	return path, nil
 }
 
-// noToken returns a function that returns why a server that requires a login cannot
+// newNoToken returns a function that returns why a server that requires a login cannot
 // be used, or "". lost is the reason why there is no token file: a program without a
 // home directory (cron, a container) may not need one.
-func noToken(path string, lost error) func(*plan.Server) string {
+func newNoToken(path string, lost error) func(*plan.Server) string {
 	store := auth.OpenStore(path)
 	return func(sv *plan.Server) string {
 		if lost != nil {
@@ -64,7 +64,7 @@ func noToken(path string, lost error) func(*plan.Server) string {
 // NeedLogins returns an error for a run without a required login: the environment is
 // invalid.
 func (f *SuiteFlags) NeedLogins(s cmdutil.Streams, p *plan.Plan, tokens string, lost error) error {
-	if diags := plan.NeedLogin(p, noToken(tokens, lost)); diags.HasErrors() {
+	if diags := plan.NeedLogin(p, newNoToken(tokens, lost)); diags.HasErrors() {
 		f.Print(s, diags)
 		return Invalid("a login is missing; nothing was run")
 	}

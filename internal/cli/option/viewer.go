@@ -55,7 +55,7 @@ func (f *TargetFlags) Prepare(
 	cmd *cobra.Command, s cmdutil.Streams, argv []string, opts ...func(*inspect.Options),
 ) (ctx context.Context, l *Viewer, end func(), err error) {
 	l = &Viewer{Streams: s, Flags: f, Redactor: secret.NewRedactor(), began: time.Now()}
-	if !cmdutil.InCI(s.Env) {
+	if !cmdutil.IsInCI(s.Env) {
 		l.Status = term.NewStatus(s.Err, s.Env)
 	}
 	if l.Palette, err = f.Palette(s); err != nil {
@@ -70,7 +70,7 @@ func (f *TargetFlags) Prepare(
 	}
 	l.World = shared.World
 	o := shared.Options(l.Server)
-	o.Violations, o.Doing = l.violations, l.doing
+	o.Violations, o.Doing = l.printViolations, l.beginDoing
 	for _, change := range opts {
 		change(&o)
 	}
@@ -92,7 +92,7 @@ type Shared struct {
 // Options returns how to connect to a server.
 func (c *Shared) Options(sv *plan.Server) inspect.Options {
 	o := c.options
-	o.Server, o.Client = sv, connect.ClientOf(sv, ownName())
+	o.Server, o.Client = sv, connect.ClientOf(sv, makeOwnName())
 	return o
 }
 
@@ -121,7 +121,7 @@ func (f *TargetFlags) Share(
 	}
 	ctx, stop := cmdutil.WatchSignals(cmd.Context(), s.Err, world.Kill)
 	return &Shared{ctx, world, func() {
-		if !cmdutil.InCI(s.Env) {
+		if !cmdutil.IsInCI(s.Env) {
 			_ = history.KeepEras(".", o.Eras) // only a hint for the next command
 		}
 		world.Close()
@@ -130,8 +130,8 @@ func (f *TargetFlags) Share(
 	}, o}, nil
 }
 
-// ownName is what mcptest calls itself.
-func ownName() mcp.Implementation {
+// makeOwnName is what mcptest calls itself.
+func makeOwnName() mcp.Implementation {
 	return mcp.Implementation{Name: "mcptest", Version: cmdutil.Version()}
 }
 
@@ -144,8 +144,8 @@ func (l *Viewer) Of(name string) (*Viewer, error) {
 	if err != nil {
 		return nil, err
 	}
-	other.o.Client = connect.ClientOf(sv, ownName())
-	other.o.Violations, other.o.Doing = other.violations, other.doing
+	other.o.Client = connect.ClientOf(sv, makeOwnName())
+	other.o.Violations, other.o.Doing = other.printViolations, other.beginDoing
 	other.Conn = inspect.New(other.o)
 	return &other, nil
 }
@@ -174,8 +174,8 @@ func (f *TargetFlags) With(
 	})
 }
 
-// doing shows on a terminal what the command waits for, with the seconds since it began.
-func (l *Viewer) doing(what string) (done func()) {
+// beginDoing shows on a terminal what the command waits for, with the seconds since it began.
+func (l *Viewer) beginDoing(what string) (done func()) {
 	if !l.Status.Live() {
 		return func() {}
 	}
@@ -221,7 +221,7 @@ func (l *Viewer) Failed(ctx context.Context, what string, err error) error {
 		msg = what + ": " + msg
 	}
 	fmt.Fprintln(l.Streams.Err, "mcptest: "+term.Escape(msg))
-	for _, line := range l.detail(err) {
+	for _, line := range l.listDetails(err) {
 		fmt.Fprintln(l.Streams.Err, "  "+term.Escape(line))
 	}
 	if sess := l.Conn.Session(); sess != nil {
@@ -244,8 +244,8 @@ func (l *Viewer) Failed(ctx context.Context, what string, err error) error {
 	return &ExitError{Code: ExitFailed}
 }
 
-// detail returns further lines of an error, masked.
-func (l *Viewer) detail(err error) (lines []string) {
+// listDetails returns further lines of an error, masked.
+func (l *Viewer) listDetails(err error) (lines []string) {
 	for _, line := range inspect.Detail(err) {
 		lines = append(lines, l.Redactor.String(line))
 	}
@@ -264,8 +264,8 @@ func (l *Viewer) loginHint(err error) string {
 // maxShown limits the printed violations.
 const maxShown = 20
 
-// violations prints violations to the error stream; the command continues.
-func (l *Viewer) violations(list []protocol.Violation) {
+// printViolations prints violations to the error stream; the command continues.
+func (l *Viewer) printViolations(list []protocol.Violation) {
 	l.Status.Clear()
 	for _, v := range list {
 		l.shown++

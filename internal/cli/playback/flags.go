@@ -149,31 +149,31 @@ func (c *Cassettes) Connect(deps *run.Deps) {
 					o.File, o.Server, o.Configured, o.Recorded),
 			})
 		}
-		list = append(list, c.tests.findings()...)
+		list = append(list, c.tests.listFindings()...)
 		for _, player := range c.ListPlayers() {
 			unused := player.ListUnused()
 			if c.whole && !c.flags.Damage && len(unused) > 0 {
-				list = append(list, unusedFinding(player, unused))
+				list = append(list, newUnusedFinding(player, unused))
 			}
 		}
 		return list
 	}
 }
 
-// unusedFinding lists the recorded requests that were not sent.
-func unusedFinding(p *cassette.Player, unused []*cassette.Call) result.Finding {
+// newUnusedFinding lists the recorded requests that were not sent.
+func newUnusedFinding(p *cassette.Player, unused []*cassette.Call) result.Finding {
 	lines := lists.Map(unused, func(call *cassette.Call) string {
 		return fmt.Sprintf("%s (line %d)", p.Shown(call), call.Request.Line)
 	})
 	file := p.Cassette().File
 	return result.Finding{
 		Kind: "unused-recording", Severity: "warning", File: file, Line: unused[0].Request.Line,
-		Message: fmt.Sprintf("%s contains %s that no test sent: %s", file, display.Count(len(unused), "recorded request"), firstOf(lines)),
+		Message: fmt.Sprintf("%s contains %s that no test sent: %s", file, display.Count(len(unused), "recorded request"), formatFirst(lines)),
 	}
 }
 
-// firstOf joins the first elements of a list.
-func firstOf(list []string) string {
+// formatFirst joins the first elements of a list.
+func formatFirst(list []string) string {
 	if rest := len(list) - 5; rest > 0 {
 		list = append(list[:5:5], fmt.Sprintf("%d more", rest))
 	}

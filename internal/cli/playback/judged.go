@@ -40,20 +40,20 @@ func (j *judged) add(c *plan.Case, passed bool) {
 	}
 }
 
-// findings returns the warning that names the timed tests, and one error for each test
+// listFindings returns the warning that names the timed tests, and one error for each test
 // that did not notice the damage.
-func (j *judged) findings() (list []result.Finding) {
+func (j *judged) listFindings() (list []result.Finding) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	names := lists.Map(inOrder(j.timed), func(c *plan.Case) string { return c.Name })
+	names := lists.Map(sortCases(j.timed), func(c *plan.Case) string { return c.Name })
 	if names != nil {
 		list = append(list, result.Finding{
 			Kind: "replayed-times", Severity: "warning", File: j.timed[0].File.Path, Line: j.timed[0].Pos.Line,
 			Message: fmt.Sprintf("the times in %s are those of the replay: assertions on duration_ms and max_duration_ms say nothing about the server, "+
-				"and their result may differ from the recorded run: %s", display.Count(len(names), "test"), firstOf(names)),
+				"and their result may differ from the recorded run: %s", display.Count(len(names), "test"), formatFirst(names)),
 		})
 	}
-	for _, c := range inOrder(j.passed) {
+	for _, c := range sortCases(j.passed) {
 		list = append(list, result.Finding{
 			Kind: "unnoticed-damage", Severity: "error", File: c.File.Path, Line: c.Pos.Line,
 			Message: c.Name + ": it passes although the contents of the responses were changed; assert what they must be",
@@ -62,8 +62,8 @@ func (j *judged) findings() (list []result.Finding) {
 	return list
 }
 
-// inOrder sorts tests as they are in the suites.
-func inOrder(cases []*plan.Case) []*plan.Case {
+// sortCases sorts tests as they are in the suites.
+func sortCases(cases []*plan.Case) []*plan.Case {
 	slices.SortFunc(cases, func(a, b *plan.Case) int { return cmp.Compare(a.Index, b.Index) })
 	return cases
 }

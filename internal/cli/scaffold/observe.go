@@ -72,7 +72,7 @@ func (d *Draft) tryAll(ctx context.Context) error {
 			return &RequestError{"", err}
 		}
 		if why == "" {
-			if t.Skip = defect(t, a); t.Skip != "" {
+			if t.Skip = findDefect(t, a); t.Skip != "" {
 				t.Defect = true
 				continue
 			}
@@ -104,7 +104,7 @@ func (d *Draft) discover(ctx context.Context) error {
 	}
 	called := d.Conn.Implementation().Lookup("name").Text()
 	if !d.named && called != "" {
-		called = ShortName(d.Mask(called))
+		called = MakeShortName(d.Mask(called))
 		d.Suite.Name, d.Suite.Server.Name = called, called
 	}
 	if d.Conn.Offers("tools") {
@@ -113,15 +113,15 @@ func (d *Draft) discover(ctx context.Context) error {
 			return &RequestError{"tools/list", err}
 		}
 		d.Suite.Tests = append(d.Suite.Tests, &draft.Test{Block: "protocol", Subject: "tools/list", List: "tools"})
-		if err := d.tools(tools); err != nil {
+		if err := d.addTools(tools); err != nil {
 			return err
 		}
 	}
-	d.others(ctx)
+	d.addOthers(ctx)
 	return nil
 }
 
-func (d *Draft) tools(tools []jsonv.Value) error {
+func (d *Draft) addTools(tools []jsonv.Value) error {
 	all := slices.Contains(d.Call, "*")
 	unknown := slices.DeleteFunc(slices.Clone(d.Call), func(name string) bool { return name == "*" })
 	for _, tool := range tools {
@@ -150,17 +150,17 @@ func (d *Draft) tools(tools []jsonv.Value) error {
 	return nil
 }
 
-// others finds resources, and prompts that need no arguments: reading them
+// addOthers finds resources, and prompts that need no arguments: reading them
 // changes nothing. A list that is refused counts as empty, because servers
 // without one may refuse it.
-func (d *Draft) others(ctx context.Context) {
+func (d *Draft) addOthers(ctx context.Context) {
 	if d.Conn.Offers("resources") {
 		resources, _ := d.Conn.List(ctx, "resources/list", "resources")
-		d.resources(resources)
+		d.addResources(resources)
 	}
 	if d.Conn.Offers("prompts") {
 		prompts, _ := d.Conn.List(ctx, "prompts/list", "prompts")
-		d.prompts(prompts)
+		d.addPrompts(prompts)
 	}
 	if d.Conn.Offers("resources") {
 		templates, _ := d.Conn.List(ctx, "resources/templates/list", "resourceTemplates")
@@ -168,7 +168,7 @@ func (d *Draft) others(ctx context.Context) {
 	}
 }
 
-func (d *Draft) resources(list []jsonv.Value) {
+func (d *Draft) addResources(list []jsonv.Value) {
 	all := len(list)
 	list = slices.DeleteFunc(slices.Clone(list), func(r jsonv.Value) bool {
 		return d.Suite.WithoutLocal(r.Lookup("uri").Text()) != r.Lookup("uri").Text()
@@ -185,7 +185,7 @@ func (d *Draft) resources(list []jsonv.Value) {
 	d.omit("resources after the fifth", inspect.Names(list[some:], "uri"))
 }
 
-func (d *Draft) prompts(list []jsonv.Value) {
+func (d *Draft) addPrompts(list []jsonv.Value) {
 	n := 0
 	var wanting, more []string
 	for _, p := range list {
@@ -261,17 +261,17 @@ func (d *Draft) try(ctx context.Context, t *draft.Test) (a draft.Answer, why str
 	return a, ""
 }
 
-// unknownTool reports whether a refusal says that there is no tool of a name.
-func unknownTool(reason, name string) bool {
+// saysUnknownTool reports whether a refusal says that there is no tool of a name.
+func saysUnknownTool(reason, name string) bool {
 	name = regexp.QuoteMeta(name)
 	before := `\b(?:unknown|no such|invalid|unsupported) tool\W{0,4}` + name + `(?:\W|$)`
 	after := `\btool\W{0,4}` + name + `\W{1,4}(?:is |was |does )?(?:not found|not exist|not registered|not available|unknown)`
 	return regexp.MustCompile(`(?i)` + before + `|` + after).MatchString(reason)
 }
 
-// defect says why a refusal contradicts a list of the server: what it lists can be read
+// findDefect says why a refusal contradicts a list of the server: what it lists can be read
 // and got, and exists; "" if it does not.
-func defect(t *draft.Test, a draft.Answer) string {
+func findDefect(t *draft.Test, a draft.Answer) string {
 	if t.List != "" || !a.Refused() {
 		return ""
 	}
@@ -283,7 +283,7 @@ func defect(t *draft.Test, a draft.Answer) string {
 		doing = "getting"
 	case "tools":
 		unimplemented := jsonv.Equal(a.Code, jsonv.Int(protocol.CodeMethodNotFound))
-		if !unimplemented && !unknownTool(a.Reason, t.Subject) {
+		if !unimplemented && !saysUnknownTool(a.Reason, t.Subject) {
 			return "" // it refuses the arguments
 		}
 		doing = "calling"
@@ -295,9 +295,9 @@ func defect(t *draft.Test, a draft.Answer) string {
 	return "the server lists it, but " + doing + " it got " + reason + ": a likely defect of the server"
 }
 
-// ShortName makes a name for the suite and the server out of what the server
+// MakeShortName makes a name for the suite and the server out of what the server
 // calls itself: the last part, in letters that need no quotes.
-func ShortName(called string) string {
+func MakeShortName(called string) string {
 	called = called[strings.LastIndexByte(called, '/')+1:]
 	out := strings.Map(func(r rune) rune {
 		if r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '-' || r == '_') {

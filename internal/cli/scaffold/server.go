@@ -71,15 +71,15 @@ func Begin(sv Server, env func(name string) string) (*Draft, error) {
 		Name: name,
 		Server: draft.Server{
 			Name:      server,
-			Transport: unlessAuto(sv.Transport),
-			Protocol:  unlessAuto(sv.Protocol),
+			Transport: dropAuto(sv.Transport),
+			Protocol:  dropAuto(sv.Protocol),
 			Client:    sv.Client,
 		},
 		Upstreams: sv.Upstreams,
 	}}
 	su := d.Suite
-	su.Schema = schema(sv.Output)
-	d.values(sv)
+	su.Schema = findSchema(sv.Output)
+	d.placeValues(sv)
 	for _, n := range append(slices.Clone(sv.Env), sv.Refs...) {
 		su.Server.Env = append(su.Server.Env, n)
 		if value := env(n); isPlain(n, value) {
@@ -93,37 +93,37 @@ func Begin(sv Server, env func(name string) string) (*Draft, error) {
 	}
 	switch {
 	case bundle.IsFile(sv.Argv):
-		su.Server.Bundle = escapeVar(fromOutput(sv))
+		su.Server.Bundle = escapeVar(relateToOutput(sv))
 	case len(sv.Argv) > 0:
-		su.Server.Command = d.words(sv)
-		if err := d.cwd(sv); err != nil {
+		su.Server.Command = d.placeWords(sv)
+		if err := d.placeFolder(sv); err != nil {
 			return nil, err
 		}
 	default:
-		d.address(sv)
+		d.placeAddress(sv)
 	}
-	su.Server.Env = append(su.Server.Env, d.placedVariables()...)
+	su.Server.Env = append(su.Server.Env, d.listVariables()...)
 	su.Local = append(su.Local, Local()...)
 	return d, nil
 }
 
-func unlessAuto(value string) string {
+func dropAuto(value string) string {
 	if value == "auto" {
 		return ""
 	}
 	return value
 }
 
-// words are the words of a command as the suite has them: a secret among them
+// placeWords are the words of a command as the suite has them: a secret among them
 // is taken from the environment.
-func (d *Draft) words(sv Server) []string {
+func (d *Draft) placeWords(sv Server) []string {
 	found, argv := secret.NewRedactor(), sv.Argv
 	out := make([]string, len(argv))
 	for i, word := range argv {
 		flag, value, joined := strings.Cut(word, "=")
 		switch {
 		case sv.refers(word):
-			out[i] = sv.text(word)
+			out[i] = sv.readText(word)
 		case i > 0 && !strings.HasPrefix(word, "-") && isSecretFlag(argv[i-1]):
 			out[i] = d.hide("", argv[i-1], word)
 		case joined && secret.Name(strings.TrimLeft(flag, "-")):
@@ -137,14 +137,14 @@ func (d *Draft) words(sv Server) []string {
 	return out
 }
 
-// values are the variables of a client's configuration: one that may be a secret is taken
+// placeValues are the variables of a client's configuration: one that may be a secret is taken
 // from the environment.
-func (d *Draft) values(sv Server) {
+func (d *Draft) placeValues(sv Server) {
 	out := &d.Suite.Server
 	for _, v := range sv.Values {
 		word := strings.Trim(strings.ToLower(v[1]), "abcdefghijklmnopqrstuvwxyz-_") == "" && len(v[1]) <= 16
 		if sv.refers(v[1]) || isPlain(v[0], v[1]) || word && !secret.Name(v[0]) {
-			out.Values = append(out.Values, [2]string{v[0], sv.text(v[1])})
+			out.Values = append(out.Values, [2]string{v[0], sv.readText(v[1])})
 			continue
 		}
 		d.hide(v[0], v[0], v[1])
@@ -152,8 +152,8 @@ func (d *Draft) values(sv Server) {
 	}
 }
 
-// text is a text as the suite has it: only the placeholders of Refs are replaced.
-func (sv *Server) text(s string) string {
+// readText is a text as the suite has it: only the placeholders of Refs are replaced.
+func (sv *Server) readText(s string) string {
 	s = escapeVar(s)
 	for _, name := range sv.Refs {
 		s = strings.ReplaceAll(s, "$${"+name+"}", "${"+name+"}")
@@ -161,7 +161,7 @@ func (sv *Server) text(s string) string {
 	return s
 }
 
-func (sv *Server) refers(s string) bool { return sv.text(s) != escapeVar(s) }
+func (sv *Server) refers(s string) bool { return sv.readText(s) != escapeVar(s) }
 
 // hide keeps a value out of the suite and returns the placeholder that replaces
 // it. what says whose value it is.
@@ -173,8 +173,8 @@ func (d *Draft) hide(name, what, value string) string {
 
 func escapeVar(s string) string { return strings.ReplaceAll(s, "${", "$${") }
 
-// placedVariables are the variables of secrets that the suite contains as placeholders.
-func (d *Draft) placedVariables() []string {
+// listVariables are the variables of secrets that the suite contains as placeholders.
+func (d *Draft) listVariables() []string {
 	var out []string
 	text := strings.Join(d.Suite.Server.Command, " ") + d.Suite.Server.URL
 	for _, s := range d.Secrets {
@@ -185,8 +185,8 @@ func (d *Draft) placedVariables() []string {
 	return out
 }
 
-// cwd keeps the server in its folder, or in the current one, if the suite is in another one.
-func (d *Draft) cwd(sv Server) error {
+// placeFolder keeps the server in its folder, or in the current one, if the suite is in another one.
+func (d *Draft) placeFolder(sv Server) error {
 	dir, err := filepath.Abs(filepath.Dir(sv.Output))
 	if err != nil {
 		return fmt.Errorf("find the folder of %s: %w", sv.Output, err)
@@ -201,8 +201,8 @@ func (d *Draft) cwd(sv Server) error {
 	return nil
 }
 
-// fromOutput returns the path of a bundle as the suite has it: relative to the suite.
-func fromOutput(sv Server) string {
+// relateToOutput returns the path of a bundle as the suite has it: relative to the suite.
+func relateToOutput(sv Server) string {
 	file := filepath.Join(sv.Dir, sv.Argv[0])
 	if filepath.IsAbs(sv.Argv[0]) {
 		return sv.Argv[0]
@@ -222,9 +222,9 @@ func fromOutput(sv Server) string {
 	return filepath.ToSlash(rel)
 }
 
-// schema returns the path from a suite to the JSON Schema of suites: a file in the same folder,
+// findSchema returns the path from a suite to the JSON Schema of suites: a file in the same folder,
 // or the npm package that is installed there; "" if there is none.
-func schema(output string) string {
+func findSchema(output string) string {
 	for _, file := range []string{"mcptest.schema.json", "node_modules/mcptest/schema.json"} {
 		if _, err := os.Stat(filepath.Join(filepath.Dir(output), file)); err == nil {
 			return "./" + file
@@ -259,15 +259,15 @@ func isPlain(name, value string) bool {
 	return err == nil && dir != filepath.Dir(dir) && dir != "."
 }
 
-// address describes a server that is reached by HTTP.
-func (d *Draft) address(sv Server) {
+// placeAddress describes a server that is reached by HTTP.
+func (d *Draft) placeAddress(sv Server) {
 	out := &d.Suite.Server
 	u, err := url.Parse(sv.URL)
 	password := false
 	if err == nil {
 		_, password = u.User.Password()
 	}
-	out.URL = sv.text(sv.URL)
+	out.URL = sv.readText(sv.URL)
 	if password || !sv.refers(sv.URL) && secret.NewRedactor().String(sv.URL) != sv.URL {
 		out.URL = d.hide("MCPTEST_URL", "--url", sv.URL)
 	}

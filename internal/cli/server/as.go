@@ -36,8 +36,8 @@ func (a *asFlag) check(f *option.TargetFlags) error {
 	return nil
 }
 
-// handout returns what a client hands to the model of a tool's result.
-func handout(ctx context.Context, l *option.Viewer, client, tool string, res jsonv.Value) toolresult.Handout {
+// writeHandout returns what a client hands to the model of a tool's result.
+func writeHandout(ctx context.Context, l *option.Viewer, client, tool string, res jsonv.Value) toolresult.Handout {
 	var definition jsonv.Value
 	if l.Conn.Offers("tools") {
 		tools, _ := l.Conn.List(ctx, "tools/list", "tools") // without it, no limit is raised
@@ -52,7 +52,7 @@ func handout(ctx context.Context, l *option.Viewer, client, tool string, res jso
 
 // printHandout prints what a model reads, and on standard error what it costs and lacks.
 func printHandout(ctx context.Context, l *option.Viewer, client, tool string, res jsonv.Value) error {
-	h := handout(ctx, l, client, tool, res)
+	h := writeHandout(ctx, l, client, tool, res)
 	out := ""
 	if h.Text != "" {
 		out = l.Block("", h.Text)
@@ -73,8 +73,8 @@ func printHandout(ctx context.Context, l *option.Viewer, client, tool string, re
 	return nil
 }
 
-// handoutJSON is the member as of --json.
-func handoutJSON(client string, h toolresult.Handout) jsonv.Value {
+// formatHandout is the member as of --json.
+func formatHandout(client string, h toolresult.Handout) jsonv.Value {
 	return jsonv.ObjectOf(
 		"client", client,
 		"text", h.Text,

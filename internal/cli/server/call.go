@@ -49,7 +49,7 @@ func NewCallCmd(s cmdutil.Streams) *cobra.Command {
 		if len(own) == 0 {
 			return option.Invalid("missing tool name: mcptest call TOOL -- command args…")
 		}
-		params, err := a.object(s, false)
+		params, err := a.readObject(s, false)
 		if err != nil {
 			return err
 		}
@@ -64,12 +64,12 @@ func NewCallCmd(s cmdutil.Streams) *cobra.Command {
 			return err
 		}
 		return f.With(cmd, s, argv, func(ctx context.Context, l *option.Viewer) error {
-			to, err := target(keeper, &k, l, argv)
+			to, err := describeTarget(keeper, &k, l, argv)
 			if err != nil {
 				return err
 			}
 			return callAndKeep(ctx, l, keeper, to, toolCall{own[0], params, as.client})
-		}, e.options)
+		}, e.setOptions)
 	}))
 }
 
@@ -110,12 +110,12 @@ func (a *argFlags) add(cmd *cobra.Command, typed bool) {
 	cmd.Flags().StringVar(&a.json, "args-json", "", "all arguments as a JSON `object`, @FILE, or - for standard input")
 }
 
-// object returns the arguments: those of --args-json, then each --arg.
-func (a *argFlags) object(s cmdutil.Streams, onlyText bool) (jsonv.Value, error) {
+// readObject returns the arguments: those of --args-json, then each --arg.
+func (a *argFlags) readObject(s cmdutil.Streams, onlyText bool) (jsonv.Value, error) {
 	out := jsonv.Object()
 	if a.json != "" {
 		var err error
-		if out, err = a.whole(s); err != nil {
+		if out, err = a.readWhole(s); err != nil {
 			return jsonv.Value{}, err
 		}
 	}
@@ -133,7 +133,7 @@ func (a *argFlags) object(s cmdutil.Streams, onlyText bool) (jsonv.Value, error)
 			return jsonv.Value{}, option.Invalid("--arg: %s is set twice", key)
 		}
 		seen[key] = true
-		v, err := argValue(text, raw, onlyText)
+		v, err := parseArg(text, raw, onlyText)
 		if err != nil {
 			return jsonv.Value{}, option.Invalid("--arg %s: not JSON: %v", key, err)
 		}
@@ -142,8 +142,8 @@ func (a *argFlags) object(s cmdutil.Streams, onlyText bool) (jsonv.Value, error)
 	return out, nil
 }
 
-// argValue parses one value: JSON if raw, otherwise a JSON scalar or text.
-func argValue(text string, raw, onlyText bool) (jsonv.Value, error) {
+// parseArg parses one value: JSON if raw, otherwise a JSON scalar or text.
+func parseArg(text string, raw, onlyText bool) (jsonv.Value, error) {
 	if onlyText {
 		return jsonv.String(text), nil
 	}
@@ -157,7 +157,7 @@ func argValue(text string, raw, onlyText bool) (jsonv.Value, error) {
 	return v, nil
 }
 
-func (a *argFlags) whole(s cmdutil.Streams) (jsonv.Value, error) {
+func (a *argFlags) readWhole(s cmdutil.Streams) (jsonv.Value, error) {
 	data := []byte(a.json)
 	var err error
 	name, isFile := strings.CutPrefix(a.json, "@")
@@ -212,7 +212,7 @@ func callAndKeep(
 	if keeper == nil {
 		return err
 	}
-	return keep(ctx, keeper, l, to, keptCall(ctx, l, c.tool, c.args, x, warnings), x, err)
+	return keep(ctx, keeper, l, to, keepCall(ctx, l, c.tool, c.args, x, warnings), x, err)
 }
 
 // printCall prints the result of a call, and what arrived before it.
@@ -245,7 +245,7 @@ func printCall(ctx context.Context, l *option.Viewer, c toolCall, x *mcp.Exchang
 		err := errors.New("the tool returned an error (isError)")
 		return option.Fail(option.ExitFailed, "%s", l.Text(l.Conn.Unlisted(ctx, err, "tools", c.tool).Error()))
 	}
-	return violationError(l)
+	return newViolationError(l)
 }
 
 // printResult prints content block by block. It prints structured content unless a
@@ -254,7 +254,7 @@ func printResult(l *option.Viewer, res jsonv.Value) error {
 	var b strings.Builder
 	structured, said := res.Lookup("structuredContent"), false
 	for _, c := range res.Lookup("content").Elems() {
-		b.WriteString(content(l, c))
+		b.WriteString(formatContent(l, c))
 		if v, err := jsonv.Parse([]byte(c.Lookup("text").Text())); err == nil && jsonv.Equal(v, structured) {
 			said = true
 		}
@@ -283,7 +283,7 @@ func followProgress(ctx context.Context, l *option.Viewer) (stop func()) {
 			mark = l.Conn.Session().Mark()
 			for _, m := range l.Conn.Session().Messages(from) {
 				if m.Method == "notifications/progress" && m.Kind == mcp.KindNotification {
-					fmt.Fprintln(l.Streams.Err, l.Text(progressText(m.Params)))
+					fmt.Fprintln(l.Streams.Err, l.Text(formatProgress(m.Params)))
 				}
 			}
 		}
@@ -291,7 +291,7 @@ func followProgress(ctx context.Context, l *option.Viewer) (stop func()) {
 	return func() { cancel(); wg.Wait() }
 }
 
-func progressText(params []byte) string {
+func formatProgress(params []byte) string {
 	v, err := jsonv.Parse(params)
 	if err != nil {
 		return "progress: " + protocol.Excerpt(params)
@@ -349,7 +349,7 @@ func callJSON(ctx context.Context, l *option.Viewer, c toolCall, x *mcp.Exchange
 		"result", result, "error", problem, "cause", cause, "elapsed_ms", float64(x.Elapsed.Microseconds())/1000,
 		"during", jsonv.Array(during...), "violations", violations, "warnings", jsonv.List(warnings, jsonv.String))
 	if c.as != "" && !result.IsAbsent() {
-		all = all.With("as", handoutJSON(c.as, handout(ctx, l, c.as, c.tool, result)))
+		all = all.With("as", formatHandout(c.as, writeHandout(ctx, l, c.as, c.tool, result)))
 	}
 	err := l.PrintJSON(l.Streams.Out, all)
 	if err != nil {
@@ -361,11 +361,11 @@ func callJSON(ctx context.Context, l *option.Viewer, c toolCall, x *mcp.Exchange
 	if bad {
 		return &option.ExitError{Code: option.ExitFailed}
 	}
-	return violationError(l)
+	return newViolationError(l)
 }
 
-// violationError returns the error of a server that violated the protocol, or nil.
-func violationError(l *option.Viewer) error {
+// newViolationError returns the error of a server that violated the protocol, or nil.
+func newViolationError(l *option.Viewer) error {
 	l.Conn.ReportRemaining()
 	if !l.Conn.Violated() {
 		return nil

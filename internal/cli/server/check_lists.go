@@ -115,7 +115,7 @@ func (f *checkFlags) ofFile(s cmdutil.Streams, path string, rules compat.Rules) 
 		return err
 	})
 	if err != nil {
-		return nil, surfaceError(s, f.target.Color, err)
+		return nil, explainSurface(s, f.target.Color, err)
 	}
 	return lists, nil
 }
@@ -236,7 +236,7 @@ func (f *checkFlags) goFurther(
 ) error {
 	shown := shownTo(l.Conn, list)
 	if f.packet != nil {
-		f.packet.see(ctx, l, f.target.Timeout)
+		f.packet.addServer(ctx, l, f.target.Timeout)
 	}
 	if len(rules.Openings) > 0 {
 		f.replay(ctx, l, rules, startup)
@@ -349,7 +349,7 @@ func toolsOf(s *surface.Surface) []jsonv.Value {
 func (f *checkFlags) readLock(s cmdutil.Streams, lists []compat.List) error {
 	locked, err := surface.Read(f.lock, nil)
 	if err != nil {
-		return surfaceError(s, f.target.Color, err)
+		return explainSurface(s, f.target.Color, err)
 	}
 	for i := range lists {
 		j := slices.IndexFunc(locked, func(o *surface.Surface) bool {

@@ -19,11 +19,11 @@ func readResource(ctx context.Context, l *option.Viewer, uri string) (*mcp.Excha
 	x := l.Conn.Do(ctx, "resources/read", jsonv.ObjectOf("uri", uri))
 	res, err := l.Conn.ResultOf(x)
 	if err != nil || l.Flags.JSON {
-		return x, orJSON(ctx, l, "resources/read", res, err)
+		return x, formatOrJSON(ctx, l, "resources/read", res, err)
 	}
 	var b strings.Builder
 	for _, c := range res.Lookup("contents").Elems() {
-		b.WriteString(resource(l, c))
+		b.WriteString(formatResource(l, c))
 	}
 	_, err = io.WriteString(l.Streams.Out, b.String())
 	return x, err
@@ -40,43 +40,43 @@ func getPrompt(ctx context.Context, l *option.Viewer, prompt string, args jsonv.
 		err = l.Conn.Unlisted(ctx, err, "prompts", prompt)
 	}
 	if err != nil || l.Flags.JSON {
-		return x, orJSON(ctx, l, "prompts/get", res, err)
+		return x, formatOrJSON(ctx, l, "prompts/get", res, err)
 	}
 	var b strings.Builder
 	if d := res.Lookup("description").Text(); d != "" {
 		b.WriteString(l.Palette.Paint(term.Faint, l.Text(d)) + "\n")
 	}
 	for _, m := range res.Lookup("messages").Elems() {
-		b.WriteString(l.Palette.Paint(term.Strong, l.Text(inspect.Name(m, "role"))) + ":\n" + content(l, m.Lookup("content")))
+		b.WriteString(l.Palette.Paint(term.Strong, l.Text(inspect.Name(m, "role"))) + ":\n" + formatContent(l, m.Lookup("content")))
 	}
 	_, err = io.WriteString(l.Streams.Out, b.String())
 	return x, err
 }
 
-func orJSON(ctx context.Context, l *option.Viewer, method string, v jsonv.Value, err error) error {
+func formatOrJSON(ctx context.Context, l *option.Viewer, method string, v jsonv.Value, err error) error {
 	if err != nil {
 		return l.Failed(ctx, method, err)
 	}
 	return l.PrintJSON(l.Streams.Out, v)
 }
 
-// content describes one content block: text is unchanged, other blocks are described.
-func content(l *option.Viewer, c jsonv.Value) string {
+// formatContent describes one content block: text is unchanged, other blocks are described.
+func formatContent(l *option.Viewer, c jsonv.Value) string {
 	switch c.Lookup("type").Text() {
 	case "text":
 		return l.Block("", c.Lookup("text").Text())
 	case "image", "audio":
 		return note(l, "%s, %s", inspect.Name(c, "type"), showBlob(c.Lookup("data"), c))
 	case "resource":
-		return resource(l, c.Lookup("resource"))
+		return formatResource(l, c.Lookup("resource"))
 	case "resource_link":
 		return note(l, "link to %s (%s)", inspect.Name(c, "uri"), inspect.Name(c, "name"))
 	}
 	return l.JSONText("", c) + "\n"
 }
 
-// resource describes the contents of one resource.
-func resource(l *option.Viewer, r jsonv.Value) string {
+// formatResource describes the contents of one resource.
+func formatResource(l *option.Viewer, r jsonv.Value) string {
 	if text := r.Lookup("text"); text.Kind() == jsonv.KindString {
 		return note(l, "%s %s", inspect.Name(r, "uri"), r.Lookup("mimeType").Text()) + l.Block("", text.Text())
 	}

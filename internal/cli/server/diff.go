@@ -73,7 +73,7 @@ func (f *diffFlags) run(cmd *cobra.Command, s cmdutil.Streams, own, argv []strin
 	if err := f.changes.Check(f.target.JSON); err != nil {
 		return err
 	}
-	old, new, err := f.sides(own, argv)
+	old, new, err := f.splitSides(own, argv)
 	if err != nil {
 		return err
 	}
@@ -87,12 +87,12 @@ func (f *diffFlags) run(cmd *cobra.Command, s cmdutil.Streams, own, argv []strin
 	}
 	var list [2][]*surface.Surface
 	for i, x := range []side{old, new} {
-		if list[i], err = f.surfaces(cmd, s, x, names); err != nil {
+		if list[i], err = f.readSurfaces(cmd, s, x, names); err != nil {
 			return err
 		}
 	}
 	for _, kind := range diff.NotCompared(list[0], list[1]) {
-		fmt.Fprintf(s.Err, "warning: only one side lists %ss: they are not compared%s\n", kind.Noun(), howToAdd(kind))
+		fmt.Fprintf(s.Err, "warning: only one side lists %ss: they are not compared%s\n", kind.Noun(), explainAdd(kind))
 	}
 	return f.changes.Print(s, diff.Accept(diff.Compare(cmd.Context(), list[0], list[1], diff.Options{
 		Target: new.flags.Usage(s, new.argv),
@@ -101,16 +101,16 @@ func (f *diffFlags) run(cmd *cobra.Command, s cmdutil.Streams, own, argv []strin
 	}), base))
 }
 
-// howToAdd says how a lock file of an earlier time gets definitions of a kind.
-func howToAdd(kind surface.Kind) string {
+// explainAdd says how a lock file of an earlier time gets definitions of a kind.
+func explainAdd(kind surface.Kind) string {
 	if kind == surface.Skill {
 		return "; mcptest lock adds them to a lock file"
 	}
 	return ""
 }
 
-// sides parses the command line.
-func (f *diffFlags) sides(own, argv []string) (old, new side, err error) {
+// splitSides parses the command line.
+func (f *diffFlags) splitSides(own, argv []string) (old, new side, err error) {
 	live := f.target.URL != "" || f.target.Server != "" || len(f.target.Configs) > 0 || len(argv) > 0
 	old, new = side{flags: f.target, argv: argv}, side{flags: f.target, argv: argv}
 	switch {
@@ -143,15 +143,15 @@ func (f *diffFlags) sides(own, argv []string) (old, new side, err error) {
 	return old, new, nil
 }
 
-// surfaces reads one side.
-func (f *diffFlags) surfaces(cmd *cobra.Command, s cmdutil.Streams, x side, names []string) (out []*surface.Surface, err error) {
+// readSurfaces reads one side.
+func (f *diffFlags) readSurfaces(cmd *cobra.Command, s cmdutil.Streams, x side, names []string) (out []*surface.Surface, err error) {
 	if ref, ok := strings.CutPrefix(x.path, "git:"); ok {
-		return f.atRef(cmd, s, ref, x, names)
+		return f.readAtRef(cmd, s, ref, x, names)
 	}
 	if x.path != "" {
 		list, err := surface.Read(x.path, secret.NewRedactor().String)
 		if err != nil {
-			return nil, surfaceError(s, f.target.Color, err)
+			return nil, explainSurface(s, f.target.Color, err)
 		}
 		warnOf(s, list...)
 		return list, nil
@@ -167,14 +167,14 @@ func (f *diffFlags) surfaces(cmd *cobra.Command, s cmdutil.Streams, x side, name
 			return err
 		})
 		if err != nil {
-			return nil, inServer(s, names, name, err)
+			return nil, explainServer(s, names, name, err)
 		}
 	}
 	return out, nil
 }
 
-// inServer names the server of an error if there are several.
-func inServer(s cmdutil.Streams, names []string, name string, err error) error {
+// explainServer names the server of an error if there are several.
+func explainServer(s cmdutil.Streams, names []string, name string, err error) error {
 	if len(names) > 1 {
 		fmt.Fprintf(s.Err, "  in the server %q\n", name)
 	}
@@ -189,9 +189,9 @@ func reportOf(s cmdutil.Streams, name string, failed *option.ExitError) {
 	fmt.Fprintf(s.Err, "  in the server %q\n", name)
 }
 
-// atRef checks out a commit into a temporary folder, builds it and starts the servers
+// readAtRef checks out a commit into a temporary folder, builds it and starts the servers
 // there.
-func (f *diffFlags) atRef(cmd *cobra.Command, s cmdutil.Streams, ref string, x side, names []string) ([]*surface.Surface, error) {
+func (f *diffFlags) readAtRef(cmd *cobra.Command, s cmdutil.Streams, ref string, x side, names []string) ([]*surface.Surface, error) {
 	x.flags.Server = names[0]
 	ctx, l, end, err := x.flags.Prepare(cmd, s, x.argv)
 	if err != nil {
@@ -221,9 +221,9 @@ func (f *diffFlags) atRef(cmd *cobra.Command, s cmdutil.Streams, ref string, x s
 					return err
 				}
 			}
-			live, err := f.within(ctx, one, c.Dir, ref)
+			live, err := f.readWithin(ctx, one, c.Dir, ref)
 			if err != nil {
-				return inServer(s, names, name, err)
+				return explainServer(s, names, name, err)
 			}
 			out = append(out, live)
 		}
@@ -232,8 +232,8 @@ func (f *diffFlags) atRef(cmd *cobra.Command, s cmdutil.Streams, ref string, x s
 	return out, err
 }
 
-// within starts a server in the checkout of a commit.
-func (f *diffFlags) within(ctx context.Context, l *option.Viewer, dir, ref string) (*surface.Surface, error) {
+// readWithin starts a server in the checkout of a commit.
+func (f *diffFlags) readWithin(ctx context.Context, l *option.Viewer, dir, ref string) (*surface.Surface, error) {
 	defer l.Conn.Close()
 	if b := l.Server.Bundle; b != nil {
 		return nil, option.Invalid("%s is a bundle, and is not built by a commit: lock both bundles and compare the lock files", l.Text(b.Bundle.Name))

@@ -58,7 +58,7 @@ Exit codes: 0 no layer failed (there may be warnings), 1 a layer failed, 2 inval
 
 // diagnose examines the server and reports each layer as it is found.
 func diagnose(ctx context.Context, l *option.Viewer, o doctor.Options) error {
-	o.Waiting = func(after time.Duration, process bool, stderr []string) { stillWaiting(l, after, process, stderr) }
+	o.Waiting = func(after time.Duration, process bool, stderr []string) { printWaiting(l, after, process, stderr) }
 	if !l.Flags.JSON {
 		o.Found = func(layer doctor.Layer) { _, _ = io.WriteString(l.Streams.Out, printLayer(l, layer)) }
 		fmt.Fprintln(l.Streams.Out, l.Palette.Paint(term.Faint, l.Text(option.Where(l.Server))))
@@ -76,8 +76,8 @@ func diagnose(ctx context.Context, l *option.Viewer, o doctor.Options) error {
 	return nil
 }
 
-// stillWaiting prints the stderr output of a server that has not responded yet.
-func stillWaiting(l *option.Viewer, after time.Duration, process bool, stderr []string) {
+// printWaiting prints the stderr output of a server that has not responded yet.
+func printWaiting(l *option.Viewer, after time.Duration, process bool, stderr []string) {
 	fmt.Fprintf(l.Streams.Err, "mcptest: no response for %v; waiting until connect-timeout (%v)\n", after, l.Server.ConnectTimeout)
 	if process && len(stderr) == 0 {
 		fmt.Fprintln(l.Streams.Err, "  the server wrote nothing to stderr")
@@ -98,7 +98,7 @@ func printLayer(l *option.Viewer, y doctor.Layer) string {
 	state := l.Palette.Paint(style, term.Pad(string(y.State), 4))
 	fmt.Fprintf(&b, "%s  %s  %s", state, term.Pad(y.Name, 9), l.Text(y.Message))
 	if y.Took > 0 {
-		b.WriteString("  " + l.Palette.Paint(term.Faint, "("+shownTime(y.Took)+")"))
+		b.WriteString("  " + l.Palette.Paint(term.Faint, "("+formatTime(y.Took)+")"))
 	}
 	b.WriteByte('\n')
 	const indent = "                 "
@@ -111,8 +111,8 @@ func printLayer(l *option.Viewer, y doctor.Layer) string {
 	return b.String()
 }
 
-// shownTime formats a duration in milliseconds, or in seconds if it is long.
-func shownTime(d time.Duration) string {
+// formatTime formats a duration in milliseconds, or in seconds if it is long.
+func formatTime(d time.Duration) string {
 	switch {
 	case d >= 10*time.Second:
 		return fmt.Sprintf("%.1f s", d.Seconds())
@@ -125,7 +125,7 @@ func shownTime(d time.Duration) string {
 // conclude prints the last line, or everything as JSON.
 func conclude(l *option.Viewer, d doctor.Diagnosis) error {
 	if l.Flags.JSON {
-		return l.PrintJSON(l.Streams.Out, diagnosisJSON(option.Where(l.Server), d))
+		return l.PrintJSON(l.Streams.Out, formatDiagnosis(option.Where(l.Server), d))
 	}
 	warnings := display.Count(d.Count(doctor.Warn), "warning")
 	failures := display.Count(d.Count(doctor.Fail), "failure")
@@ -137,7 +137,7 @@ func conclude(l *option.Viewer, d doctor.Diagnosis) error {
 	return err
 }
 
-func diagnosisJSON(target string, d doctor.Diagnosis) jsonv.Value {
+func formatDiagnosis(target string, d doctor.Diagnosis) jsonv.Value {
 	var layers []jsonv.Value
 	for _, l := range d.Layers {
 		layer := jsonv.ObjectOf(

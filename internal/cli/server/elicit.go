@@ -32,8 +32,8 @@ func (e *elicitFlag) check() error {
 	return nil
 }
 
-// options declares elicitation and answers it.
-func (e *elicitFlag) options(o *inspect.Options) {
+// setOptions declares elicitation and answers it.
+func (e *elicitFlag) setOptions(o *inspect.Options) {
 	if o.Server.Client.Declares.IsAbsent() {
 		o.Capabilities = jsonv.ObjectOf("elicitation", jsonv.Object())
 	}

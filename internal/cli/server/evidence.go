@@ -64,7 +64,7 @@ Exit codes: 0 the folder was written, 1 the server did not start or respond, 2 i
 }
 
 func (f *evidenceFlags) run(cmd *cobra.Command, s cmdutil.Streams, argv []string) error {
-	if f.output == "" && cmdutil.InCI(s.Env) {
+	if f.output == "" && cmdutil.IsInCI(s.Env) {
 		return option.Fail(option.ExitPolicy, "CI is set, and nothing is written where it was not asked for: add -o DIR")
 	}
 	f.output = cmp.Or(f.output, "mcptest-evidence")

@@ -45,8 +45,8 @@ type serverBreach struct {
 	rule          string
 }
 
-// failedMusts are the clauses that the server broke.
-func (e *evidence) failedMusts() (out []verdict.Result) {
+// listFailedMusts are the clauses that the server broke.
+func (e *evidence) listFailedMusts() (out []verdict.Result) {
 	for _, x := range e.probe.Results {
 		if x.Verdict == verdict.Fail && x.Level == ruleset.Must {
 			out = append(out, x)

@@ -39,30 +39,30 @@ func (e *evidence) conclude() conclusion {
 	if r := e.recorded; r != nil {
 		switch {
 		case len(r.client) > 0 && len(r.server) > 0:
-			both := slices.Concat(r.clientReasons(), r.serverReasons())
+			both := slices.Concat(r.listClientReasons(), r.listServerReasons())
 			return conclusion{"Not known: in the recording, both sides break a clause.", both}
 		case len(r.client) > 0:
-			return conclusion{"The client broke a clause, in the recording.", r.clientReasons()}
+			return conclusion{"The client broke a clause, in the recording.", r.listClientReasons()}
 		case len(r.server) > 0:
-			return conclusion{"The server broke a clause, in the recording.", r.serverReasons()}
+			return conclusion{"The server broke a clause, in the recording.", r.listServerReasons()}
 		}
 	}
-	if failed := e.failedMusts(); len(failed) > 0 {
-		return e.broken(failed)
+	if failed := e.listFailedMusts(); len(failed) > 0 {
+		return e.concludeBroken(failed)
 	}
 	if e.refusal != "" {
-		return e.refused()
+		return e.concludeRefused()
 	}
 	examined := "The server broke no clause that was examined: " + e.probe.Summary() + "."
 	if why := e.probe.Undecided(); why != "" {
 		examined = "The rules were not all examined: " + why + "."
 	}
-	return conclusion{"Not known.", []reason{{text: examined}, {text: e.aboutClient()}}}
+	return conclusion{"Not known.", []reason{{text: examined}, {text: e.describeClient()}}}
 }
 
-// refused is the conclusion of a server that no rule could examine. To refuse a version is
+// concludeRefused is the conclusion of a server that no rule could examine. To refuse a version is
 // allowed, so the refusal is no breach.
-func (e *evidence) refused() conclusion {
+func (e *evidence) concludeRefused() conclusion {
 	var in, out int
 	for _, v := range e.openings.Verdicts {
 		switch {
@@ -75,21 +75,21 @@ func (e *evidence) refused() conclusion {
 	}
 	refusal := "The server refused the handshake of mcptest, so no rule was examined: " + e.refusal + "."
 	who := fmt.Sprintf("Of the replayed openings, %d get in and %d do not (see below).", in, out)
-	reasons := []reason{{text: refusal}, {text: who}, {text: e.aboutClient()}}
+	reasons := []reason{{text: refusal}, {text: who}, {text: e.describeClient()}}
 	return conclusion{"Not known: the server refuses the handshake.", reasons}
 }
 
-// aboutClient says why nothing is concluded about the client.
-func (e *evidence) aboutClient() string {
+// describeClient says why nothing is concluded about the client.
+func (e *evidence) describeClient() string {
 	if e.recorded != nil {
-		return "The recording of " + e.recorded.name() + " has no frame that breaks a clause."
+		return "The recording of " + e.recorded.findName() + " has no frame that breaks a clause."
 	}
 	return "There is no recording of the client, without which nothing is said about it: " +
 		"make one with mcptest record, and add --cassette."
 }
 
-// broken is the conclusion of a server that failed rules of level must.
-func (e *evidence) broken(failed []verdict.Result) conclusion {
+// concludeBroken is the conclusion of a server that failed rules of level must.
+func (e *evidence) concludeBroken(failed []verdict.Result) conclusion {
 	var names []string
 	var reasons []reason
 	for _, x := range failed {
@@ -109,22 +109,22 @@ func (e *evidence) broken(failed []verdict.Result) conclusion {
 	return conclusion{headline + ".", reasons}
 }
 
-func (r *recording) name() string {
+func (r *recording) findName() string {
 	if r.who == "" {
 		return "the client"
 	}
 	return r.who
 }
 
-func (r *recording) clientReasons() (out []reason) {
+func (r *recording) listClientReasons() (out []reason) {
 	for _, b := range r.client {
-		text := fmt.Sprintf("%s, line %d of the recording: %s — “%s”", r.name(), b.Line, b.Message, b.Sentence)
+		text := fmt.Sprintf("%s, line %d of the recording: %s — “%s”", r.findName(), b.Line, b.Message, b.Sentence)
 		out = append(out, reason{text: text})
 	}
 	return out
 }
 
-func (r *recording) serverReasons() (out []reason) {
+func (r *recording) listServerReasons() (out []reason) {
 	for _, b := range r.server {
 		text := fmt.Sprintf("the server, line %d of the recording: %s: %s (%s)", b.line, b.kind, b.message, b.rule)
 		out = append(out, reason{text: text})
@@ -153,14 +153,14 @@ func (f *evidenceFlags) write(l *option.Viewer, e *evidence) error {
 	if v, err := jsonv.Parse(probed.Bytes()); err == nil {
 		put("probe.json", l.JSONText("", v)+"\n")
 	}
-	put("doctor.json", l.JSONText("", diagnosisJSON(e.target, e.doctor))+"\n")
-	put("openings.json", l.JSONText("", openingsJSON(e.openings.Verdicts))+"\n")
+	put("doctor.json", l.JSONText("", formatDiagnosis(e.target, e.doctor))+"\n")
+	put("openings.json", l.JSONText("", formatOpenings(e.openings.Verdicts))+"\n")
 	failed = errors.Join(failed, f.writeExchange(l, e))
-	put("evidence.md", e.page(l))
+	put("evidence.md", e.makePage(l))
 	return failed
 }
 
-func openingsJSON(all []opening.Verdict) jsonv.Value {
+func formatOpenings(all []opening.Verdict) jsonv.Value {
 	return jsonv.List(all, func(v opening.Verdict) jsonv.Value {
 		s := v.Script
 		return jsonv.ObjectOf(
@@ -173,7 +173,7 @@ func openingsJSON(all []opening.Verdict) jsonv.Value {
 
 // writeExchange writes the shortest exchange that shows what the conclusion says.
 func (f *evidenceFlags) writeExchange(l *option.Viewer, e *evidence) error {
-	frames := e.recordedFrames()
+	frames := e.listFrames()
 	header := cassette.Header{Program: "mcptest " + cmdutil.Version(), Transport: cassette.Stdio}
 	if l.Server.URL != "" {
 		header.Transport = cassette.StreamableHTTP
@@ -183,7 +183,7 @@ func (f *evidenceFlags) writeExchange(l *option.Viewer, e *evidence) error {
 		header = e.recorded.cassette.Header
 		header.Masks = nil
 	default:
-		frames = e.shortest()
+		frames = e.findShortest()
 	}
 	if frames == nil {
 		return nil
@@ -200,9 +200,9 @@ func (f *evidenceFlags) writeExchange(l *option.Viewer, e *evidence) error {
 	return w.Close()
 }
 
-// recordedFrames are those of the recording from its beginning to the first clause that is
+// listFrames are those of the recording from its beginning to the first clause that is
 // broken in its session.
-func (e *evidence) recordedFrames() (frames []cassette.Frame) {
+func (e *evidence) listFrames() (frames []cassette.Frame) {
 	if e.recorded == nil {
 		return nil
 	}
@@ -234,10 +234,10 @@ func (e *evidence) recordedFrames() (frames []cassette.Frame) {
 	return frames
 }
 
-// shortest is the shortest exchange with which a rule failed.
-func (e *evidence) shortest() []cassette.Frame {
+// findShortest is the shortest exchange with which a rule failed.
+func (e *evidence) findShortest() []cassette.Frame {
 	var best *verdict.Evidence
-	for _, x := range e.failedMusts() {
+	for _, x := range e.listFailedMusts() {
 		for _, failure := range x.Failures {
 			for i := range failure.Evidence {
 				at := &failure.Evidence[i]
@@ -256,8 +256,8 @@ func (e *evidence) shortest() []cassette.Frame {
 	}
 }
 
-// page is the page for an issue.
-func (e *evidence) page(l *option.Viewer) string {
+// makePage is the page for an issue.
+func (e *evidence) makePage(l *option.Viewer) string {
 	var b strings.Builder
 	line := func(format string, args ...any) {
 		b.WriteString(display.Escape(l.Redactor.String(fmt.Sprintf(format, args...))) + "\n")
@@ -277,7 +277,7 @@ func (e *evidence) page(l *option.Viewer) string {
 	line("| Started as | %s |", cell(e.target))
 	line("| mcptest | %s, %s/%s |", cmdutil.Version(), runtime.GOOS, runtime.GOARCH)
 	if e.recorded != nil {
-		line("| Client | %s, recorded %s |", cell(e.recorded.name()), e.recorded.cassette.Recorded.Format("2006-01-02"))
+		line("| Client | %s, recorded %s |", cell(e.recorded.findName()), e.recorded.cassette.Recorded.Format("2006-01-02"))
 	}
 	for _, revision := range e.probe.Revisions {
 		t := e.probe.Tally(revision)
@@ -308,7 +308,7 @@ func (e *evidence) page(l *option.Viewer) string {
 
 // repeats lists the commands that show the failures again.
 func (e *evidence) repeats(b *strings.Builder, line func(format string, args ...any)) {
-	failed := e.failedMusts()
+	failed := e.listFailedMusts()
 	if len(failed) == 0 {
 		return
 	}

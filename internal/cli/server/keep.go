@@ -36,10 +36,10 @@ func keep(
 	return k.Keep(ctx, r)
 }
 
-// target returns a request to the server of a command, which is not made yet. It fails if
+// describeTarget returns a request to the server of a command, which is not made yet. It fails if
 // the suite that gets the test lacks the server. Standard output is for the kept test if that
 // is printed.
-func target(k *keeping.Keeper, f *keeping.Flags, l *option.Viewer, argv []string) (keeping.Request, error) {
+func describeTarget(k *keeping.Keeper, f *keeping.Flags, l *option.Viewer, argv []string) (keeping.Request, error) {
 	r := keeping.Request{Argv: argv, URL: l.Flags.URL, Redactor: l.Redactor}
 	if len(argv) == 0 && l.Flags.URL == "" {
 		r.Server = l.Server.Name
@@ -53,9 +53,9 @@ func target(k *keeping.Keeper, f *keeping.Flags, l *option.Viewer, argv []string
 	return r, k.CheckServer(r)
 }
 
-// keptCall returns the test of a call of a tool, without its answer.
-func keptCall(ctx context.Context, l *option.Viewer, tool string, args jsonv.Value, x *mcp.Exchange, warnings []string) draft.Test {
-	t := draft.Test{Block: "tools", Subject: tool, Args: args, Respond: keeping.Responses(x)}
+// keepCall returns the test of a call of a tool, without its answer.
+func keepCall(ctx context.Context, l *option.Viewer, tool string, args jsonv.Value, x *mcp.Exchange, warnings []string) draft.Test {
+	t := draft.Test{Block: "tools", Subject: tool, Args: args, Respond: keeping.ScriptResponses(x)}
 	misfit := func(warning string) bool { return strings.HasPrefix(warning, "argument ") }
 	t.InvalidArgs = slices.ContainsFunc(warnings, misfit) || !isListed(ctx, l, "tools", "name", tool)
 	return t

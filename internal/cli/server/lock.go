@@ -81,9 +81,9 @@ func (f *lockFlags) runChecked(cmd *cobra.Command, s cmdutil.Streams, _, argv []
 	return f.run(cmd, s, argv)
 }
 
-// one writes or compares the lock file of a server. unstable reports whether the server
+// lockOne writes or compares the lock file of a server. unstable reports whether the server
 // offered different lists when they were read again.
-func (f *lockFlags) one(ctx context.Context, l *option.Viewer, o diff.Options) (changes []diff.Change, unstable bool, err error) {
+func (f *lockFlags) lockOne(ctx context.Context, l *option.Viewer, o diff.Options) (changes []diff.Change, unstable bool, err error) {
 	l.Single = "--sessions 1 reads the lists in one session"
 	live, announced, changes, err := f.read(ctx, l, o)
 	if err != nil {
@@ -100,7 +100,7 @@ func (f *lockFlags) one(ctx context.Context, l *option.Viewer, o diff.Options) (
 	}
 	if slices.Contains(diff.NotCompared(locked, []*surface.Surface{live}), surface.Skill) {
 		const form = "note: %s has no skills, so those of the server are not compared: mcptest lock%s adds them\n"
-		fmt.Fprintf(l.Streams.Err, form, display.Escape(path), f.usage(o.Target))
+		fmt.Fprintf(l.Streams.Err, form, display.Escape(path), f.describeUsage(o.Target))
 	}
 	found := diff.Compare(ctx, locked, []*surface.Surface{live}, o)
 	return append(changes, diff.Announced(ctx, found, locked, announced, o)...), unstable, nil
@@ -116,13 +116,13 @@ func (f *lockFlags) run(cmd *cobra.Command, s cmdutil.Streams, argv []string) er
 	if len(names) > 1 && surface.LockPath(f.out, names[0]) == f.out {
 		return option.Invalid("--output: %d servers need a folder for their lock files: --output surface/", len(names))
 	}
-	changes, code := f.removedVariants(cmd, s, names), 0
+	changes, code := f.findRemovedVariants(cmd, s, names), 0
 	for _, name := range names {
 		target := f.target
 		target.Server = name
 		options := diff.Options{Target: target.Usage(s, argv), ByName: len(names) > 1}
 		err := target.With(cmd, s, argv, func(ctx context.Context, l *option.Viewer) error {
-			found, unstable, err := f.one(ctx, l, options)
+			found, unstable, err := f.lockOne(ctx, l, options)
 			changes = append(changes, found...)
 			if unstable {
 				code = option.ExitGate
@@ -169,7 +169,7 @@ func (f *lockFlags) read(
 ) (live *surface.Surface, announced []diff.Reading, unstable []diff.Change, err error) {
 	err = l.Conn.Readings(ctx, f.again, func(r inspect.Reading) {
 		if live == nil {
-			live = surfaceOf(l, r.Offer.Lists)
+			live = newSurface(l, r.Offer.Lists)
 			return
 		}
 		again := diff.Reading{
@@ -192,13 +192,13 @@ func (f *lockFlags) read(
 	return live, announced, unstable, nil
 }
 
-// removedVariants returns the changes for lock files of removed variants; without --check it
+// findRemovedVariants returns the changes for lock files of removed variants; without --check it
 // prints the files. It warns of lock files of servers that the suite does not have.
-func (f *lockFlags) removedVariants(cmd *cobra.Command, s cmdutil.Streams, names []string) (changes []diff.Change) {
+func (f *lockFlags) findRemovedVariants(cmd *cobra.Command, s cmdutil.Streams, names []string) (changes []diff.Change) {
 	if len(names) < 2 && (f.target.Server != "" || names[0] == "") {
 		return nil
 	}
-	variants, others := surface.Orphans(f.out, names)
+	variants, others := surface.FindOrphans(f.out, names)
 	for _, other := range others {
 		if f.target.Server == "" {
 			fmt.Fprintf(s.Err, "warning: %s is the lock of the server %q, which the suite does not have: remove the file, unless another suite uses it\n", display.Escape(other.Source), other.Server)
@@ -214,8 +214,8 @@ func (f *lockFlags) removedVariants(cmd *cobra.Command, s cmdutil.Streams, names
 	return changes
 }
 
-// usage are the arguments that write the lock file of a server.
-func (f *lockFlags) usage(target string) string {
+// describeUsage are the arguments that write the lock file of a server.
+func (f *lockFlags) describeUsage(target string) string {
 	if f.out != defaultLock {
 		return " --output " + shellwords.QuotePathForShell(f.out) + target
 	}
@@ -227,9 +227,9 @@ func (f *lockFlags) readLocked(s cmdutil.Streams, path, server, target string) (
 	locked, err := surface.Read(path, nil)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, option.Fail(option.ExitGate, "%s: no lock of the server %q: run mcptest lock%s and commit the file", path, server, f.usage(target))
+		return nil, option.Fail(option.ExitGate, "%s: no lock of the server %q: run mcptest lock%s and commit the file", path, server, f.describeUsage(target))
 	case err != nil:
-		return nil, surfaceError(s, f.target.Color, err)
+		return nil, explainSurface(s, f.target.Color, err)
 	case locked[0].Server != server:
 		return nil, option.Invalid("%s is the lock of the server %q, not of %q: use --output for another file", path, locked[0].Server, server)
 	}
@@ -277,12 +277,12 @@ func fetchSurface(ctx context.Context, l *option.Viewer) (*surface.Surface, erro
 	if err != nil {
 		return nil, l.Failed(ctx, "", err)
 	}
-	return surfaceOf(l, offer.Lists), nil
+	return newSurface(l, offer.Lists), nil
 }
 
-// surfaceOf returns the surface of a server with these lists; it prints warnings
+// newSurface returns the surface of a server with these lists; it prints warnings
 // about them.
-func surfaceOf(l *option.Viewer, lists map[surface.Kind][]jsonv.Value) *surface.Surface {
+func newSurface(l *option.Viewer, lists map[surface.Kind][]jsonv.Value) *surface.Surface {
 	name := l.Server.Name
 	if l.Flags.Server == "" && len(l.Flags.Configs) == 0 {
 		name = l.Conn.Session().ServerInfo().Lookup("serverInfo", "name").Text()
@@ -300,9 +300,9 @@ func warnOf(s cmdutil.Streams, list ...*surface.Surface) {
 	}
 }
 
-// surfaceError reports a file that cannot be read as a surface, with the lines of
+// explainSurface reports a file that cannot be read as a surface, with the lines of
 // mistakes in lock files.
-func surfaceError(s cmdutil.Streams, color string, err error) error {
+func explainSurface(s cmdutil.Streams, color string, err error) error {
 	if ds, ok := errors.AsType[source.Diagnostics](err); ok {
 		n, _ := option.PrintDiagnostics(s, color, ds)
 		return option.Invalid("%s in the lock file", display.Count(n, "error"))

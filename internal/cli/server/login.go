@@ -96,7 +96,7 @@ func (f *loginFlags) run(ctx context.Context, s cmdutil.Streams, args []string) 
 		return option.Invalid("--timeout must be greater than zero")
 	}
 	redactor := secret.NewRedactor()
-	c, err := f.config(s, args[0], redactor)
+	c, err := f.makeConfig(s, args[0], redactor)
 	if err != nil {
 		return err
 	}
@@ -154,9 +154,9 @@ func (f *loginFlags) loginPrompt(s cmdutil.Streams) auth.Person {
 	}
 }
 
-// config returns the configuration of a login from the suite and the flags.
-func (f *loginFlags) config(s cmdutil.Streams, target string, redactor *secret.Redactor) (auth.Config, error) {
-	sv, err := f.server(s, target, redactor)
+// makeConfig returns the configuration of a login from the suite and the flags.
+func (f *loginFlags) makeConfig(s cmdutil.Streams, target string, redactor *secret.Redactor) (auth.Config, error) {
+	sv, err := f.findServer(s, target, redactor)
 	if err != nil {
 		return auth.Config{}, err
 	}
@@ -187,8 +187,8 @@ func (f *loginFlags) config(s cmdutil.Streams, target string, redactor *secret.R
 	return c, nil
 }
 
-// server returns the server to log in to.
-func (f *loginFlags) server(s cmdutil.Streams, target string, redactor *secret.Redactor) (*plan.Server, error) {
+// findServer returns the server to log in to.
+func (f *loginFlags) findServer(s cmdutil.Streams, target string, redactor *secret.Redactor) (*plan.Server, error) {
 	if strings.Contains(target, "://") {
 		u, err := option.HTTPURL("login", target, redactor)
 		if err != nil {
@@ -247,13 +247,13 @@ func (f *loginFlags) listLogins(s cmdutil.Streams, args []string) error {
 		if len(l.Scopes) > 0 {
 			fmt.Fprintf(s.Out, "  scopes %s\n", term.Escape(strings.Join(l.Scopes, " ")))
 		}
-		fmt.Fprintf(s.Out, "  %s\n", validity(l))
+		fmt.Fprintf(s.Out, "  %s\n", describeValidity(l))
 	}
 	return nil
 }
 
-// validity describes how long a login is valid.
-func validity(l auth.Login) string {
+// describeValidity describes how long a login is valid.
+func describeValidity(l auth.Login) string {
 	left := time.Until(l.Expiry).Round(time.Second)
 	renewed := l.RefreshToken != ""
 	switch {
@@ -316,7 +316,7 @@ authorization server.`,
 func (f *loginFlags) logout(cmd *cobra.Command, s cmdutil.Streams, args []string) error {
 	fits := func(auth.Login) bool { return true }
 	if len(args) == 1 {
-		sv, err := f.server(s, args[0], secret.NewRedactor())
+		sv, err := f.findServer(s, args[0], secret.NewRedactor())
 		if err != nil {
 			return err
 		}

@@ -35,7 +35,7 @@ The manifest is YAML or JSON; a captured tools/list result works as well.
 
 ` + mockPresets() + `
 
-` + helpList("Faults:", manifest.FaultKinds()...) + `
+` + formatHelpList("Faults:", manifest.FaultKinds()...) + `
 
 A suite uses it like any other server, with nothing installed:
 
@@ -59,7 +59,7 @@ A suite uses it like any other server, with nothing installed:
 			server := mock.New(m, mock.Options{Fault: f, Stderr: s.Err})
 			defer server.Close()
 			if http != "" {
-				if !listenable(http) {
+				if !isListenable(http) {
 					return option.Invalid("--http: expected a port from 0 to 65535, or host:port, got %q", http)
 				}
 				return serveMockHTTP(ctx, s, server, http, stop)
@@ -75,8 +75,8 @@ A suite uses it like any other server, with nothing installed:
 	return cmd
 }
 
-// helpList formats names with their descriptions.
-func helpList(title string, entries ...[2]string) string {
+// formatHelpList formats names with their descriptions.
+func formatHelpList(title string, entries ...[2]string) string {
 	for _, e := range entries {
 		title += fmt.Sprintf("\n  %-18s %s", e[0], e[1])
 	}
@@ -84,7 +84,7 @@ func helpList(title string, entries ...[2]string) string {
 }
 
 func mockPresets() string {
-	return helpList("Presets:",
+	return formatHelpList("Presets:",
 		[2]string{"echo", "a few small tools"},
 		[2]string{"everything", "every kind of content, templates, prompts, completion, progress, logging, sampling, elicitation"},
 		[2]string{"evil", "one tool for each way to violate the protocol"})
@@ -125,8 +125,8 @@ func mockManifest(s cmdutil.Streams, from, preset string) (*manifest.Manifest, e
 	return m, nil
 }
 
-// listenable reports whether an address ends with a port, or is one.
-func listenable(addr string) bool {
+// isListenable reports whether an address ends with a port, or is one.
+func isListenable(addr string) bool {
 	port := addr
 	if _, p, err := net.SplitHostPort(addr); err == nil {
 		port = p

@@ -77,8 +77,8 @@ func (p *packetFlags) refuseSeveral(servers []string) error {
 	return option.Invalid("--format packet is about one server: add --server %s", display.Alternatives(servers, "or"))
 }
 
-// see keeps what an open connection shows, and requests the challenge.
-func (p *packetFlags) see(ctx context.Context, l *option.Viewer, limit time.Duration) {
+// addServer keeps what an open connection shows, and requests the challenge.
+func (p *packetFlags) addServer(ctx context.Context, l *option.Viewer, limit time.Duration) {
 	p.facts.Target = option.Where(l.Server)
 	if l.Server.Pos.File != nil && l.Server.Pos.File.Name != "" { // it is defined in the suite
 		p.server = l.Server.Name
@@ -86,9 +86,9 @@ func (p *packetFlags) see(ctx context.Context, l *option.Viewer, limit time.Dura
 	p.facts.Info = l.Conn.Implementation()
 	p.facts.URL = l.Server.URL
 	p.facts.Mask = l.Redactor.String
-	p.facts.Credentials = credentialsOf(l.Server)
+	p.facts.Credentials = describeCredentials(l.Server)
 	if l.Server.URL != "" {
-		p.facts.Transport = transportName(l.Conn.Session().Facts().Kind)
+		p.facts.Transport = nameTransport(l.Conn.Session().Facts().Kind)
 	}
 	if path := p.form.ChallengePath(); path != "" && l.Server.URL != "" {
 		ctx, cancel := context.WithTimeout(ctx, limit)
@@ -107,15 +107,15 @@ func (p *packetFlags) keepViews(read apps.Server, notes []string) {
 	p.facts.Notes = notes
 }
 
-func transportName(kind string) string {
+func nameTransport(kind string) string {
 	if kind == wire.HTTPSSE {
 		return "HTTP+SSE"
 	}
 	return "Streamable HTTP"
 }
 
-// credentialsOf says how requests to a server are authorized, "" if they are not.
-func credentialsOf(sv *plan.Server) string {
+// describeCredentials says how requests to a server are authorized, "" if they are not.
+func describeCredentials(sv *plan.Server) string {
 	switch {
 	case sv.Auth != nil && sv.Auth.OAuth != nil:
 		return "a token of OAuth (" + sv.Auth.OAuth.Grant + ")"
@@ -141,13 +141,13 @@ func askChallenge(ctx context.Context, l *option.Viewer, path string) packet.Cha
 	c := packet.Challenge{URL: at.String()}
 	resp, err := getOnce(ctx, l, c.URL)
 	if err != nil {
-		c.Err = reasonOf(err)
+		c.Err = findReason(err)
 		return c
 	}
 	defer resp.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxChallenge+1))
 	if err != nil {
-		c.Err = "the body ends early: " + reasonOf(err)
+		c.Err = "the body ends early: " + findReason(err)
 		return c
 	}
 	c.Status, c.Location = resp.StatusCode, resp.Header.Get("Location")
@@ -172,8 +172,8 @@ func getOnce(ctx context.Context, l *option.Viewer, address string) (*http.Respo
 	return client.Do(req)
 }
 
-// reasonOf is an error without the method and the address.
-func reasonOf(err error) string {
+// findReason is an error without the method and the address.
+func findReason(err error) string {
 	if failed, ok := errors.AsType[*url.Error](err); ok {
 		err = failed.Err
 	}
@@ -215,7 +215,7 @@ func (p *packetFlags) write(w io.Writer, list compat.List, rep compat.Report, ru
 	slices.Sort(facts.Prompts)
 	slices.Sort(facts.Resources)
 	if p.tests != nil {
-		facts.Suite, facts.Cases = p.suite, packetCases(p.tests, p.server)
+		facts.Suite, facts.Cases = p.suite, buildCases(p.tests, p.server)
 	}
 	return packet.Write(w, p.form, facts)
 }

@@ -16,8 +16,8 @@ import (
 // takes a few.
 const maxCases = 2000
 
-// packetCases returns the tests that can be cases of a form.
-func packetCases(p *plan.Plan, server string) (cases []packet.Case) {
+// buildCases returns the tests that can be cases of a form.
+func buildCases(p *plan.Plan, server string) (cases []packet.Case) {
 	for i := range min(p.Len(), maxCases) {
 		if server != "" && !isTestOf(p.ServerOf(i), server) {
 			continue
@@ -26,7 +26,7 @@ func packetCases(p *plan.Plan, server string) (cases []packet.Case) {
 		if test.Skip != "" || test.ExpectFailure != "" || test.Flow {
 			continue
 		}
-		if c, ok := packetCase(test); ok {
+		if c, ok := buildCase(test); ok {
 			cases = append(cases, c)
 		}
 	}
@@ -43,12 +43,12 @@ func isTestOf(sv *plan.Server, name string) bool {
 	return own == name
 }
 
-// packetCase converts a test that calls a tool, or lets a model do it.
-func packetCase(test *plan.Case) (packet.Case, bool) {
+// buildCase converts a test that calls a tool, or lets a model do it.
+func buildCase(test *plan.Case) (packet.Case, bool) {
 	c := packet.Case{Name: test.Name}
 	op := test.Ops[0]
 	if talk, ok := op.Action.(*agent.Conversation); ok {
-		return conversationCase(c, test, talk), true
+		return buildConversation(c, test, talk), true
 	}
 	if test.Block != suite.Tools || op.Method != "tools/call" || test.InvalidArgs {
 		return c, false
@@ -59,7 +59,7 @@ func packetCase(test *plan.Case) (packet.Case, bool) {
 	}
 	c.Tools = []string{op.Subject}
 	c.Call = op.Subject + " " + params.Lookup("arguments").Short(maxShownCall)
-	for _, a := range assertions(test.Tree) {
+	for _, a := range listAssertions(test.Tree) {
 		if expectsRefusal(a) {
 			c.Negative = true
 		}
@@ -73,13 +73,13 @@ func packetCase(test *plan.Case) (packet.Case, bool) {
 // maxShownCall bounds the arguments of a call.
 const maxShownCall = 1000
 
-// conversationCase converts a test with a model. It is negative if a tool must not be called,
+// buildConversation converts a test with a model. It is negative if a tool must not be called,
 // and none is expected.
-func conversationCase(c packet.Case, test *plan.Case, talk *agent.Conversation) packet.Case {
+func buildConversation(c packet.Case, test *plan.Case, talk *agent.Conversation) packet.Case {
 	c.Prompt = talk.Prompt
 	isQuiet := false // it passes if no tool is called
 	var calls []string
-	for _, a := range assertions(test.Tree) {
+	for _, a := range listAssertions(test.Tree) {
 		switch {
 		case a.Target.Root() == "calls":
 			if path := a.Matcher.Route(); path != nil {
@@ -100,7 +100,7 @@ func conversationCase(c packet.Case, test *plan.Case, talk *agent.Conversation) 
 	c.Negative = isQuiet && len(c.Tools) == 0
 	c.Call = strings.Join(calls, "; ")
 	if c.Call == "" {
-		c.Call = strings.Join(scripted(talk), "; ")
+		c.Call = strings.Join(listScripted(talk), "; ")
 	}
 	if c.Negative {
 		c.Expected = append(calls, c.Expected...)
@@ -109,8 +109,8 @@ func conversationCase(c packet.Case, test *plan.Case, talk *agent.Conversation) 
 	return c
 }
 
-// scripted are the calls that the script of a test makes in place of a model.
-func scripted(talk *agent.Conversation) (calls []string) {
+// listScripted are the calls that the script of a test makes in place of a model.
+func listScripted(talk *agent.Conversation) (calls []string) {
 	for _, answer := range talk.Script {
 		for _, call := range answer.Made() {
 			calls = append(calls, call.Tool+" "+call.Args.Short(maxShownCall))
@@ -119,8 +119,8 @@ func scripted(talk *agent.Conversation) (calls []string) {
 	return calls
 }
 
-// assertions are those of a test, those in sets included.
-func assertions(tree *expect.Tree) (all []*expect.Assertion) {
+// listAssertions are those of a test, those in sets included.
+func listAssertions(tree *expect.Tree) (all []*expect.Assertion) {
 	for _, item := range tree.Items {
 		if item.Assertion != nil {
 			all = append(all, item.Assertion)

@@ -123,7 +123,7 @@ func (f *probeFlags) run(cmd *cobra.Command, s cmdutil.Streams, _, argv []string
 		if at := o.Server.Pos; at.File != nil && f.target.Server != "" {
 			rep.File, rep.Line = option.Shown(at.File.Name), at.Line
 		}
-		rep.Reproduce(f.again()+strings.TrimSpace(f.target.Usage(s, argv)), l.Redactor.String)
+		rep.Reproduce(f.formatAgain()+strings.TrimSpace(f.target.Usage(s, argv)), l.Redactor.String)
 		return f.print(s, l, rep, rules)
 	})
 }
@@ -141,8 +141,8 @@ func (f *probeFlags) check(rules ruleset.Rules) error {
 	return err
 }
 
-// again is the command that repeats a rule, up to the flags of the server.
-func (f *probeFlags) again() string {
+// formatAgain is the command that repeats a rule, up to the flags of the server.
+func (f *probeFlags) formatAgain() string {
 	line := "mcptest probe --only %s "
 	if f.seed != 1 {
 		line += fmt.Sprintf("--seed %d ", f.seed)

@@ -50,15 +50,15 @@ func (f *tableFlags) validate(t *option.TargetFlags, own []string) error {
 	return nil
 }
 
-// table prints the table of the tools, compares it with the one in a file, or updates
+// writeTable prints the table of the tools, compares it with the one in a file, or updates
 // that.
-func (f *tableFlags) table(ctx context.Context, l *option.Viewer) error {
+func (f *tableFlags) writeTable(ctx context.Context, l *option.Viewer) error {
 	tools, err := listAll(ctx, l, "tools/list", "tools")
 	if err != nil {
 		return err
 	}
-	live := surfaceOf(l, map[surface.Kind][]jsonv.Value{surface.Tool: tools})
-	table := readme.Table(live)
+	live := newSurface(l, map[surface.Kind][]jsonv.Value{surface.Tool: tools})
+	table := readme.FormatTable(live)
 	path := f.check + f.write
 	if path == "" {
 		_, err := io.WriteString(l.Streams.Out, table)

@@ -58,14 +58,14 @@ Exit codes: 0 the server responded, 1 it did not, 2 invalid command line or mark
 	}
 	return command(&f, cmd, s, func(ctx context.Context, l *option.Viewer, own []string) error {
 		if table.format == "md" || table.check+table.write != "" {
-			return table.table(ctx, l)
+			return table.writeTable(ctx, l)
 		}
 		tools, err := listAll(ctx, l, "tools/list", "tools")
 		switch {
 		case err != nil:
 			return err
 		case tokens:
-			surfaceOf(l, map[surface.Kind][]jsonv.Value{surface.Tool: tools}).WriteTokens(l.Streams.Out, l.Flags.JSON)
+			newSurface(l, map[surface.Kind][]jsonv.Value{surface.Tool: tools}).WriteTokens(l.Streams.Out, l.Flags.JSON)
 			return nil
 		case len(own) == 1:
 			return showTool(l, tools, own[0])
@@ -115,7 +115,7 @@ Exit codes: 0 the server responded, or its answer was kept, 1 it did not, 2 inva
 			if len(own) == 0 {
 				return showResources(ctx, l)
 			}
-			to, err := target(keeper, &k, l, argv)
+			to, err := describeTarget(keeper, &k, l, argv)
 			if err != nil {
 				return err
 			}
@@ -151,7 +151,7 @@ Exit codes: 0 the server responded, or its answer was kept, 1 it did not, 2 inva
 	a.add(cmd, false)
 	k.Add(cmd)
 	return option.AddOutput(cmd, s, f.Run(1, func(cmd *cobra.Command, s cmdutil.Streams, own, argv []string) error {
-		params, err := a.object(s, true)
+		params, err := a.readObject(s, true)
 		if err != nil {
 			return err
 		}
@@ -169,7 +169,7 @@ Exit codes: 0 the server responded, or its answer was kept, 1 it did not, 2 inva
 			if len(own) == 0 {
 				return showPrompts(ctx, l)
 			}
-			to, err := target(keeper, &k, l, argv)
+			to, err := describeTarget(keeper, &k, l, argv)
 			if err != nil {
 				return err
 			}
@@ -199,9 +199,9 @@ func showTools(l *option.Viewer, tools []jsonv.Value) error {
 		return l.PrintJSON(l.Streams.Out, jsonv.ObjectOf("tools", jsonv.Array(tools...)))
 	}
 	rows := lists.Map(tools, func(t jsonv.Value) []string {
-		return []string{inspect.Name(t, "name"), signature(t.Lookup("inputSchema")), firstLine(t)}
+		return []string{inspect.Name(t, "name"), formatSignature(t.Lookup("inputSchema")), cutFirstLine(t)}
 	})
-	return table(l, "tool", []string{"TOOL", "ARGUMENTS", "DESCRIPTION"}, rows)
+	return writeTable(l, "tool", []string{"TOOL", "ARGUMENTS", "DESCRIPTION"}, rows)
 }
 
 func showResources(ctx context.Context, l *option.Viewer) error {
@@ -221,7 +221,7 @@ func showResources(ctx context.Context, l *option.Viewer) error {
 	}
 	var rows [][]string
 	row := func(v jsonv.Value, key string) {
-		rows = append(rows, []string{inspect.Name(v, key), inspect.Name(v, "name"), v.Lookup("mimeType").Text(), firstLine(v)})
+		rows = append(rows, []string{inspect.Name(v, key), inspect.Name(v, "name"), v.Lookup("mimeType").Text(), cutFirstLine(v)})
 	}
 	for _, r := range resources {
 		row(r, "uri")
@@ -229,7 +229,7 @@ func showResources(ctx context.Context, l *option.Viewer) error {
 	for _, t := range templates {
 		row(t, "uriTemplate")
 	}
-	return table(l, "resource", []string{"URI", "NAME", "TYPE", "DESCRIPTION"}, rows)
+	return writeTable(l, "resource", []string{"URI", "NAME", "TYPE", "DESCRIPTION"}, rows)
 }
 
 func showPrompts(ctx context.Context, l *option.Viewer) error {
@@ -250,13 +250,13 @@ func showPrompts(ctx context.Context, l *option.Viewer) error {
 			}
 			args = append(args, n)
 		}
-		rows = append(rows, []string{inspect.Name(p, "name"), strings.Join(args, ", "), firstLine(p)})
+		rows = append(rows, []string{inspect.Name(p, "name"), strings.Join(args, ", "), cutFirstLine(p)})
 	}
-	return table(l, "prompt", []string{"PROMPT", "ARGUMENTS", "DESCRIPTION"}, rows)
+	return writeTable(l, "prompt", []string{"PROMPT", "ARGUMENTS", "DESCRIPTION"}, rows)
 }
 
-// firstLine returns the title or the beginning of the description.
-func firstLine(v jsonv.Value) string {
+// cutFirstLine returns the title or the beginning of the description.
+func cutFirstLine(v jsonv.Value) string {
 	text := cmp.Or(v.Lookup("description").Text(), v.Lookup("title").Text())
 	line, _, more := strings.Cut(strings.TrimSpace(text), "\n")
 	if more {
@@ -265,15 +265,15 @@ func firstLine(v jsonv.Value) string {
 	return line
 }
 
-// signature formats a schema's properties; name*: type is a required one.
-func signature(schema jsonv.Value) string {
+// formatSignature formats a schema's properties; name*: type is a required one.
+func formatSignature(schema jsonv.Value) string {
 	required := schema.Lookup("required").Texts()
 	var out []string
 	for key, prop := range schema.Lookup("properties").Members() {
 		if slices.Contains(required, key) {
 			key += "*"
 		}
-		if t := typeOf(prop); t != "" {
+		if t := formatType(prop); t != "" {
 			key += ": " + t
 		}
 		out = append(out, key)
@@ -281,7 +281,7 @@ func signature(schema jsonv.Value) string {
 	return strings.Join(out, ", ")
 }
 
-func typeOf(prop jsonv.Value) string {
+func formatType(prop jsonv.Value) string {
 	switch t := prop.Lookup("type"); t.Kind() {
 	case jsonv.KindString:
 		item := prop.Lookup("items").Lookup("type")
@@ -301,9 +301,9 @@ func typeOf(prop jsonv.Value) string {
 // longestCell limits the width of a cell of a table, except in the last column.
 const longestCell = 60
 
-// table prints rows below their headings; the last column gets the rest of the
+// writeTable prints rows below their headings; the last column gets the rest of the
 // terminal's width.
-func table(l *option.Viewer, what string, head []string, rows [][]string) error {
+func writeTable(l *option.Viewer, what string, head []string, rows [][]string) error {
 	if len(rows) == 0 {
 		_, err := fmt.Fprintf(l.Streams.Out, "no %ss\n", what)
 		return err

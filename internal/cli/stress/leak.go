@@ -118,7 +118,7 @@ func (f *leakFlags) run(cmd *cobra.Command, s cmdutil.Streams, _, argv []string)
 	return option.Guarded(r.World, s.Err, func() error {
 		defer end()
 		m := &leaking{leakFlags: f, running: r, o: o}
-		if err := m.subject(); err != nil {
+		if err := m.chooseSubject(); err != nil {
 			return err
 		}
 		if err := m.prepare(ctx); err != nil {
@@ -139,8 +139,8 @@ type leaking struct {
 	report leak.Report
 }
 
-// subject finds the processes to measure, unless they start with the first session.
-func (m *leaking) subject() error {
+// chooseSubject finds the processes to measure, unless they start with the first session.
+func (m *leaking) chooseSubject() error {
 	stdio, known := m.Server.URL == "", true
 	m.report.Unit, m.report.Leave = "session", m.leave
 	switch {
@@ -190,10 +190,10 @@ func (m *leaking) prepare(ctx context.Context) error {
 	return nil
 }
 
-// unit makes one session, or one call if the server has standard input and output.
-func (m *leaking) unit(ctx context.Context, i int) error {
+// runUnit makes one session, or one call if the server has standard input and output.
+func (m *leaking) runUnit(ctx context.Context, i int) error {
 	if m.report.Unit == "call" {
-		return outcome(m.Conn.Do(ctx, m.method, m.params), m.Conn)
+		return findOutcome(m.Conn.Do(ctx, m.method, m.params), m.Conn)
 	}
 	o := m.o
 	if m.leave == "vanish" || m.leave == "mixed" && i%2 == 1 {
@@ -204,12 +204,12 @@ func (m *leaking) unit(ctx context.Context, i int) error {
 	if err := c.Open(ctx); err != nil {
 		return err
 	}
-	return outcome(c.Do(ctx, m.method, m.params), c)
+	return findOutcome(c.Do(ctx, m.method, m.params), c)
 }
 
-// outcome is why a call has not the result that is measured. A ping may be refused: the
+// findOutcome is why a call has not the result that is measured. A ping may be refused: the
 // server has answered.
-func outcome(x *mcp.Exchange, c *inspect.Conn) error {
+func findOutcome(x *mcp.Exchange, c *inspect.Conn) error {
 	if x.Cause != nil || x.Method != "tools/call" {
 		return x.Cause
 	}
@@ -234,7 +234,7 @@ func (v vanishing) RoundTrip(r *http.Request) (*http.Response, error) {
 // measure repeats the unit, ends the server, and writes the report.
 func (m *leaking) measure(ctx context.Context, s cmdutil.Streams) error {
 	rep := leak.Run(ctx, leak.Options{
-		Do:    m.unit,
+		Do:    m.runUnit,
 		Read:  usage.New(m.group).Read,
 		Least: float64(m.least),
 		Most:  m.sessions,

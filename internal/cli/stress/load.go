@@ -184,11 +184,11 @@ func (f *loadFlags) split(s cmdutil.Streams) error {
 	if time.Until(f.o.Start) > 24*time.Hour {
 		return option.Invalid("--start-at: %s is more than a day away", at)
 	}
-	return f.tooLate()
+	return f.checkLate()
 }
 
-// tooLate returns an error if the common start has passed.
-func (f *loadFlags) tooLate() error {
+// checkLate returns an error if the common start has passed.
+func (f *loadFlags) checkLate() error {
 	late := time.Since(f.o.Start)
 	if !f.o.Start.IsZero() && late > 0 {
 		return option.Invalid("--start-at: %s was %v ago; all shards need time to start before it", f.o.Start.Format(time.RFC3339), late.Round(time.Millisecond))
@@ -200,7 +200,7 @@ func (f *loadFlags) run(cmd *cobra.Command, s cmdutil.Streams, _, argv []string)
 	if err := f.check(cmd, s, argv); err != nil {
 		return err
 	}
-	cases, err := f.cases(s, argv)
+	cases, err := f.buildCases(s, argv)
 	if err != nil {
 		return err
 	}
@@ -228,7 +228,7 @@ func (f *loadFlags) run(cmd *cobra.Command, s cmdutil.Streams, _, argv []string)
 		if err != nil {
 			return err
 		}
-		if err := f.tooLate(); err != nil {
+		if err := f.checkLate(); err != nil {
 			return err
 		}
 		if left := time.Until(f.o.Start.Add(-100 * time.Millisecond)); left > 0 {

@@ -16,8 +16,8 @@ import (
 	"mcptest/internal/spec/plan"
 )
 
-// cases returns the tests that -k selects; none with --tool.
-func (f *loadFlags) cases(s cmdutil.Streams, argv []string) ([]*plan.Case, error) {
+// buildCases returns the tests that -k selects; none with --tool.
+func (f *loadFlags) buildCases(s cmdutil.Streams, argv []string) ([]*plan.Case, error) {
 	if f.tool != "" {
 		return nil, nil
 	}
@@ -102,7 +102,7 @@ func (f *loadFlags) prepare(ctx context.Context, r *running, cases []*plan.Case)
 			if why := f.policy.Repeats(tool); why != "" {
 				return option.Invalid("the test %q: %s", c.Name, r.Text(why))
 			}
-			if wrong := wrongArguments(c, tool); wrong != "" {
+			if wrong := findWrongArguments(c, tool); wrong != "" {
 				return option.Invalid("the test %q: %s; nothing was sent (invalid_args: true says that this is intended)", c.Name, r.Text(wrong))
 			}
 		}
@@ -118,9 +118,9 @@ func (f *loadFlags) prepare(ctx context.Context, r *running, cases []*plan.Case)
 	return nil
 }
 
-// wrongArguments says which arguments of a test the inputSchema does not allow, unless the test
+// findWrongArguments says which arguments of a test the inputSchema does not allow, unless the test
 // has them on purpose.
-func wrongArguments(c *plan.Case, tool jsonv.Value) string {
+func findWrongArguments(c *plan.Case, tool jsonv.Value) string {
 	params, err := jsonv.Parse(c.Ops[0].Params)
 	if err != nil || c.InvalidArgs {
 		return ""

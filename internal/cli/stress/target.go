@@ -60,7 +60,7 @@ func (f *target) begin(
 	}
 	var program *plan.Server
 	if f.URL != "" && len(argv) > 0 {
-		if program, err = f.onPort(s, argv); err != nil {
+		if program, err = f.startOnPort(s, argv); err != nil {
 			return nil, nil, nil, err
 		}
 		argv = nil
@@ -75,10 +75,10 @@ func (f *target) begin(
 		end()
 		return nil, nil, nil, option.Invalid("%s is not this machine: --allow-remote allows the load on it", l.Redactor.String(u.Host))
 	}
-	l.Server.Env = f.withSettings(s.Env, l.Server.Env)
+	l.Server.Env = f.addSettings(s.Env, l.Server.Env)
 	if program != nil {
 		l.Redactor.Add(secret.FindInEnviron(s.Env)...)
-		program.Env = f.withSettings(s.Env, program.Env)
+		program.Env = f.addSettings(s.Env, program.Env)
 		if r.program, err = serve(ctx, l, program); err != nil {
 			err = l.Failed(ctx, "", err)
 			end()
@@ -88,8 +88,8 @@ func (f *target) begin(
 	return ctx, r, end, nil
 }
 
-// onPort returns the program of a command, and puts a free port in place of {port}.
-func (f *target) onPort(s cmdutil.Streams, argv []string) (*plan.Server, error) {
+// startOnPort returns the program of a command, and puts a free port in place of {port}.
+func (f *target) startOnPort(s cmdutil.Streams, argv []string) (*plan.Server, error) {
 	const word = "{port}"
 	if strings.Contains(f.URL, word) {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -110,8 +110,8 @@ func (f *target) onPort(s cmdutil.Streams, argv []string) (*plan.Server, error) 
 	return f.Program(s, argv)
 }
 
-// withSettings adds the settings to an environment; those that the user has set win.
-func (f *target) withSettings(user, env []string) []string {
+// addSettings adds the settings to an environment; those that the user has set win.
+func (f *target) addSettings(user, env []string) []string {
 	out := slices.Clone(env)
 	for i, kv := range f.settings {
 		name, _, _ := strings.Cut(kv, "=")

@@ -21,7 +21,7 @@ func (f *recordFlags) configure(s cmdutil.Streams, name string) error {
 	if name == "" {
 		return option.Invalid("--into requires the NAME of a server in the configuration of the client")
 	}
-	places, err := f.configFiles(s)
+	places, err := f.listConfigFiles(s)
 	if err != nil {
 		return err
 	}
@@ -78,8 +78,8 @@ func (f *recordFlags) configure(s cmdutil.Streams, name string) error {
 	return nil
 }
 
-// configFiles returns the configuration files of the client.
-func (f *recordFlags) configFiles(s cmdutil.Streams) ([]clientconfig.Place, error) {
+// listConfigFiles returns the configuration files of the client.
+func (f *recordFlags) listConfigFiles(s cmdutil.Streams) ([]clientconfig.Place, error) {
 	dir, err := os.Getwd()
 	if err != nil {
 		return nil, option.Fail(option.ExitInternal, "find the current folder: %v", err)
@@ -92,7 +92,7 @@ func (f *recordFlags) configFiles(s cmdutil.Streams) ([]clientconfig.Place, erro
 	if home == "" {
 		return nil, option.Invalid("--into: the environment variable HOME is not set, so the configuration cannot be found")
 	}
-	places, err := clientconfig.Places(f.into, clientconfig.System{OS: runtime.GOOS, Home: home, Config: config, Dir: dir})
+	places, err := clientconfig.ListPlaces(f.into, clientconfig.System{OS: runtime.GOOS, Home: home, Config: config, Dir: dir})
 	if err != nil {
 		return nil, option.Invalid("--into: %v", err)
 	}

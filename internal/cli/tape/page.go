@@ -34,13 +34,13 @@ func newPage(s cmdutil.Streams, c *cassette.Cassette, rows []timeline.Row) *page
 	return &page{c, rows, redactor}
 }
 
-// messages returns the rows as a page shows them. Their bytes are read one by one.
-func (p *page) messages() iter.Seq[html.Message] {
+// walkMessages returns the rows as a page shows them. Their bytes are read one by one.
+func (p *page) walkMessages() iter.Seq[html.Message] {
 	return func(yield func(html.Message) bool) {
 		left := pageTotal
 		for i := range p.rows {
-			m := p.message(&p.rows[i])
-			m.Text, m.Cut = p.text(&p.rows[i], min(left, pageMessage))
+			m := p.makeMessage(&p.rows[i])
+			m.Text, m.Cut = p.cutText(&p.rows[i], min(left, pageMessage))
 			left -= len(m.Text)
 			if !yield(m) {
 				return
@@ -49,12 +49,12 @@ func (p *page) messages() iter.Seq[html.Message] {
 	}
 }
 
-// message returns a row without its bytes.
-func (p *page) message(r *timeline.Row) html.Message {
+// makeMessage returns a row without its bytes.
+func (p *page) makeMessage(r *timeline.Row) html.Message {
 	mask := p.redactor.String
 	m := html.Message{
-		Number: strconv.Itoa(r.Frame.Line), Time: fmt.Sprintf("%.3f s", r.Frame.At.Seconds()), Way: wayOf(r),
-		What: mask(whatOf(r)), ID: mask(r.ID), Size: wire.FormatByteSize(r.Size), ToServer: r.ToServer,
+		Number: strconv.Itoa(r.Frame.Line), Time: fmt.Sprintf("%.3f s", r.Frame.At.Seconds()), Way: nameWay(r),
+		What: mask(describeWhat(r)), ID: mask(r.ID), Size: wire.FormatByteSize(r.Size), ToServer: r.ToServer,
 	}
 	if r.Took >= 0 {
 		m.Took = fmt.Sprintf("%.1f ms", float64(r.Took.Microseconds())/1000)
@@ -65,8 +65,8 @@ func (p *page) message(r *timeline.Row) html.Message {
 	return m
 }
 
-// wayOf returns the direction of a row, or what it is.
-func wayOf(r *timeline.Row) string {
+// nameWay returns the direction of a row, or what it is.
+func nameWay(r *timeline.Row) string {
 	switch {
 	case r.Kind == timeline.Stderr || r.Kind == timeline.End:
 		return string(r.Kind)
@@ -76,8 +76,8 @@ func wayOf(r *timeline.Row) string {
 	return "← server"
 }
 
-// whatOf returns what a row is about.
-func whatOf(r *timeline.Row) string {
+// describeWhat returns what a row is about.
+func describeWhat(r *timeline.Row) string {
 	what := r.Method
 	if r.Name != "" {
 		what += " " + r.Name
@@ -96,8 +96,8 @@ func whatOf(r *timeline.Row) string {
 	return what
 }
 
-// text returns the bytes of a row without secrets, at most so many, and what is missing.
-func (p *page) text(r *timeline.Row, most int) (text, cut string) {
+// cutText returns the bytes of a row without secrets, at most so many, and what is missing.
+func (p *page) cutText(r *timeline.Row, most int) (text, cut string) {
 	text = r.Text
 	if r.IsMessage() {
 		text = string(p.redactor.Bytes(p.cassette.Data(r.Frame)))

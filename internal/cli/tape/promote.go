@@ -79,7 +79,7 @@ func (f *promoteFlags) run(cmd *cobra.Command, args []string, s cmdutil.Streams)
 		return err
 	}
 	defer c.Close()
-	sv, err := f.server(c, argv)
+	sv, err := f.makeServer(c, argv)
 	if err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func (f *promoteFlags) run(cmd *cobra.Command, args []string, s cmdutil.Streams)
 	}
 	su := d.Suite
 	su.Recorded = true
-	su.From = display.OneLine(redactor.String(strings.Join(info(c), " ")))
+	su.From = display.OneLine(redactor.String(strings.Join(describeInfo(c), " ")))
 	// The masked secrets of the cassette are unknown, like current ones.
 	su.Mask = func(text string) string {
 		return strings.ReplaceAll(redactor.String(text), secret.Mask, "(a secret)")
@@ -107,7 +107,7 @@ func (f *promoteFlags) run(cmd *cobra.Command, args []string, s cmdutil.Streams)
 	}
 	su.Server.Tolerate = timeline.FindKinds(cmd.Context(), c, cmdutil.Version())
 	if len(su.Tests) == 0 {
-		return option.Invalid("%s has no request that a test can make again%s", c.File, reasons(su.Omitted))
+		return option.Invalid("%s has no request that a test can make again%s", c.File, joinReasons(su.Omitted))
 	}
 	if err := option.WriteFile(f.output, s.Out, su.YAML()); err != nil {
 		return err
@@ -117,16 +117,16 @@ func (f *promoteFlags) run(cmd *cobra.Command, args []string, s cmdutil.Streams)
 	return nil
 }
 
-// reasons returns the first reason why requests were left out.
-func reasons(omitted []string) string {
+// joinReasons returns the first reason why requests were left out.
+func joinReasons(omitted []string) string {
 	if len(omitted) == 0 {
 		return ""
 	}
 	return ": " + omitted[0]
 }
 
-// server returns the server of the suite: the given one, or the recorded one.
-func (f *promoteFlags) server(c *cassette.Cassette, argv []string) (scaffold.Server, error) {
+// makeServer returns the server of the suite: the given one, or the recorded one.
+func (f *promoteFlags) makeServer(c *cassette.Cassette, argv []string) (scaffold.Server, error) {
 	sv := scaffold.Server{Argv: argv, URL: f.url, BearerEnv: f.bearerEnv, Env: f.env, Output: f.output}
 	if f.url != "" {
 		if _, err := option.HTTPURL("--url", f.url, secret.NewRedactor()); err != nil {
@@ -149,12 +149,12 @@ func (f *promoteFlags) server(c *cassette.Cassette, argv []string) (scaffold.Ser
 	if protocol.VersionOf(c.Protocol).Known() {
 		sv.Protocol = c.Protocol
 	}
-	sv.Name = cmp.Or(f.name, scaffold.ShortName(cmp.Or(c.Server.Name, info(c)[0])))
+	sv.Name = cmp.Or(f.name, scaffold.MakeShortName(cmp.Or(c.Server.Name, describeInfo(c)[0])))
 	return sv, nil
 }
 
-// info returns the recorded name and version of the server.
-func info(c *cassette.Cassette) []string {
+// describeInfo returns the recorded name and version of the server.
+func describeInfo(c *cassette.Cassette) []string {
 	calls, _ := c.Calls() // an error is reported when the calls are used
 	hello := c.Handshake(calls)
 	return []string{hello.Lookup("serverInfo", "name").Text(), hello.Lookup("serverInfo", "version").Text()}

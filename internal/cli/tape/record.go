@@ -67,7 +67,7 @@ an incomplete recording; 5 refused because CI is set.`,
 	fl.StringVar(&f.transport, "transport", cassette.StreamableHTTP, "HTTP transport of the server: streamable-http or sse")
 	fl.StringVar(&f.into, "into", "", "start the server NAME of this `CLIENT` through mcptest: "+strings.Join(clientconfig.Clients(), ", "))
 	fl.BoolVar(&f.undo, "undo", false, "with --into: start the server directly again")
-	volatile(cmd, &f.volatile)
+	addVolatileFlag(cmd, &f.volatile)
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "print nothing at the end")
 	fl.BoolVar(&f.allowInCI, "allow-update-in-ci", false, "record even if CI is set")
 	return cmd
@@ -112,9 +112,9 @@ func (f *recordFlags) run(cmd *cobra.Command, args []string, s cmdutil.Streams) 
 	redactor := secret.NewRedactor()
 	redactor.Add(secret.FindInEnviron(s.Env)...)
 	if f.url != "" {
-		return f.proxy(cmd, s, redactor)
+		return f.recordProxy(cmd, s, redactor)
 	}
-	return f.stdio(s, argv, redactor)
+	return f.recordStdio(s, argv, redactor)
 }
 
 // recording is a cassette that is being written.
@@ -126,8 +126,8 @@ type recording struct {
 	binary int
 }
 
-// unusedName returns the default name, with a number if it is taken.
-func unusedName() string {
+// findUnusedName returns the default name, with a number if it is taken.
+func findUnusedName() string {
 	for n := 1; ; n++ {
 		name := "recording" + cassette.Suffix
 		if n > 1 {
@@ -148,7 +148,7 @@ func exists(name string) bool {
 func (f *recordFlags) begin(h cassette.Header, redactor *secret.Redactor) (*recording, error) {
 	r := &recording{path: f.output}
 	if r.path == "" {
-		r.path = unusedName()
+		r.path = findUnusedName()
 	}
 	info, err := os.Stat(r.path)
 	isFolder := err == nil && info.IsDir()
@@ -162,7 +162,7 @@ func (f *recordFlags) begin(h cassette.Header, redactor *secret.Redactor) (*reco
 	h.Program, h.Volatile = "mcptest "+cmdutil.Version(), f.volatile
 	w, err := cassette.Create(r.path, h, redactor)
 	for f.output == "" && errors.Is(err, cassette.ErrBusy) { // it took the name in the meantime
-		r.path = unusedName()
+		r.path = findUnusedName()
 		w, err = cassette.Create(r.path, h, redactor)
 	}
 	if err != nil {
@@ -212,10 +212,10 @@ func (r *recording) end(stderr io.Writer, quiet bool) bool {
 	return err == nil && lost == 0
 }
 
-// stdio is the proxy in front of a process.
-func (f *recordFlags) stdio(s cmdutil.Streams, argv []string, redactor *secret.Redactor) error {
+// recordStdio is the proxy in front of a process.
+func (f *recordFlags) recordStdio(s cmdutil.Streams, argv []string, redactor *secret.Redactor) error {
 	redactor.Add(secret.Arguments(argv)...)
-	server, err := f.program(s, argv)
+	server, err := f.makeProgram(s, argv)
 	if err != nil {
 		return err
 	}
@@ -254,11 +254,11 @@ func (f *recordFlags) stdio(s cmdutil.Streams, argv []string, redactor *secret.R
 	if code := exitCode(st.Exit); code != 0 {
 		return &option.ExitError{Code: code}
 	}
-	return incomplete(complete)
+	return explainIncomplete(complete)
 }
 
-// program returns what is started: the command, or the bundle that it names.
-func (f *recordFlags) program(s cmdutil.Streams, argv []string) (proc.Spec, error) {
+// makeProgram returns what is started: the command, or the bundle that it names.
+func (f *recordFlags) makeProgram(s cmdutil.Streams, argv []string) (proc.Spec, error) {
 	p, err := option.BundleProgram(s, argv)
 	if err != nil {
 		return proc.Spec{}, err
@@ -273,9 +273,9 @@ func (f *recordFlags) program(s cmdutil.Streams, argv []string) (proc.Spec, erro
 	return proc.Spec{Argv: argv, Env: s.Env}, nil
 }
 
-// incomplete returns the error for a recording that is not complete; its warning was
+// explainIncomplete returns the error for a recording that is not complete; its warning was
 // printed.
-func incomplete(complete bool) error {
+func explainIncomplete(complete bool) error {
 	if complete {
 		return nil
 	}
@@ -295,8 +295,8 @@ func exitCode(e proc.Exit) int {
 	return 128
 }
 
-// proxy runs the reverse proxy in front of an address.
-func (f *recordFlags) proxy(cmd *cobra.Command, s cmdutil.Streams, redactor *secret.Redactor) error {
+// recordProxy runs the reverse proxy in front of an address.
+func (f *recordFlags) recordProxy(cmd *cobra.Command, s cmdutil.Streams, redactor *secret.Redactor) error {
 	target, err := option.HTTPURL("--url", f.url, redactor)
 	if err != nil {
 		return err
@@ -321,5 +321,5 @@ func (f *recordFlags) proxy(cmd *cobra.Command, s cmdutil.Streams, redactor *sec
 	if err != nil {
 		return option.Invalid("--http: %v", err)
 	}
-	return incomplete(complete)
+	return explainIncomplete(complete)
 }

@@ -74,9 +74,9 @@ func (f *showFlags) check(s cmdutil.Streams) error {
 	return nil
 }
 
-// headOf returns two lines about a cassette: what was recorded, and how.
-func headOf(c *cassette.Cassette, calls []*cassette.Call) []string {
-	server := strings.TrimSpace(strings.Join(info(c), " "))
+// describeHead returns two lines about a cassette: what was recorded, and how.
+func describeHead(c *cassette.Cassette, calls []*cassette.Call) []string {
+	server := strings.TrimSpace(strings.Join(describeInfo(c), " "))
 	server = cmp.Or(server, strings.Join(c.Server.Command, " "), c.Server.URL, "unknown server")
 	versions := cmp.Or(strings.Join(c.Versions(calls), ", "), c.Protocol, "unknown")
 	recorded := c.Recorded.Format("2006-01-02 15:04:05 MST")
@@ -95,7 +95,7 @@ func show(s cmdutil.Streams, c *cassette.Cassette) error {
 	line := func(format string, args ...any) {
 		fmt.Fprintln(s.Out, term.Escape(fmt.Sprintf(format, args...)))
 	}
-	head := headOf(c, calls)
+	head := describeHead(c, calls)
 	line("%s: %s", c.File, head[0])
 	line("%s", head[1])
 	for _, call := range calls {
@@ -141,7 +141,7 @@ func (f *showFlags) writePage(ctx context.Context, s cmdutil.Streams, c *cassett
 	}
 	p := newPage(s, c, rows)
 	page := html.Traffic{
-		Title: c.File, Facts: p.mask(headOf(c, calls)), Count: len(rows), Messages: p.messages(),
+		Title: c.File, Facts: p.mask(describeHead(c, calls)), Count: len(rows), Messages: p.walkMessages(),
 		Tool: "mcptest " + cmdutil.Version(),
 	}
 	for _, v := range loose {

@@ -58,12 +58,12 @@ requests that were not sent, 7 nothing was compared.`,
 	}
 	f.target.Add(cmd)
 	f.changes.Add(cmd, "breaking")
-	volatile(cmd, &f.ignored)
+	addVolatileFlag(cmd, &f.ignored)
 	return cmd
 }
 
-// volatile adds the flag with the paths that are not compared.
-func volatile(cmd *cobra.Command, paths *[]string) {
+// addVolatileFlag adds the flag with the paths that are not compared.
+func addVolatileFlag(cmd *cobra.Command, paths *[]string) {
 	cmd.Flags().StringArrayVar(paths, "volatile", nil, "ignore this `path` in the parameters of requests and in results, such as arguments.now or content[0].text; may be repeated")
 }
 
@@ -226,7 +226,7 @@ or with --fail-on any requests of OLD that were not compared, 7 nothing was comp
 			return compare(cmd.Context(), s, &f, old, now)
 		},
 	}
-	volatile(cmd, &ignored)
+	addVolatileFlag(cmd, &ignored)
 	f.Add(cmd, "breaking")
 	return cmd
 }

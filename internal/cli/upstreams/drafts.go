@@ -12,8 +12,8 @@ import (
 	"mcptest/internal/spec/plan"
 )
 
-// Drafts reads the recordings that `init --upstream` names, each as VARIABLE=FILE.
-func Drafts(values []string) ([]*draft.Upstream, source.Diagnostics, error) {
+// ParseDrafts reads the recordings that `init --upstream` names, each as VARIABLE=FILE.
+func ParseDrafts(values []string) ([]*draft.Upstream, source.Diagnostics, error) {
 	var out []*draft.Upstream
 	var diags source.Diagnostics
 	from := map[string]string{} // the flag of an upstream
@@ -40,8 +40,8 @@ func Drafts(values []string) ([]*draft.Upstream, source.Diagnostics, error) {
 	return out, diags, nil
 }
 
-// Double starts the doubles of a server and passes their addresses to it.
-func Double(server *plan.Server) (end func(), err error) {
+// StartDouble starts the doubles of a server and passes their addresses to it.
+func StartDouble(server *plan.Server) (end func(), err error) {
 	group := doubles.New(doubles.Deps{Report: func(result.Finding) {}}, server.Upstreams, server.Name)
 	ready, started, err := group.Prepare(server)
 	if err != nil {

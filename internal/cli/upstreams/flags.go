@@ -67,10 +67,10 @@ func (f *Flags) Check(env []string, allowInCI bool) error {
 func (f *Flags) Recording() bool { return len(f.Record) > 0 || f.mode == modeRecord }
 
 // Records reports whether an upstream is recorded.
-func (f *Flags) Records(name string) bool { return f.of(name) == modeRecord }
+func (f *Flags) Records(name string) bool { return f.find(name) == modeRecord }
 
-// of returns the mode of an upstream.
-func (f *Flags) of(name string) string {
+// find returns the mode of an upstream.
+func (f *Flags) find(name string) string {
 	if slices.Contains(f.Record, name) {
 		return modeRecord
 	}
@@ -80,8 +80,8 @@ func (f *Flags) of(name string) string {
 	return f.mode
 }
 
-// unknown returns an error if a name of --record-upstream is not an upstream.
-func (f *Flags) unknown(names []string) error {
+// checkUnknown returns an error if a name of --record-upstream is not an upstream.
+func (f *Flags) checkUnknown(names []string) error {
 	for _, name := range f.Record {
 		if !slices.Contains(names, name) {
 			hint := cmp.Or(source.Known(name, names), "the suites have no upstreams")

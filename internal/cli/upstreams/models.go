@@ -53,8 +53,8 @@ func (f *Flags) checkCap(suites []*suite.Suite) error {
 	return nil
 }
 
-// client returns the client of a model for an attempt of a test of a suite.
-func (t *Traffic) client(s *suite.Suite, name, test string, attempt int) (*model.Client, error) {
+// newClient returns the client of a model for an attempt of a test of a suite.
+func (t *Traffic) newClient(s *suite.Suite, name, test string, attempt int) (*model.Client, error) {
 	m, _ := s.Models.Get(name)
 	key := fmt.Sprintf("%s\x00%s\x00%s\x00%d", s.File.Path, name, test, attempt)
 	t.mu.Lock()
@@ -102,8 +102,8 @@ func (t *Traffic) client(s *suite.Suite, name, test string, attempt int) (*model
 	return c, nil
 }
 
-// recordingOf returns the path of the recording of a model, "" if it has none.
-func recordingOf(s *suite.Suite, m *spec.Model) string {
+// findRecording returns the path of the recording of a model, "" if it has none.
+func findRecording(s *suite.Suite, m *spec.Model) string {
 	if m.Recording == "" || filepath.IsAbs(m.Recording) {
 		return m.Recording
 	}
@@ -114,15 +114,15 @@ func recordingOf(s *suite.Suite, m *spec.Model) string {
 func (t *Traffic) noteBroken(s *suite.Suite, name, test string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if m, _ := s.Models.Get(name); m != nil && t.records[recordingOf(s, m)] != nil {
-		t.records[recordingOf(s, m)].Break(test)
+	if m, _ := s.Models.Get(name); m != nil && t.records[findRecording(s, m)] != nil {
+		t.records[findRecording(s, m)].Break(test)
 	}
 }
 
 // connect chooses what answers: the endpoint, the endpoint and a recorder, or the
 // recording, which needs no key.
 func (t *Traffic) connect(tape *tape, s *suite.Suite, m *spec.Model, missing error) error {
-	path := recordingOf(s, m)
+	path := findRecording(s, m)
 	mode := cmp.Or(t.flags.modelMode, modeReplay)
 	if t.flags.modelMode == "" && path == "" {
 		mode = modeLive
@@ -195,7 +195,7 @@ func (t *tape) replyRecorded(req *http.Request, q *upstream.Request) (*http.Resp
 	why := fmt.Sprintf("it holds %s of this test", display.Count(t.held, "trial"))
 	if t.attempt <= t.held {
 		if res, ok := t.player.Lookup(q); ok {
-			return response(req, res.Status, res.Header, res.Body), nil
+			return makeResponse(req, res.Status, res.Header, res.Body), nil
 		}
 		why = model.Difference(t.player.Bodies(q))
 		if why == "" {
@@ -239,10 +239,10 @@ func (t *tape) RoundTrip(req *http.Request) (*http.Response, error) {
 		Header: http.Header{"Content-Type": res.Header["Content-Type"]},
 		Body:   got,
 	})
-	return response(req, res.StatusCode, res.Header, got), nil
+	return makeResponse(req, res.StatusCode, res.Header, got), nil
 }
 
-func response(req *http.Request, status int, h http.Header, body []byte) *http.Response {
+func makeResponse(req *http.Request, status int, h http.Header, body []byte) *http.Response {
 	return &http.Response{
 		StatusCode: status, Status: strings.TrimSpace(fmt.Sprintf("%d %s", status, http.StatusText(status))), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 		Header: h.Clone(), Body: io.NopCloser(bytes.NewReader(body)), ContentLength: int64(len(body)), Request: req,

@@ -78,7 +78,7 @@ func (f *Flags) Open(suites []*suite.Suite) (*Traffic, source.Diagnostics, error
 			}
 		}
 	}
-	if err := f.unknown(names); err != nil {
+	if err := f.checkUnknown(names); err != nil {
 		return t, diags, err
 	}
 	return t, diags, f.checkCap(suites)
@@ -87,7 +87,7 @@ func (f *Flags) Open(suites []*suite.Suite) (*Traffic, source.Diagnostics, error
 func (t *Traffic) open(s *suite.Suite, name string, u *upstream.Declaration) source.Diagnostics {
 	path := source.PathKey("upstreams", name)
 	if u.Recording == "" {
-		if t.flags.of(name) == modeRecord {
+		if t.flags.find(name) == modeRecord {
 			d := source.Errorf(u.Pos, path, "there is no file for the recording")
 			d.Hint = "add recording: upstream/" + name + ".yaml"
 			return source.Diagnostics{d}
@@ -104,7 +104,7 @@ func (t *Traffic) open(s *suite.Suite, name string, u *upstream.Declaration) sou
 		return source.Diagnostics{d}
 	}
 	t.owners[abs], t.random[abs] = name, s.Random
-	mode := t.flags.of(name)
+	mode := t.flags.find(name)
 	if mode != modeReplay && mode != modeRecord {
 		return nil
 	}
@@ -135,12 +135,12 @@ func (t *Traffic) open(s *suite.Suite, name string, u *upstream.Declaration) sou
 func (t *Traffic) Connect(deps *run.Deps, p *plan.Plan, self string, whole bool) {
 	t.secrets, t.whole = deps.Redactor, whole
 	deps.Upstreams = doubles.Deps{
-		Fallback: t.fallback,
+		Fallback: t.makeFallback,
 		Network: func(of string, list []*upstream.Double, report func(result.Finding)) (doubles.Network, error) {
-			return network(self, of, list, report)
+			return listenNetwork(self, of, list, report)
 		},
 	}
-	deps.Models = &agent.Models{Client: t.client, Broken: t.noteBroken}
+	deps.Models = &agent.Models{Client: t.newClient, Broken: t.noteBroken}
 	others := deps.FinalFindings
 	deps.FinalFindings = func() (list []result.Finding) {
 		if others != nil {
@@ -151,16 +151,16 @@ func (t *Traffic) Connect(deps *run.Deps, p *plan.Plan, self string, whole bool)
 		for i := 0; whole && len(t.files) > 0 && i < p.Len(); i++ {
 			tests = append(tests, p.Case(i).Name)
 		}
-		return append(list, t.findings(tests)...)
+		return append(list, t.listFindings(tests)...)
 	}
 }
 
-func (t *Traffic) fallback(u *upstream.Upstream) upstream.Fallback {
-	switch t.flags.of(u.Name) {
+func (t *Traffic) makeFallback(u *upstream.Upstream) upstream.Fallback {
+	switch t.flags.find(u.Name) {
 	case modeLive:
 		return recording.Live(u.StandsFor, nil, func(f recording.Failure) { t.noteFailure(u, f) })
 	case modeRecord:
-		r := t.recorder(u)
+		r := t.newRecorder(u)
 		return recording.Live(u.StandsFor, r.Add, func(f recording.Failure) {
 			r.Fail(f)
 			t.noteFailure(u, f)
@@ -173,7 +173,7 @@ func (t *Traffic) fallback(u *upstream.Upstream) upstream.Fallback {
 	return nil
 }
 
-func (t *Traffic) recorder(u *upstream.Upstream) *recording.Recorder {
+func (t *Traffic) newRecorder(u *upstream.Upstream) *recording.Recorder {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	r := t.records[u.Recording]
@@ -194,9 +194,9 @@ func (t *Traffic) noteFailure(u *upstream.Upstream, f recording.Failure) {
 	})
 }
 
-// findings returns what went wrong with the real APIs and the recordings. tests are the
+// listFindings returns what went wrong with the real APIs and the recordings. tests are the
 // names of all tests; nil if only some were selected.
-func (t *Traffic) findings(tests []string) []result.Finding {
+func (t *Traffic) listFindings(tests []string) []result.Finding {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	out := t.seen
@@ -249,8 +249,8 @@ func (t *Traffic) Save(w io.Writer, code int) int {
 	return code
 }
 
-// network makes the network of a server.
-func network(self, of string, list []*upstream.Double, report func(result.Finding)) (doubles.Network, error) {
+// listenNetwork makes the network of a server.
+func listenNetwork(self, of string, list []*upstream.Double, report func(result.Finding)) (doubles.Network, error) {
 	o := proxy.Options{Hosts: map[string]proxy.Host{}, Ports: map[string]string{}}
 	var others []string
 	isolate := false

@@ -94,7 +94,7 @@ func (c *call) runLive() int {
 	if !c.recordFits() || !c.canWriteFiles() {
 		return verdict.ExitConfig
 	}
-	if c.flags["record"] != "" && c.flags["allow-update-in-ci"] == "" && cmdutil.InCI(c.Env) {
+	if c.flags["record"] != "" && c.flags["allow-update-in-ci"] == "" && cmdutil.IsInCI(c.Env) {
 		c.addProblem("--record: nothing is recorded because CI is set: record the run on your machine, or pass --allow-update-in-ci")
 		return verdict.ExitRefused
 	}

@@ -18,7 +18,7 @@ func (j *judge) judgePage(page string, allowed policy, at place) {
 		return
 	}
 	c := pageJudge{judge: j, allowed: allowed, at: at, seen: map[string]bool{}}
-	base := baseOf(page)
+	base := findBase(page)
 	c.base = base
 	s := scanPage(page, c.judgeReference)
 	switch {
@@ -30,9 +30,9 @@ func (j *judge) judgePage(page string, allowed policy, at place) {
 	}
 }
 
-// baseOf returns the URL to which the references of a page are relative, nil if none of a
+// findBase returns the URL to which the references of a page are relative, nil if none of a
 // server is. It may stand behind the first of them.
-func baseOf(page string) *url.URL {
+func findBase(page string) *url.URL {
 	if !mayHaveBase(page) {
 		return nil
 	}
@@ -77,13 +77,13 @@ func (c *pageJudge) judgeReference(r reference) {
 		c.judgeRelative(r)
 	case relative:
 		c.judgeBased(r, c.base.ResolveReference(u))
-	case !c.allowedFor(r.use).allows(u):
+	case !c.findAllowance(r.use).allows(u):
 		c.reportUndeclared(r, u)
 	}
 }
 
-// allowedFor is the list of csp that a use needs.
-func (c *pageJudge) allowedFor(u use) allowance {
+// findAllowance is the list of csp that a use needs.
+func (c *pageJudge) findAllowance(u use) allowance {
 	switch u {
 	case useFrame:
 		return c.allowed.frames
@@ -111,8 +111,8 @@ func listFor(u use) string {
 // isDecoration reports whether a page works without what it loads.
 func isDecoration(u use) bool { return u == useImage || u == useFont }
 
-// once reports whether a key was not seen before. The number of keys is bounded.
-func (c *pageJudge) once(key string) bool {
+// isFirst reports whether a key was not seen before. The number of keys is bounded.
+func (c *pageJudge) isFirst(key string) bool {
 	if c.seen[key] || len(c.seen) > 1000 {
 		return false
 	}
@@ -124,12 +124,12 @@ func (c *pageJudge) once(key string) bool {
 func (c *pageJudge) judgeRelative(r reference) {
 	switch {
 	case r.use == useScript || r.use == useStylesheet:
-		if c.once("relative " + nouns[r.use] + " " + shorten(r.url)) {
+		if c.isFirst("relative " + nouns[r.use] + " " + shorten(r.url)) {
 			c.report("ui-relative", c.at,
 				"the page loads the %s %s, and its frame has no server: it is not found", nouns[r.use], quote(r.url))
 		}
 	case isDecoration(r.use):
-		if c.once("relative " + nouns[r.use] + " " + shorten(r.url)) {
+		if c.isFirst("relative " + nouns[r.use] + " " + shorten(r.url)) {
 			c.reportAs(LevelWarning, "ui-relative", c.at,
 				"the page shows the %s %s, and its frame has no server: it is not found",
 				nouns[r.use], quote(r.url))
@@ -140,11 +140,11 @@ func (c *pageJudge) judgeRelative(r reference) {
 // judgeBased judges a reference that is relative to the base of the page. If that is not
 // declared, the base was reported.
 func (c *pageJudge) judgeBased(r reference, u *url.URL) {
-	if c.allowedFor(r.use).allows(u) || !c.allowed.bases.allows(c.base) {
+	if c.findAllowance(r.use).allows(u) || !c.allowed.bases.allows(c.base) {
 		return
 	}
 	origin := originOf(u)
-	if c.once("based " + listFor(r.use) + " " + origin) {
+	if c.isFirst("based " + listFor(r.use) + " " + origin) {
 		message := fmt.Sprintf("the %s %s is relative to the base %s, which is in csp.baseUriDomains only",
 			nouns[r.use], quote(r.url), quote(origin))
 		c.add(LevelAdvice, "ui-csp-covers", c.at, "add "+origin+" to "+listFor(r.use)+" of the resource, too", message)
@@ -160,7 +160,7 @@ func (c *pageJudge) reportUndeclared(r reference, u *url.URL) {
 	case isDecoration(r.use):
 		level = LevelWarning
 	}
-	if c.once(string(level) + " " + listFor(r.use) + " " + origin) {
+	if c.isFirst(string(level) + " " + listFor(r.use) + " " + origin) {
 		c.add(level, "ui-csp-covers", c.at, "add "+shorten(origin)+" to "+listFor(r.use)+" of the resource",
 			"a strict host blocks the "+nouns[r.use]+" "+quote(u.String())+": its origin is not declared")
 	}

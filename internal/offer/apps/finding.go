@@ -72,7 +72,7 @@ func newJudge(s Server) *judge {
 	}
 	for _, l := range s.Listings {
 		for _, tool := range l.Tools {
-			j.opened[viewOf(tool).uri] = true
+			j.opened[readView(tool).uri] = true
 		}
 		for _, resource := range l.Resources {
 			key := viewKey{l.Revision, resource.Lookup("uri").Text()}

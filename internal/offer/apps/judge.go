@@ -17,12 +17,12 @@ func Judge(s Server) (found []Finding, notes []string) {
 			j.judgeListed(resource)
 		}
 	}
-	widest := s.widest()
+	widest := s.listWidest()
 	for i, l := range widest {
 		j.judgeCapability(l) // a client without the extension needs no resources
 		j.judgeReach(l)
 		j.judgeToolMeta(l)
-		if other, ok := s.listing(l.Revision, false); ok && l.Declared {
+		if other, ok := s.findUndeclared(l.Revision); ok && l.Declared {
 			j.judgeFallback(l, other)
 		}
 		if i > 0 && l.Declared && widest[0].Declared {
@@ -30,10 +30,15 @@ func Judge(s Server) (found []Finding, notes []string) {
 		}
 	}
 	j.judgeReads()
+	j.countOmitted()
+	return j.found, dropRepeats(j.notes)
+}
+
+// countOmitted says in the first finding of each group how many more there are.
+func (j *judge) countOmitted() {
 	for _, g := range j.groups {
 		if g.omitted > 0 {
 			j.found[g.first].Message += fmt.Sprintf(" (and %s like this)", display.Count(g.omitted, "more place"))
 		}
 	}
-	return j.found, withoutRepeats(j.notes)
 }

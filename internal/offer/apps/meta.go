@@ -74,8 +74,8 @@ func (j *judge) judgeCSP(csp jsonv.Value, at place) {
 		j.report("ui-meta-shape", at, "csp is %s, expected an object: nothing is allowed", csp.Short(shownLength))
 		return
 	}
-	for _, name := range withoutRepeats(csp.Keys()) {
-		if near := nearCSPList(name); near != "" {
+	for _, name := range dropRepeats(csp.Keys()) {
+		if near := findNearCSPList(name); near != "" {
 			j.report("ui-csp-key", at,
 				"csp has the member %s, which hosts ignore, so that it allows nothing: did you mean %s?",
 				quote(name), near)
@@ -101,7 +101,7 @@ func (j *judge) judgeCSP(csp jsonv.Value, at place) {
 				j.report("ui-meta-shape", at, "csp.%s has %s, expected texts only", name, entry.Short(shownLength))
 				continue
 			}
-			if fault := faultOfEntry(entry.Text()); fault.message != "" {
+			if fault := findEntryFault(entry.Text()); fault.message != "" {
 				j.reportAs(fault.level, "ui-csp-origin", at,
 					"csp.%s has %s, %s", name, quote(entry.Text()), fault.message)
 			}
@@ -124,8 +124,8 @@ var directives = map[string]string{
 // maxKey bounds the names that are compared with the known ones.
 const maxKey = 40
 
-// nearCSPList is the member of csp that a name was meant to be, "" if it is none or right.
-func nearCSPList(name string) string {
+// findNearCSPList is the member of csp that a name was meant to be, "" if it is none or right.
+func findNearCSPList(name string) string {
 	if len(name) > maxKey {
 		return ""
 	}
@@ -151,11 +151,11 @@ func nearCSPList(name string) string {
 // judgeToolMeta reports what hosts read from the resource and a tool has in its place.
 func (j *judge) judgeToolMeta(l Listing) {
 	for _, tool := range l.Tools {
-		v := viewOf(tool)
+		v := readView(tool)
 		if !v.isText {
 			continue
 		}
-		meta, known := j.metaOf(l.Revision, v.uri)
+		meta, known := j.findMeta(l.Revision, v.uri)
 		if !known {
 			continue
 		}
@@ -170,14 +170,14 @@ func (j *judge) judgeToolMeta(l Listing) {
 	}
 }
 
-// metaOf returns _meta.ui of a view: that of the content, else that of the list.
-func (j *judge) metaOf(revision, uri string) (meta jsonv.Value, known bool) {
+// findMeta returns _meta.ui of a view: that of the content, else that of the list.
+func (j *judge) findMeta(revision, uri string) (meta jsonv.Value, known bool) {
 	listed := j.listed[viewKey{revision, uri}].Lookup("_meta", "ui")
 	for _, r := range j.server.Reads {
 		if r.Revision != revision || r.URI != uri || r.Failure != "" || r.Unknown != "" {
 			continue
 		}
-		item, fault := contentOf(r)
+		item, fault := findContent(r)
 		if fault != "" {
 			continue
 		}

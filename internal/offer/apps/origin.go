@@ -46,7 +46,7 @@ func newAllowance(list jsonv.Value) allowance {
 	if list.Kind() != jsonv.KindArray {
 		return a
 	}
-	for _, text := range withoutRepeats(list.Texts()) {
+	for _, text := range dropRepeats(list.Texts()) {
 		text = strings.TrimSpace(text)
 		if scheme, ok := strings.CutSuffix(text, ":"); ok && isScheme(scheme) {
 			a.schemes[strings.ToLower(scheme)] = true
@@ -160,8 +160,8 @@ var keywords = []string{
 	"self", "none", "unsafe-inline", "unsafe-eval", "unsafe-hashes", "strict-dynamic", "wasm-unsafe-eval", "report-sample",
 }
 
-// faultOfEntry judges one entry.
-func faultOfEntry(text string) entryFault {
+// findEntryFault judges one entry.
+func findEntryFault(text string) entryFault {
 	for _, keyword := range keywords {
 		if strings.EqualFold(text, keyword) || strings.EqualFold(text, "'"+keyword+"'") {
 			return entryFault{
@@ -182,7 +182,7 @@ func faultOfEntry(text string) entryFault {
 		}
 		return entryFault{LevelWarning, "which allows every host: strict hosts ignore it"}
 	}
-	return faultOfOrigin(text)
+	return findOriginFault(text)
 }
 
 // changesPolicy reports whether a character ends an entry of a policy.
@@ -190,8 +190,8 @@ func changesPolicy(r rune) bool {
 	return unicode.IsSpace(r) || unicode.IsControl(r) || strings.ContainsRune(";,\"'", r)
 }
 
-// faultOfOrigin judges an entry that should be an origin.
-func faultOfOrigin(text string) entryFault {
+// findOriginFault judges an entry that should be an origin.
+func findOriginFault(text string) entryFault {
 	host, e := splitEntry(text)
 	switch {
 	case text == "":
@@ -243,10 +243,10 @@ func (j *judge) judgeDomain(domain jsonv.Value, at place) {
 	}
 	at.pointer = "/_meta/ui/domain"
 	bare := strings.TrimRight(address, "/")
-	want := claudeDomain(address)
+	want := computeClaudeDomain(address)
 	switch name {
 	case want:
-	case claudeDomain(bare), claudeDomain(bare + "/"):
+	case computeClaudeDomain(bare), computeClaudeDomain(bare + "/"):
 		j.reportAs(LevelAdvice, "ui-domain-claude", at,
 			"domain is made of the address with a slash more or less at its end: "+
 				"users have to enter it exactly so")
@@ -257,8 +257,8 @@ func (j *judge) judgeDomain(domain jsonv.Value, at place) {
 	}
 }
 
-// claudeDomain is the domain that Claude expects for a server.
-func claudeDomain(address string) string {
+// computeClaudeDomain is the domain that Claude expects for a server.
+func computeClaudeDomain(address string) string {
 	sum := sha256.Sum256([]byte(address))
 	return hex.EncodeToString(sum[:])[:32] + claudeSuffix
 }

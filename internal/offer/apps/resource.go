@@ -20,7 +20,7 @@ func (j *judge) judgeListed(resource jsonv.Value) {
 	j.judgeMeta(resource.Lookup("_meta", "ui"), at)
 	mime := resource.Lookup("mimeType")
 	isWrong := !isNone(mime) && mime.Text() != MediaType
-	if isWrong && j.opened[uri] && normalized(mime.Text()) != MediaType {
+	if isWrong && j.opened[uri] && normalizeMIME(mime.Text()) != MediaType {
 		at.pointer = "/mimeType"
 		j.reportAs(LevelAdvice, "ui-mime", at,
 			"resources/list says that the view is %s, expected %s", mime.Short(shownLength), MediaType)
@@ -61,30 +61,30 @@ func (j *judge) judgeFailures(uri string, failures []Read, reads int) {
 	if len(failures) < reads {
 		where = " in " + failures[0].Revision
 	}
-	for _, name := range j.toolsOf(uri) {
+	for _, name := range j.listTools(uri) {
 		message := fmt.Sprintf("the view of the tool %s, %s, cannot be read%s: %s; hosts show a blank frame",
 			quote(name), quote(uri), where, shorten(failures[0].Failure))
-		if near := j.nearMiss(uri); near != "" {
+		if near := j.findNearMiss(uri); near != "" {
 			message += fmt.Sprintf(" (resources/list has %s)", quote(near))
 		}
 		j.add(LevelError, "ui-resource-exists", place{tool: name, pointer: "/_meta/ui/resourceUri"}, "", message)
 	}
 }
 
-// toolsOf are the tools whose view has a URI.
-func (j *judge) toolsOf(uri string) (names []string) {
+// listTools are the tools whose view has a URI.
+func (j *judge) listTools(uri string) (names []string) {
 	for _, l := range j.server.Listings {
 		for _, tool := range l.Tools {
-			if v := viewOf(tool); v.isText && v.uri == uri {
+			if v := readView(tool); v.isText && v.uri == uri {
 				names = append(names, tool.Lookup("name").Text())
 			}
 		}
 	}
-	return withoutRepeats(names)
+	return dropRepeats(names)
 }
 
-// nearMiss is a listed URI that differs in case or a slash at the end only.
-func (j *judge) nearMiss(uri string) string {
+// findNearMiss is a listed URI that differs in case or a slash at the end only.
+func (j *judge) findNearMiss(uri string) string {
 	bare := func(s string) string { return strings.TrimRight(strings.ToLower(s), "/") }
 	for _, l := range j.server.Listings {
 		for _, resource := range l.Resources {
@@ -100,7 +100,7 @@ func (j *judge) nearMiss(uri string) string {
 // judgeRead judges the contents of a view.
 func (j *judge) judgeRead(r Read) {
 	at := place{subject: subjectOf(r.URI)}
-	item, fault := contentOf(r)
+	item, fault := findContent(r)
 	mime := item.Lookup("mimeType")
 	if !j.isView(r, mime) {
 		return // a resource that no tool opens may be anything
@@ -110,7 +110,7 @@ func (j *judge) judgeRead(r Read) {
 		return
 	}
 	j.judgeMime(mime, at)
-	page, fault := pageOf(item)
+	page, fault := readPage(item)
 	if fault != "" {
 		j.report("ui-content", at, "%s: hosts show a blank frame", fault)
 		return
@@ -132,14 +132,14 @@ func (j *judge) judgeRead(r Read) {
 // isView reports whether a resource is a view: a tool opens it, or it is called one.
 func (j *judge) isView(r Read, mime jsonv.Value) bool {
 	listed := j.listed[viewKey{r.Revision, r.URI}].Lookup("mimeType")
-	return j.opened[r.URI] || normalized(listed.Text()) == MediaType || normalized(mime.Text()) == MediaType
+	return j.opened[r.URI] || normalizeMIME(listed.Text()) == MediaType || normalizeMIME(mime.Text()) == MediaType
 }
 
 // judgeMime judges the type of a view that was read.
 func (j *judge) judgeMime(mime jsonv.Value, at place) {
 	switch {
 	case mime.Text() == MediaType:
-	case normalized(mime.Text()) == MediaType:
+	case normalizeMIME(mime.Text()) == MediaType:
 		j.reportAs(LevelWarning, "ui-mime", at,
 			"mimeType is %s: hosts that compare texts ignore the view; write %s", mime.Short(shownLength), MediaType)
 	case isNone(mime):

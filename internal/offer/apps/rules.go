@@ -38,11 +38,11 @@ const Seen = "2026-11-28"
 
 // Rules returns the rules, in the order of reports.
 func Rules() []Rule {
-	return slices.Concat(required(), ofPages(), ofTools())
+	return slices.Concat(listRequired(), listPageRules(), listToolRules())
 }
 
-// required are the rules of the specification. The probe has them, too.
-func required() []Rule {
+// listRequired are the rules of the specification. The probe has them, too.
+func listRequired() []Rule {
 	return []Rule{
 		{
 			ID: "ui-resource-exists", Level: LevelError, Effect: "degraded", Must: true, Source: stable,
@@ -82,8 +82,8 @@ func required() []Rule {
 	}
 }
 
-// ofPages are the rules about what hosts do with views.
-func ofPages() []Rule {
+// listPageRules are the rules about what hosts do with views.
+func listPageRules() []Rule {
 	return []Rule{
 		{
 			ID: "ui-csp-covers", Level: LevelError, Effect: "degraded", Source: stable,
@@ -118,8 +118,8 @@ func ofPages() []Rule {
 	}
 }
 
-// ofTools are the rules about what hosts do with tools.
-func ofTools() []Rule {
+// listToolRules are the rules about what hosts do with tools.
+func listToolRules() []Rule {
 	return []Rule{
 		{
 			ID: "ui-tool-meta", Level: LevelWarning, Effect: "degraded", Source: draft,

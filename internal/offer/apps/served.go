@@ -7,8 +7,8 @@ import (
 	"mcptest/internal/base/jsonv"
 )
 
-// contentOf returns the item with the URI that was read, else the first one.
-func contentOf(r Read) (item jsonv.Value, fault string) {
+// findContent returns the item with the URI that was read, else the first one.
+func findContent(r Read) (item jsonv.Value, fault string) {
 	contents := r.Result.Lookup("contents")
 	switch {
 	case contents.Kind() != jsonv.KindArray:
@@ -27,7 +27,7 @@ func contentOf(r Read) (item jsonv.Value, fault string) {
 		item = own[0]
 	}
 	for _, one := range own { // a server may offer a view in forms for several hosts
-		if normalized(one.Lookup("mimeType").Text()) == MediaType {
+		if normalizeMIME(one.Lookup("mimeType").Text()) == MediaType {
 			item = one
 			break
 		}
@@ -38,8 +38,8 @@ func contentOf(r Read) (item jsonv.Value, fault string) {
 	return item, ""
 }
 
-// pageOf returns the text of a view.
-func pageOf(item jsonv.Value) (page, fault string) {
+// readPage returns the text of a view.
+func readPage(item jsonv.Value) (page, fault string) {
 	text, blob := item.Lookup("text"), item.Lookup("blob")
 	isZero := text.Text() == "" && blob.Kind() == jsonv.KindString // of a writer that omits nothing
 	if text.Kind() == jsonv.KindString && !isZero {
@@ -58,13 +58,13 @@ func pageOf(item jsonv.Value) (page, fault string) {
 	return "", "blob is not base64"
 }
 
-// normalized is a media type without blanks, quotes and case.
-func normalized(mime string) string {
+// normalizeMIME is a media type without blanks, quotes and case.
+func normalizeMIME(mime string) string {
 	return strings.ToLower(strings.NewReplacer(" ", "", "\t", "", `"`, "").Replace(mime))
 }
 
 // isHTML reports whether a content is a page, as far as its type says.
 func isHTML(mime jsonv.Value) bool {
-	name, _, _ := strings.Cut(normalized(mime.Text()), ";")
+	name, _, _ := strings.Cut(normalizeMIME(mime.Text()), ";")
 	return isNone(mime) || strings.HasPrefix(name, "text/html")
 }

@@ -12,8 +12,8 @@ const Extension = "io.modelcontextprotocol/ui"
 // MediaType is the type of a view.
 const MediaType = "text/html;profile=mcp-app"
 
-// settings are what a client declares under the extension.
-func settings() jsonv.Value {
+// newSettings are what a client declares under the extension.
+func newSettings() jsonv.Value {
 	return jsonv.ObjectOf("mimeTypes", jsonv.Array(jsonv.String(MediaType)))
 }
 
@@ -29,7 +29,7 @@ func Declaring(capabilities jsonv.Value, declared bool) jsonv.Value {
 		if extensions.Kind() != jsonv.KindObject {
 			extensions = jsonv.Object()
 		}
-		return capabilities.With("extensions", extensions.With(Extension, settings()))
+		return capabilities.With("extensions", extensions.With(Extension, newSettings()))
 	case !declared && known:
 		return capabilities.With("extensions", extensions.Without(Extension))
 	}
@@ -74,7 +74,7 @@ func (s Server) Views(revision string) (uris []string) {
 			continue
 		}
 		for _, tool := range l.Tools {
-			if view := viewOf(tool); view.isText && hasViewScheme(view.uri) {
+			if view := readView(tool); view.isText && hasViewScheme(view.uri) {
 				uris = append(uris, view.uri)
 			}
 		}
@@ -84,7 +84,7 @@ func (s Server) Views(revision string) (uris []string) {
 			}
 		}
 	}
-	return withoutRepeats(append(uris, listed...))
+	return dropRepeats(append(uris, listed...))
 }
 
 // HasApps reports whether a tool has a view, or anything says that it is one.
@@ -108,31 +108,40 @@ func mentionsViews(tool jsonv.Value) bool {
 // isView reports whether a listed resource is a view.
 func isView(resource jsonv.Value) bool { return hasViewScheme(resource.Lookup("uri").Text()) }
 
-// listing returns what a client was shown in a revision.
-func (s Server) listing(revision string, declared bool) (Listing, bool) {
+// findDeclared returns what a client with the extension was shown in a revision.
+func (s Server) findDeclared(revision string) (Listing, bool) {
+	return s.findListing(func(l Listing) bool { return l.Declared && l.Revision == revision })
+}
+
+// findUndeclared is like findDeclared for a client without the extension.
+func (s Server) findUndeclared(revision string) (Listing, bool) {
+	return s.findListing(func(l Listing) bool { return !l.Declared && l.Revision == revision })
+}
+
+func (s Server) findListing(matches func(Listing) bool) (Listing, bool) {
 	for _, l := range s.Listings {
-		if l.Revision == revision && l.Declared == declared {
+		if matches(l) {
 			return l, true
 		}
 	}
 	return Listing{}, false
 }
 
-// revisions are those in which lists were read, in their order.
-func (s Server) revisions() (names []string) {
+// listRevisions are those in which lists were read, in their order.
+func (s Server) listRevisions() (names []string) {
 	for _, l := range s.Listings {
 		names = append(names, l.Revision)
 	}
-	return withoutRepeats(names)
+	return dropRepeats(names)
 }
 
-// widest is what a client sees that declares the extension, in each revision; without such a
+// listWidest is what a client sees that declares the extension, in each revision; without such a
 // list, what another one sees.
-func (s Server) widest() (out []Listing) {
-	for _, revision := range s.revisions() {
-		l, ok := s.listing(revision, true)
+func (s Server) listWidest() (out []Listing) {
+	for _, revision := range s.listRevisions() {
+		l, ok := s.findDeclared(revision)
 		if !ok {
-			l, _ = s.listing(revision, false)
+			l, _ = s.findUndeclared(revision)
 		}
 		out = append(out, l)
 	}

@@ -21,19 +21,19 @@ func CSPLists() []string { return slices.Clone(cspLists) }
 // Shown are the views of a server, each in the first revision that has it.
 func (s Server) Shown() (all []Shown) {
 	j := newJudge(s)
-	for _, revision := range s.revisions() {
+	for _, revision := range s.listRevisions() {
 		for _, uri := range s.Views(revision) {
 			isKnown := func(v Shown) bool { return v.URI == uri }
 			if slices.ContainsFunc(all, isKnown) {
 				continue
 			}
-			meta, _ := j.metaOf(revision, uri)
+			meta, _ := j.findMeta(revision, uri)
 			v := Shown{URI: uri, Meta: meta, Mime: j.listed[viewKey{revision, uri}].Lookup("mimeType").Text()}
 			s.addRead(&v, revision)
 			for _, l := range s.Listings {
 				for _, tool := range l.Tools {
 					name := tool.Lookup("name").Text()
-					if l.Revision == revision && viewOf(tool).uri == uri && !slices.Contains(v.Tools, name) {
+					if l.Revision == revision && readView(tool).uri == uri && !slices.Contains(v.Tools, name) {
 						v.Tools = append(v.Tools, name)
 					}
 				}
@@ -57,7 +57,7 @@ func (s Server) addRead(v *Shown, revision string) {
 		if v.Failure != "" {
 			return
 		}
-		item, fault := contentOf(r)
+		item, fault := findContent(r)
 		if fault != "" {
 			v.Failure = fault
 			return

@@ -13,7 +13,7 @@ func (j *judge) judgeTool(tool jsonv.Value) {
 	j.judgeScheme(tool, at)
 	j.judgeVisibility(tool, at)
 	j.judgeFlatKey(tool, at)
-	if !viewOf(tool).exists && !isNone(tool.Lookup("_meta", openaiKey)) {
+	if !readView(tool).exists && !isNone(tool.Lookup("_meta", openaiKey)) {
 		at.pointer = jsonv.AppendPointer("/_meta", openaiKey)
 		j.report("ui-openai-only", at, "the tool has openai/outputTemplate and no _meta.ui.resourceUri: "+
 			"ChatGPT shows the view, every other host none")
@@ -21,7 +21,7 @@ func (j *judge) judgeTool(tool jsonv.Value) {
 }
 
 func (j *judge) judgeScheme(tool jsonv.Value, at place) {
-	v := viewOf(tool)
+	v := readView(tool)
 	at.pointer = v.pointer
 	switch {
 	case !v.exists:
@@ -73,7 +73,7 @@ func (j *judge) judgeFlatKey(tool jsonv.Value, at place) {
 // judgeReach reports tools for views only, without a view that a model could open.
 func (j *judge) judgeReach(l Listing) {
 	for _, tool := range l.Tools {
-		if viewOf(tool).exists && isForModel(tool) {
+		if readView(tool).exists && isForModel(tool) {
 			return
 		}
 	}
@@ -92,7 +92,7 @@ func (j *judge) judgeCapability(l Listing) {
 		return
 	}
 	for _, tool := range l.Tools {
-		if viewOf(tool).exists {
+		if readView(tool).exists {
 			j.report("ui-capability", place{},
 				"tools such as %s have a view, and the server does not declare the capability resources: "+
 					"SDKs refuse to read the view", quote(tool.Lookup("name").Text()))
@@ -101,8 +101,8 @@ func (j *judge) judgeCapability(l Listing) {
 	}
 }
 
-// toolsByName returns the tools of a list.
-func toolsByName(tools []jsonv.Value) map[string]jsonv.Value {
+// indexTools returns the tools of a list.
+func indexTools(tools []jsonv.Value) map[string]jsonv.Value {
 	out := map[string]jsonv.Value{}
 	for _, tool := range tools {
 		out[tool.Lookup("name").Text()] = tool
@@ -112,7 +112,7 @@ func toolsByName(tools []jsonv.Value) map[string]jsonv.Value {
 
 // judgeFallback compares what a client with views sees with what another one sees.
 func (j *judge) judgeFallback(with, without Listing) {
-	plain, rich := toolsByName(without.Tools), toolsByName(with.Tools)
+	plain, rich := indexTools(without.Tools), indexTools(with.Tools)
 	variants := 0
 	for name := range plain {
 		if _, shared := rich[name]; !shared {
@@ -122,7 +122,7 @@ func (j *judge) judgeFallback(with, without Listing) {
 	var lost []string
 	for _, tool := range with.Tools {
 		name := tool.Lookup("name").Text()
-		if _, kept := plain[name]; !kept && viewOf(tool).exists && isForModel(tool) {
+		if _, kept := plain[name]; !kept && readView(tool).exists && isForModel(tool) {
 			lost = append(lost, name)
 		}
 	}
@@ -147,10 +147,10 @@ func (j *judge) judgeFallback(with, without Listing) {
 // judgeEras compares the views of two revisions, as clients see them that declare the extension.
 func (j *judge) judgeEras(one, other Listing) {
 	for _, pair := range [][2]Listing{{one, other}, {other, one}} {
-		has, lacks := pair[0], toolsByName(pair[1].Tools)
+		has, lacks := pair[0], indexTools(pair[1].Tools)
 		for _, tool := range has.Tools {
 			name := tool.Lookup("name").Text()
-			if viewOf(tool).exists && !viewOf(lacks[name]).exists {
+			if readView(tool).exists && !readView(lacks[name]).exists {
 				j.report("ui-era", place{tool: name},
 					"the tool has a view in %s and none in %s: clients of %s show none",
 					has.Revision, pair[1].Revision, pair[1].Revision)
@@ -162,7 +162,7 @@ func (j *judge) judgeEras(one, other Listing) {
 // TextFallback says what is wrong with the result of a tool with a view for clients that
 // show none; "" if nothing is.
 func TextFallback(tool, result jsonv.Value) string {
-	if !viewOf(tool).exists || !isForModel(tool) || result.Lookup("isError").Bool() {
+	if !readView(tool).exists || !isForModel(tool) || result.Lookup("isError").Bool() {
 		return ""
 	}
 	content := result.Lookup("content")

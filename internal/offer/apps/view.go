@@ -21,8 +21,8 @@ type view struct {
 	pointer string
 }
 
-// viewOf returns the view of a tool. The nested key wins; the flat one counts only without it.
-func viewOf(tool jsonv.Value) view {
+// readView returns the view of a tool. The nested key wins; the flat one counts only without it.
+func readView(tool jsonv.Value) view {
 	meta := tool.Lookup("_meta")
 	value, pointer := meta.Lookup("ui", "resourceUri"), "/_meta/ui/resourceUri"
 	if isNone(value) {
@@ -69,13 +69,13 @@ func hasViewScheme(uri string) bool {
 }
 
 // HasView reports whether a tool has a view.
-func HasView(tool jsonv.Value) bool { return viewOf(tool).exists }
+func HasView(tool jsonv.Value) bool { return readView(tool).exists }
 
 // URIOf is the URI of the view of a tool, "" without one.
-func URIOf(tool jsonv.Value) string { return viewOf(tool).uri }
+func URIOf(tool jsonv.Value) string { return readView(tool).uri }
 
-// withoutRepeats keeps the first of equal texts.
-func withoutRepeats(texts []string) (out []string) {
+// dropRepeats keeps the first of equal texts.
+func dropRepeats(texts []string) (out []string) {
 	known := map[string]bool{}
 	for _, text := range texts {
 		if !known[text] {

@@ -50,17 +50,17 @@ type Verdict struct {
 
 // Run evaluates the check for the surface of a server.
 func (c *Check) Run(ctx context.Context, offer jsonv.Value, env Env) Verdict {
-	live := surfaceOf(offer, env)
+	live := makeSurface(offer, env)
 	switch {
 	case c.Lock != nil:
 		return c.Lock.run(ctx, live, env)
 	case c.Tokens != nil:
 		return c.Tokens.run(live, env)
 	}
-	return same(ctx, live, env)
+	return checkSame(ctx, live, env)
 }
 
-func surfaceOf(offer jsonv.Value, env Env) *surface.Surface {
+func makeSurface(offer jsonv.Value, env Env) *surface.Surface {
 	lists := map[surface.Kind][]jsonv.Value{}
 	for _, l := range surface.Lists() {
 		lists[l.Kind] = offer.Lookup(l.Member).List()
@@ -82,10 +82,10 @@ func (l *Lock) run(ctx context.Context, live *surface.Surface, env Env) Verdict 
 	}
 	changes := diff.Compare(ctx, both[0], both[1], diff.Options{Target: env.Usage})
 	bad := slices.ContainsFunc(changes, func(ch diff.Change) bool { return diff.Fails(ch.Class, l.FailOn) })
-	accept := "; to accept: " + command(l.File, env)
+	accept := "; to accept: " + formatCommand(l.File, env)
 	switch {
 	case bad:
-		return Verdict{Problem: "it differs from " + shown + ": " + diff.Summary(changes) + accept, Lines: lines(changes)}
+		return Verdict{Problem: "it differs from " + shown + ": " + diff.Summary(changes) + accept, Lines: formatLines(changes)}
 	case len(live.Warnings) > 0:
 		return Verdict{Problem: strings.Join(live.Warnings, "; "), Undecided: true}
 	case len(changes) > 0:
@@ -127,12 +127,12 @@ func readLock(file string, live *surface.Surface, env Env) (locked *surface.Surf
 	ds, ok := errors.AsType[source.Diagnostics](err)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, shown, fmt.Sprintf("no lock of the server %q in %s: run %s and commit the file", live.Server, shown, command(file, env))
+		return nil, shown, fmt.Sprintf("no lock of the server %q in %s: run %s and commit the file", live.Server, shown, formatCommand(file, env))
 	case ok && len(ds) > 0:
 		d := ds[0]
 		problem := strings.TrimPrefix(d.Path+": "+d.Msg, ": ")
 		return nil, shown, fmt.Sprintf("%s:%d:%d: %s; to write it again: %s",
-			shown, d.Pos.Line, d.Pos.Col, problem, command(file, env))
+			shown, d.Pos.Line, d.Pos.Col, problem, formatCommand(file, env))
 	case err != nil:
 		return nil, shown, shown + " can't be read: " + err.Error()
 	case len(list) != 1 || list[0].Server != live.Server:
@@ -141,8 +141,8 @@ func readLock(file string, live *surface.Surface, env Env) (locked *surface.Surf
 	return list[0], shown, ""
 }
 
-// command returns the command that writes a lock file.
-func command(file string, env Env) string {
+// formatCommand returns the command that writes a lock file.
+func formatCommand(file string, env Env) string {
 	out := file
 	if !filepath.IsAbs(out) {
 		out = filepath.ToSlash(filepath.Join(env.Shown, file))
@@ -153,8 +153,8 @@ func command(file string, env Env) string {
 	return "mcptest lock" + env.Usage + " --output " + display.Escape(out)
 }
 
-// lines returns changes in the form of mcptest diff.
-func lines(changes []diff.Change) []string {
+// formatLines returns changes in the form of mcptest diff.
+func formatLines(changes []diff.Change) []string {
 	var b strings.Builder
 	_ = diff.Write(&b, "text", changes, "") // a strings.Builder does not fail
 	return strings.Split(strings.TrimRight(b.String(), "\n"), "\n")
@@ -191,11 +191,11 @@ func (t *Tokens) run(live *surface.Surface, env Env) Verdict {
 	return Verdict{Problem: strings.Join(problems, "; ") + " (" + surface.TokenCount + ")", Lines: largest}
 }
 
-// same compares the surface of a server with its surfaces over other connections.
-func same(ctx context.Context, live *surface.Surface, env Env) Verdict {
+// checkSame compares the surface of a server with its surfaces over other connections.
+func checkSame(ctx context.Context, live *surface.Surface, env Env) Verdict {
 	var v Verdict
 	for _, o := range env.Others {
-		one, other := *live, *surfaceOf(o.Offer, env)
+		one, other := *live, *makeSurface(o.Offer, env)
 		if o.Server {
 			one.Info, other.Info = one.Info.Without("serverInfo"), other.Info.Without("serverInfo")
 		}
@@ -207,7 +207,7 @@ func same(ctx context.Context, live *surface.Surface, env Env) Verdict {
 			v.Problem += "; "
 		}
 		v.Problem += "it differs " + o.Way + ": " + diff.Summary(changes)
-		v.Lines = append(append(v.Lines, o.Way+":"), lines(changes)...)
+		v.Lines = append(append(v.Lines, o.Way+":"), formatLines(changes)...)
 	}
 	if len(env.Others) == 0 {
 		v.Problem, v.Undecided = "nothing to compare with", true

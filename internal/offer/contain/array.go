@@ -30,16 +30,16 @@ type arrayGoal struct {
 	unique bool
 }
 
-// array constructs an array.
-func (b *branch) array() answer {
-	g := &arrayGoal{b: b, items: b.of(opItems, false), unique: len(b.of(opUnique, false)) > 0}
-	g.lo, g.hi = b.limits(opMinItems, opMaxItems)
+// solveArray constructs an array.
+func (b *branch) solveArray() answer {
+	g := &arrayGoal{b: b, items: b.listAtoms(opItems, false), unique: len(b.listAtoms(opUnique, false)) > 0}
+	g.lo, g.hi = b.findLimits(opMinItems, opMaxItems)
 	var demands []demand
 	anywhere := 1 << 30
 	for _, a := range g.items {
 		g.prefix = max(g.prefix, len(a.nodes))
 	}
-	for _, a := range b.of(opItems, true) {
+	for _, a := range b.listAtoms(opItems, true) {
 		g.prefix = max(g.prefix, len(a.nodes))
 	}
 	contain := func(a *atom, n int) {
@@ -52,22 +52,22 @@ func (b *branch) array() answer {
 			g.every = append(g.every, neg(a.rest))
 		}
 	}
-	for _, a := range b.of(opContains, false) {
+	for _, a := range b.listAtoms(opContains, false) {
 		contain(a, a.n)
 	}
-	for _, a := range b.of(opMaxContain, true) {
+	for _, a := range b.listAtoms(opMaxContain, true) {
 		contain(a, a.n+1)
 	}
-	for _, a := range b.of(opMaxContain, false) {
+	for _, a := range b.listAtoms(opMaxContain, false) {
 		forbid(a, a.n)
 	}
-	for _, a := range b.of(opContains, true) {
+	for _, a := range b.listAtoms(opContains, true) {
 		forbid(a, a.n-1)
 	}
-	if len(b.of(opUnique, true)) > 0 {
+	if len(b.listAtoms(opUnique, true)) > 0 {
 		return g.buildRepeated(demands)
 	}
-	return g.chooseViolating(b.of(opItems, true), demands)
+	return g.chooseViolating(b.listAtoms(opItems, true), demands)
 }
 
 // chooseViolating chooses, for each negated items, the element that violates it.
@@ -77,7 +77,7 @@ func (g *arrayGoal) chooseViolating(broken []*atom, demands []demand) answer {
 	}
 	a, best := broken[0], answer{}
 	for i, n := range a.nodes {
-		best = better(best, g.chooseViolating(broken[1:], append(slices.Clone(demands), demand{
+		best = chooseBetter(best, g.chooseViolating(broken[1:], append(slices.Clone(demands), demand{
 			l:    neg(n),
 			from: i,
 			to:   i,
@@ -87,7 +87,7 @@ func (g *arrayGoal) chooseViolating(broken []*atom, demands []demand) answer {
 		}
 	}
 	rest := demand{l: neg(a.rest), from: len(a.nodes), to: 1 << 30}
-	return better(best, g.chooseViolating(broken[1:], append(slices.Clone(demands), rest)))
+	return chooseBetter(best, g.chooseViolating(broken[1:], append(slices.Clone(demands), rest)))
 }
 
 // place chooses the positions of the demands.
@@ -108,7 +108,7 @@ func (g *arrayGoal) place(demands []demand, at []int) answer {
 		if d.own && taken >= 0 && demands[taken].l.id() == d.l.id() {
 			continue
 		}
-		best = better(best, g.place(demands, append(slices.Clone(at), i)))
+		best = chooseBetter(best, g.place(demands, append(slices.Clone(at), i)))
 		if best.st == found {
 			break
 		}
@@ -206,20 +206,20 @@ func (g *arrayGoal) buildRepeated(demands []demand) answer {
 			}
 			same := g.b.s.solve(append(g.at(i), g.at(j)...), g.b.depth+1)
 			if same.st < maybe {
-				best = better(best, same)
+				best = chooseBetter(best, same)
 				continue
 			}
 			whole, ok := g.fill(n, i, j, same.v)
 			if !ok {
-				return better(best, answer{st: unknown})
+				return chooseBetter(best, answer{st: unknown})
 			}
-			best = better(best, g.check(whole))
+			best = chooseBetter(best, g.check(whole))
 			if best.st == found {
 				return best
 			}
 		}
 	}
-	if best.st == empty && (len(demands) > 0 || len(g.b.of(opItems, true)) > 0) {
+	if best.st == empty && (len(demands) > 0 || len(g.b.listAtoms(opItems, true)) > 0) {
 		best.st = unknown
 	}
 	return best

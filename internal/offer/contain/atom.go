@@ -27,12 +27,12 @@ var typeNames = map[string]types{
 	"null": tNull, "boolean": tBool, "integer": tInt, "number": tNumber, "string": tString, "array": tArray, "object": tObject,
 }
 
-func typeOf(v jsonv.Value) types {
+func findType(v jsonv.Value) types {
 	switch v.Kind() {
 	case jsonv.KindBool:
 		return tBool
 	case jsonv.KindNumber:
-		if r := ratOf(v); r != nil && r.IsInt() {
+		if r := parseRat(v); r != nil && r.IsInt() {
 			return tInt
 		}
 		return tFraction

@@ -60,7 +60,7 @@ func (b *branch) expand(work []lit) answer {
 	b.either = slices.Delete(slices.Clone(b.either), i, i+1)
 	best := answer{}
 	for _, alt := range alternatives {
-		best = better(best, b.clone().expand(alt))
+		best = chooseBetter(best, b.clone().expand(alt))
 		if best.st == found {
 			break
 		}
@@ -72,7 +72,7 @@ func (b *branch) expand(work []lit) answer {
 func (b *branch) choose(values []jsonv.Value) answer {
 	best := answer{}
 	for _, v := range values {
-		best = better(best, b.try(v))
+		best = chooseBetter(best, b.try(v))
 	}
 	return best
 }
@@ -117,7 +117,7 @@ func (b *branch) add(work []lit) {
 			continue
 		}
 		b.has[l.id()] = true
-		same, opposite := b.s.meaning(l), b.s.meaning(lit{l.n, l.a, !l.neg})
+		same, opposite := b.s.makeMeaning(l), b.s.makeMeaning(lit{l.n, l.a, !l.neg})
 		if b.keys[opposite] {
 			b.dead = true
 			return
@@ -174,16 +174,16 @@ func (b *branch) addAtom(l lit, work []lit) []lit {
 			return []lit{pos(n)}
 		}))
 	case opOne:
-		b.either = append(b.either, oneOf(a.nodes, l.neg))
+		b.either = append(b.either, splitCases(a.nodes, l.neg))
 	default:
 		b.atoms = append(b.atoms, l)
 	}
 	return work
 }
 
-// oneOf returns the ways in which exactly one of the nodes holds, or, if negated,
+// splitCases returns the ways in which exactly one of the nodes holds, or, if negated,
 // none or two of them.
-func oneOf(nodes []*node, negated bool) [][]lit {
+func splitCases(nodes []*node, negated bool) [][]lit {
 	var out [][]lit
 	for i, n := range nodes {
 		if negated {
@@ -213,19 +213,19 @@ func (b *branch) construct() answer {
 		on    types
 		build func() answer
 	}{
-		{tString, b.text},
-		{tNumber, b.number},
+		{tString, b.solveText},
+		{tNumber, b.solveNumber},
 		{tBool, func() answer { return b.choose([]jsonv.Value{jsonv.Bool(true), jsonv.Bool(false)}) }},
-		{tObject, b.object},
-		{tArray, b.array},
+		{tObject, b.solveObject},
+		{tArray, b.solveArray},
 		{tNull, func() answer { return b.choose([]jsonv.Value{jsonv.Null()}) }},
 	} {
 		if b.types&t.on != 0 {
 			got := t.build()
-			if got.st == found && b.opaque(t.on) {
+			if got.st == found && b.isOpaque(t.on) {
 				got.st = maybe
 			}
-			best = better(best, got)
+			best = chooseBetter(best, got)
 		}
 		if best.st == found {
 			break
@@ -234,13 +234,13 @@ func (b *branch) construct() answer {
 	return best
 }
 
-// opaque reports whether a condition on values of a type is not supported.
-func (b *branch) opaque(on types) bool {
+// isOpaque reports whether a condition on values of a type is not supported.
+func (b *branch) isOpaque(on types) bool {
 	return slices.ContainsFunc(b.atoms, func(l lit) bool { return l.a.op == opOpaque && l.a.on&on != 0 })
 }
 
-// of returns the atoms with an operator, positive or negated.
-func (b *branch) of(o op, negated bool) []*atom {
+// listAtoms returns the atoms with an operator, positive or negated.
+func (b *branch) listAtoms(o op, negated bool) []*atom {
 	var out []*atom
 	for _, l := range b.atoms {
 		if l.a.op == o && l.neg == negated {
@@ -250,28 +250,28 @@ func (b *branch) of(o op, negated bool) []*atom {
 	return out
 }
 
-// limits returns the minimum and maximum count that two kinds of atoms allow.
-func (b *branch) limits(least, most op) (lo, hi int) {
+// findLimits returns the minimum and maximum count that two kinds of atoms allow.
+func (b *branch) findLimits(least, most op) (lo, hi int) {
 	hi = 1 << 31
-	for _, a := range b.of(least, false) {
+	for _, a := range b.listAtoms(least, false) {
 		lo = max(lo, a.n)
 	}
-	for _, a := range b.of(most, true) {
+	for _, a := range b.listAtoms(most, true) {
 		lo = max(lo, a.n+1)
 	}
-	for _, a := range b.of(most, false) {
+	for _, a := range b.listAtoms(most, false) {
 		hi = min(hi, a.n)
 	}
-	for _, a := range b.of(least, true) {
+	for _, a := range b.listAtoms(least, true) {
 		hi = min(hi, a.n-1)
 	}
 	return lo, hi
 }
 
-// excludedValues returns the values that negated enums forbid.
-func (b *branch) excludedValues() []jsonv.Value {
+// listExcluded returns the values that negated enums forbid.
+func (b *branch) listExcluded() []jsonv.Value {
 	var out []jsonv.Value
-	for _, a := range b.of(opEnum, true) {
+	for _, a := range b.listAtoms(opEnum, true) {
 		out = append(out, a.values...)
 	}
 	return out

@@ -25,15 +25,15 @@ func Compile(doc jsonv.Value) (*Schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Schema{Doc: doc, valid: valid, near: asDouble(doc), double: valid}
+	s := &Schema{Doc: doc, valid: valid, near: toDouble(doc), double: valid}
 	if !jsonv.Equal(s.near, doc) {
 		s.double, err = jsonschema.Compile(s.near, jsonschema.Options{IgnoreFormat: true})
 	}
 	return s, err
 }
 
-// TooLarge returns which limit of this program a schema exceeds that may be valid, or "".
-func TooLarge(err error) string {
+// ExplainTooLarge returns which limit of this program a schema exceeds that may be valid, or "".
+func ExplainTooLarge(err error) string {
 	if limit, ok := errors.AsType[*jsonschema.Error](err); ok && limit.Limit {
 		return limit.Msg
 	}
@@ -58,7 +58,7 @@ func (s *solver) compile(doc jsonv.Value, closeObjects bool) *node {
 	for _, v := range doc.Members() {
 		c.nested = c.nested || hasID(v, 0)
 	}
-	return c.node(doc, "")
+	return c.compileNode(doc, "")
 }
 
 func draftOf(doc jsonv.Value) int {
@@ -83,16 +83,16 @@ func hasID(v jsonv.Value, depth int) bool {
 	return false
 }
 
-// node reads the schema at a pointer. A node exists before its keywords are
+// compileNode reads the schema at a pointer. A node exists before its keywords are
 // read, so that references may lead back to it.
-func (c *compiler) node(v jsonv.Value, ptr string) *node {
+func (c *compiler) compileNode(v jsonv.Value, ptr string) *node {
 	if n := c.nodes[ptr]; n != nil {
 		return n
 	}
 	n := &node{id: c.s.newID()}
 	c.nodes[ptr] = n
 	if v.Kind() == jsonv.KindBool && !v.Bool() {
-		n.atoms = []*atom{c.atom(opTypes, 0)}
+		n.atoms = []*atom{c.newAtom(opTypes, 0)}
 	}
 	if v.Kind() != jsonv.KindObject {
 		return n
@@ -102,7 +102,7 @@ func (c *compiler) node(v jsonv.Value, ptr string) *node {
 	return n
 }
 
-func (c *compiler) atom(o op, on types) *atom {
+func (c *compiler) newAtom(o op, on types) *atom {
 	return &atom{id: c.s.newID(), op: o, on: on}
 }
 
@@ -115,13 +115,13 @@ type reader struct {
 }
 
 func (r *reader) add(o op, on types) *atom {
-	a := r.c.atom(o, on)
+	a := r.c.newAtom(o, on)
 	r.n.atoms = append(r.n.atoms, a)
 	return a
 }
 
-// opaque adds an atom that is not supported. One of objects may declare any property.
-func (r *reader) opaque(on types, text string) {
+// addOpaque adds an atom that is not supported. One of objects may declare any property.
+func (r *reader) addOpaque(on types, text string) {
 	r.add(opOpaque, on).text = text
 	r.n.open = r.n.open || on&tObject != 0
 }
@@ -135,7 +135,7 @@ func (r *reader) sub(keys ...string) *node {
 		ptr = jsonv.AppendPointer(ptr, k)
 	}
 	v, _ := r.c.doc.Pointer(ptr)
-	return r.c.node(v, ptr)
+	return r.c.compileNode(v, ptr)
 }
 
 func (r *reader) has(key string) bool { return !r.v.Lookup(key).IsAbsent() }
@@ -151,11 +151,11 @@ func (r *reader) list(key string) []*node {
 func (r *reader) read() {
 	r.n.closes = r.c.close
 	if r.c.draft == 4 {
-		r.opaque(tAll, r.whole("draft 4"))
+		r.addOpaque(tAll, r.whole("draft 4"))
 		return
 	}
 	if r.has("$ref") {
-		r.ref()
+		r.readRef()
 		if r.c.draft < 2019 {
 			return // siblings of $ref are ignored
 		}
@@ -164,15 +164,15 @@ func (r *reader) read() {
 		r.n.hints = append(r.n.hints, r.v.Lookup("default"))
 	}
 	r.n.hints = append(r.n.hints, r.v.Lookup("examples").List()...)
-	r.scalars()
-	r.logic()
-	r.arrays()
-	r.objects()
+	r.readScalars()
+	r.readLogic()
+	r.readArrays()
+	r.readObjects()
 	r.noteDeclared()
 }
 
-// ref follows a reference within the document.
-func (r *reader) ref() {
+// readRef follows a reference within the document.
+func (r *reader) readRef() {
 	ref := r.v.Lookup("$ref").Text()
 	if id := strings.TrimSuffix(r.c.doc.Lookup("$id").Text(), "#"); id != "" {
 		ref = "#" + strings.TrimPrefix(strings.TrimPrefix(ref, id), "#")
@@ -184,17 +184,17 @@ func (r *reader) ref() {
 	ptr, local := strings.CutPrefix(ref, "#")
 	target, ok := r.c.doc.Pointer(ptr)
 	if !local || !ok || r.c.nested || strings.Contains(ptr, "%") || ptr != "" && ptr[0] != '/' {
-		r.opaque(tAll, r.whole("$ref"))
+		r.addOpaque(tAll, r.whole("$ref"))
 		return
 	}
-	r.add(opNode, tAll).rest = r.c.node(target, ptr)
+	r.add(opNode, tAll).rest = r.c.compileNode(target, ptr)
 }
 
 // maxExponent limits the numbers in computations.
 const maxExponent = 400
 
-// ratOf returns the exact value of a number, or nil if it is too long.
-func ratOf(v jsonv.Value) *big.Rat {
+// parseRat returns the exact value of a number, or nil if it is too long.
+func parseRat(v jsonv.Value) *big.Rat {
 	lit := v.Literal()
 	if len(lit) > maxExponent {
 		return nil

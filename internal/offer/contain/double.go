@@ -12,10 +12,10 @@ import (
 // Most readers of JSON store numbers as floating-point numbers of double precision. A
 // witness must hold for them too: they read 9007199254740993 as 9007199254740992.
 
-// asDouble returns the shortest number that such a reader stores as the same value.
-func asDouble(v jsonv.Value) jsonv.Value {
+// toDouble returns the shortest number that such a reader stores as the same value.
+func toDouble(v jsonv.Value) jsonv.Value {
 	if v.Kind() != jsonv.KindNumber {
-		return v.Map(func(k string, e jsonv.Value) (string, jsonv.Value) { return k, asDouble(e) })
+		return v.Map(func(k string, e jsonv.Value) (string, jsonv.Value) { return k, toDouble(e) })
 	}
 	f := v.Float64()
 	if math.IsInf(f, 0) {
@@ -27,7 +27,7 @@ func asDouble(v jsonv.Value) jsonv.Value {
 // Confirms reports whether the validator accepts a value for a and rejects it for b,
 // with exact numbers and with those of double precision.
 func Confirms(ctx context.Context, a, b *Schema, v jsonv.Value) bool {
-	return split(ctx, a.valid, b.valid, v) && split(ctx, a.double, b.double, asDouble(v))
+	return split(ctx, a.valid, b.valid, v) && split(ctx, a.double, b.double, toDouble(v))
 }
 
 func split(ctx context.Context, a, b *jsonschema.Schema, v jsonv.Value) bool {
@@ -47,7 +47,7 @@ const MaxExact = 1<<53 - 1
 // an integer or multiple, or because they don't store it exactly.
 func (b *branch) doubt(x *big.Rat) int {
 	f, _ := x.Float64()
-	if exact := ratOf(jsonv.Float(f)); exact == nil || exact.Cmp(x) != 0 {
+	if exact := parseRat(jsonv.Float(f)); exact == nil || exact.Cmp(x) != 0 {
 		return 2
 	}
 	if math.Abs(f) >= MaxExact {

@@ -36,9 +36,9 @@ func (s *solver) holds(goal []lit, v jsonv.Value, depth int) truth {
 		t := unsure
 		s.steps++
 		if l.n != nil {
-			t = s.node(l.n, v, depth)
+			t = s.evalNode(l.n, v, depth)
 		} else {
-			t = s.atom(l.a, v, depth)
+			t = s.evalAtom(l.a, v, depth)
 		}
 		if l.neg {
 			t = t.not()
@@ -50,24 +50,24 @@ func (s *solver) holds(goal []lit, v jsonv.Value, depth int) truth {
 	return all
 }
 
-func (s *solver) node(n *node, v jsonv.Value, depth int) truth {
+func (s *solver) evalNode(n *node, v jsonv.Value, depth int) truth {
 	if depth > maxEval || s.steps > s.limit {
 		return unsure
 	}
 	all := yes
 	for _, a := range n.atoms {
-		if all = min(all, s.atom(a, v, depth+1)); all == no {
+		if all = min(all, s.evalAtom(a, v, depth+1)); all == no {
 			return no
 		}
 	}
 	return all
 }
 
-func (s *solver) atom(a *atom, v jsonv.Value, depth int) truth {
-	if v.Kind() == jsonv.KindNumber && ratOf(v) == nil {
+func (s *solver) evalAtom(a *atom, v jsonv.Value, depth int) truth {
+	if v.Kind() == jsonv.KindNumber && parseRat(v) == nil {
 		return unsure
 	}
-	t := typeOf(v)
+	t := findType(v)
 	if a.op == opTypes {
 		return truthOf(a.on&t != 0)
 	}
@@ -76,29 +76,29 @@ func (s *solver) atom(a *atom, v jsonv.Value, depth int) truth {
 	}
 	switch a.op {
 	case opEnum:
-		return truthOf(s.among(a, v))
+		return truthOf(s.isAmong(a, v))
 	case opOpaque:
 		return unsure
 	case opNode:
-		return s.node(a.rest, v, depth+1)
+		return s.evalNode(a.rest, v, depth+1)
 	case opNot:
-		return s.node(a.rest, v, depth+1).not()
+		return s.evalNode(a.rest, v, depth+1).not()
 	case opAny, opOne:
-		return s.some(a, v, depth)
+		return s.evalSome(a, v, depth)
 	}
 	switch t {
 	case tString:
-		return textHolds(a, v.Text())
+		return evalText(a, v.Text())
 	case tArray:
-		return s.arrayHolds(a, v, depth)
+		return s.evalArray(a, v, depth)
 	case tObject:
-		return s.objectHolds(a, v, depth)
+		return s.evalObject(a, v, depth)
 	}
-	return truthOf(numberHolds(a, ratOf(v)))
+	return truthOf(holdsNumber(a, parseRat(v)))
 }
 
-// among reports whether v is one of the values of an enum, which may be long.
-func (s *solver) among(a *atom, v jsonv.Value) bool {
+// isAmong reports whether v is one of the values of an enum, which may be long.
+func (s *solver) isAmong(a *atom, v jsonv.Value) bool {
 	values, ok := s.enums[a]
 	if !ok {
 		values = make(map[uint64]bool, len(a.values))
@@ -110,10 +110,10 @@ func (s *solver) among(a *atom, v jsonv.Value) bool {
 	return values[s.hash.Hash(v)]
 }
 
-func (s *solver) some(a *atom, v jsonv.Value, depth int) truth {
+func (s *solver) evalSome(a *atom, v jsonv.Value, depth int) truth {
 	count := [3]int{}
 	for _, n := range a.nodes {
-		count[s.node(n, v, depth+1)]++
+		count[s.evalNode(n, v, depth+1)]++
 	}
 	switch {
 	case a.op == opAny && count[yes] > 0, a.op == opOne && count[yes] == 1 && count[unsure] == 0:
@@ -124,7 +124,7 @@ func (s *solver) some(a *atom, v jsonv.Value, depth int) truth {
 	return unsure
 }
 
-func numberHolds(a *atom, r *big.Rat) bool {
+func holdsNumber(a *atom, r *big.Rat) bool {
 	switch a.op {
 	case opMin:
 		c := r.Cmp(a.num)
@@ -136,7 +136,7 @@ func numberHolds(a *atom, r *big.Rat) bool {
 	return new(big.Rat).Quo(r, a.num).IsInt()
 }
 
-func textHolds(a *atom, s string) truth {
+func evalText(a *atom, s string) truth {
 	switch a.op {
 	case opMinLength:
 		return truthOf(utf8.RuneCountInString(s) >= a.n)
@@ -148,7 +148,7 @@ func textHolds(a *atom, s string) truth {
 	return unsure
 }
 
-func (s *solver) arrayHolds(a *atom, v jsonv.Value, depth int) truth {
+func (s *solver) evalArray(a *atom, v jsonv.Value, depth int) truth {
 	switch a.op {
 	case opMinItems:
 		return truthOf(v.Len() >= a.n)
@@ -170,21 +170,21 @@ func (s *solver) arrayHolds(a *atom, v jsonv.Value, depth int) truth {
 			if i < len(a.nodes) {
 				n = a.nodes[i]
 			}
-			all = min(all, s.node(n, e, depth+1))
+			all = min(all, s.evalNode(n, e, depth+1))
 		}
 		return all
 	}
 	count := [3]int{}
 	for _, e := range v.Elems() {
-		count[s.node(a.rest, e, depth+1)]++
+		count[s.evalNode(a.rest, e, depth+1)]++
 	}
 	if a.op == opContains {
-		return within(count[yes] >= a.n, count[yes]+count[unsure] >= a.n)
+		return judgeWithin(count[yes] >= a.n, count[yes]+count[unsure] >= a.n)
 	}
-	return within(count[yes]+count[unsure] <= a.n, count[yes] <= a.n)
+	return judgeWithin(count[yes]+count[unsure] <= a.n, count[yes] <= a.n)
 }
 
-func within(sure, possible bool) truth {
+func judgeWithin(sure, possible bool) truth {
 	switch {
 	case sure:
 		return yes
@@ -194,7 +194,7 @@ func within(sure, possible bool) truth {
 	return no
 }
 
-func (s *solver) objectHolds(a *atom, v jsonv.Value, depth int) truth {
+func (s *solver) evalObject(a *atom, v jsonv.Value, depth int) truth {
 	keys := v.Keys()
 	slices.Sort(keys)
 	keys = slices.Compact(keys)
@@ -211,9 +211,9 @@ func (s *solver) objectHolds(a *atom, v jsonv.Value, depth int) truth {
 		e, _ := v.Get(k)
 		switch {
 		case a.op == opNames:
-			all = min(all, s.node(a.rest, jsonv.String(k), depth+1))
+			all = min(all, s.evalNode(a.rest, jsonv.String(k), depth+1))
 		case a.covers(k):
-			all = min(all, s.node(a.rest, e, depth+1))
+			all = min(all, s.evalNode(a.rest, e, depth+1))
 		}
 	}
 	return all

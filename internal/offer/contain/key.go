@@ -14,14 +14,14 @@ import (
 // maxKeyWork limits the nodes that are visited to compare schemas by meaning.
 const maxKeyWork = 200_000
 
-// meaning returns a text that two literals share only if they hold for the same
+// makeMeaning returns a text that two literals share only if they hold for the same
 // values. With it, A and not A contradict each other without being expanded.
-func (s *solver) meaning(l lit) string {
+func (s *solver) makeMeaning(l lit) string {
 	key := ""
 	if l.n != nil {
-		key = s.nodeKey(l.n, nil)
+		key = s.makeNodeKey(l.n, nil)
 	} else {
-		key = s.atomKey(l.a, nil)
+		key = s.makeAtomKey(l.a, nil)
 	}
 	if l.neg {
 		return "-" + key
@@ -29,10 +29,10 @@ func (s *solver) meaning(l lit) string {
 	return key
 }
 
-// nodeKey describes a schema with its references followed. A reference to a
+// makeNodeKey describes a schema with its references followed. A reference to a
 // schema that is being described is its distance from the first one: schemas
 // with equal descriptions unfold into the same tree.
-func (s *solver) nodeKey(n *node, above []*node) string {
+func (s *solver) makeNodeKey(n *node, above []*node) string {
 	if n.key != "" && (!n.recursive || len(above) == 0) {
 		return n.key
 	}
@@ -46,7 +46,7 @@ func (s *solver) nodeKey(n *node, above []*node) string {
 	}
 	before := s.backs
 	above = append(slices.Clone(above), n)
-	parts := lists.Map(n.atoms, func(a *atom) string { return s.atomKey(a, above) })
+	parts := lists.Map(n.atoms, func(a *atom) string { return s.makeAtomKey(a, above) })
 	slices.Sort(parts)
 	key := shorten("(" + strings.Join(parts, "&") + ")")
 	// The meaning of a reference to an outer schema depends on its place.
@@ -56,7 +56,7 @@ func (s *solver) nodeKey(n *node, above []*node) string {
 	return key
 }
 
-func (s *solver) atomKey(a *atom, above []*node) string {
+func (s *solver) makeAtomKey(a *atom, above []*node) string {
 	var b strings.Builder
 	b.WriteString(strconv.Itoa(int(a.op)) + ":" + strconv.Itoa(int(a.on)) + ":" + strconv.Itoa(a.n) + ":" + strconv.Quote(a.text))
 	if a.num != nil {
@@ -65,7 +65,7 @@ func (s *solver) atomKey(a *atom, above []*node) string {
 	if a.strict {
 		b.WriteString(":strict")
 	}
-	parts := lists.Map(a.values, valueKey)
+	parts := lists.Map(a.values, makeValueKey)
 	slices.Sort(parts)
 	names := slices.Sorted(slices.Values(a.names))
 	for _, re := range a.res {
@@ -73,28 +73,28 @@ func (s *solver) atomKey(a *atom, above []*node) string {
 	}
 	b.WriteString(strings.Join(parts, ",") + strconv.Quote(strings.Join(names, "\x00")))
 	for _, n := range a.nodes {
-		b.WriteString("|" + s.nodeKey(n, above))
+		b.WriteString("|" + s.makeNodeKey(n, above))
 	}
 	if a.rest != nil {
-		b.WriteString("=" + s.nodeKey(a.rest, above))
+		b.WriteString("=" + s.makeNodeKey(a.rest, above))
 	}
 	return shorten(b.String())
 }
 
-// valueKey describes a value; equal values have equal descriptions.
-func valueKey(v jsonv.Value) string {
+// makeValueKey describes a value; equal values have equal descriptions.
+func makeValueKey(v jsonv.Value) string {
 	switch v.Kind() {
 	case jsonv.KindNumber:
-		if r := ratOf(v); r != nil {
+		if r := parseRat(v); r != nil {
 			return r.RatString()
 		}
 	case jsonv.KindArray:
-		return "[" + strings.Join(lists.Map(v.List(), valueKey), ",") + "]"
+		return "[" + strings.Join(lists.Map(v.List(), makeValueKey), ",") + "]"
 	case jsonv.KindObject:
 		var parts []string
 		for _, k := range v.Keys() {
 			e, _ := v.Get(k)
-			parts = append(parts, strconv.Quote(k)+":"+valueKey(e))
+			parts = append(parts, strconv.Quote(k)+":"+makeValueKey(e))
 		}
 		slices.Sort(parts)
 		return "{" + strings.Join(slices.Compact(parts), ",") + "}"

@@ -7,7 +7,7 @@ import (
 	"mcptest/internal/base/jsonv"
 )
 
-func (r *reader) scalars() {
+func (r *reader) readScalars() {
 	switch t := r.v.Lookup("type"); t.Kind() {
 	case jsonv.KindString:
 		r.add(opTypes, typeNames[t.Text()])
@@ -23,27 +23,27 @@ func (r *reader) scalars() {
 	if r.has("const") {
 		r.add(opEnum, tAll).values = []jsonv.Value{r.v.Lookup("const")}
 	}
-	r.number("minimum", opMin, false)
-	r.number("exclusiveMinimum", opMin, true)
-	r.number("maximum", opMax, false)
-	r.number("exclusiveMaximum", opMax, true)
-	r.number("multipleOf", opMultiple, false)
+	r.readNumber("minimum", opMin, false)
+	r.readNumber("exclusiveMinimum", opMin, true)
+	r.readNumber("maximum", opMax, false)
+	r.readNumber("exclusiveMaximum", opMax, true)
+	r.readNumber("multipleOf", opMultiple, false)
 	r.count("minLength", opMinLength, tString)
 	r.count("maxLength", opMaxLength, tString)
 	if p := r.v.Lookup("pattern"); p.Kind() == jsonv.KindString {
-		r.pattern(opPattern, tString, p.Text())
+		r.readPattern(opPattern, tString, p.Text())
 	}
 }
 
-// pattern adds an atom with a regular expression; an opaque one if only the validator
+// readPattern adds an atom with a regular expression; an opaque one if only the validator
 // supports it.
-func (r *reader) pattern(o op, on types, text string) *atom {
+func (r *reader) readPattern(o op, on types, text string) *atom {
 	re, err := regexp.Compile(text)
 	if err != nil {
 		if o == opPattern {
-			r.opaque(on, "pattern "+text)
+			r.addOpaque(on, "pattern "+text)
 		} else {
-			r.opaque(on, r.whole("patternProperties"))
+			r.addOpaque(on, r.whole("patternProperties"))
 		}
 		return nil
 	}
@@ -52,14 +52,14 @@ func (r *reader) pattern(o op, on types, text string) *atom {
 	return a
 }
 
-func (r *reader) number(key string, o op, strict bool) {
+func (r *reader) readNumber(key string, o op, strict bool) {
 	v := r.v.Lookup(key)
 	if v.Kind() != jsonv.KindNumber {
 		return
 	}
-	num := ratOf(v)
+	num := parseRat(v)
 	if num == nil {
-		r.opaque(tNumber, key+" "+v.Literal())
+		r.addOpaque(tNumber, key+" "+v.Literal())
 		return
 	}
 	a := r.add(o, tNumber)
@@ -74,13 +74,13 @@ func (r *reader) count(key string, o op, on types) {
 	}
 	n, ok := v.Int64()
 	if !ok || n > 1<<30 {
-		r.opaque(on, key+" "+v.Literal())
+		r.addOpaque(on, key+" "+v.Literal())
 		return
 	}
 	r.add(o, on).n = int(n)
 }
 
-func (r *reader) logic() {
+func (r *reader) readLogic() {
 	for _, n := range r.list("allOf") {
 		r.add(opNode, tAll).rest = n
 	}
@@ -94,17 +94,17 @@ func (r *reader) logic() {
 		r.add(opNot, tAll).rest = r.sub("not")
 	}
 	if r.has("if") && r.c.draft == 6 || r.has("$dynamicRef") || r.has("$recursiveRef") {
-		r.opaque(tAll, r.whole("if"))
+		r.addOpaque(tAll, r.whole("if"))
 	} else if r.has("if") {
-		r.conditional()
+		r.readConditional()
 	}
 }
 
-// conditional reads if, then and else as (not if or then) and (if or else).
-func (r *reader) conditional() {
+// readConditional reads if, then and else as (not if or then) and (if or else).
+func (r *reader) readConditional() {
 	cond := r.sub("if")
 	not := &node{id: r.c.s.newID()}
-	a := r.c.atom(opNot, tAll)
+	a := r.c.newAtom(opNot, tAll)
 	a.rest = cond
 	not.atoms = []*atom{a}
 	if r.has("then") {
@@ -115,7 +115,7 @@ func (r *reader) conditional() {
 	}
 }
 
-func (r *reader) arrays() {
+func (r *reader) readArrays() {
 	prefix, rest := "prefixItems", "items"
 	if r.c.draft < 2020 && r.v.Lookup("items").Kind() == jsonv.KindArray {
 		prefix, rest = "items", "additionalItems"
@@ -138,7 +138,7 @@ func (r *reader) arrays() {
 		}
 	}
 	if r.c.draft >= 2019 && r.has("unevaluatedItems") {
-		r.opaque(tArray, r.whole("unevaluatedItems"))
+		r.addOpaque(tArray, r.whole("unevaluatedItems"))
 	}
 	if !r.has("contains") {
 		return
@@ -159,7 +159,7 @@ func (r *reader) arrays() {
 	}
 }
 
-func (r *reader) objects() {
+func (r *reader) readObjects() {
 	r.count("minProperties", opMinProps, tObject)
 	r.count("maxProperties", opMaxProps, tObject)
 	for _, e := range r.v.Lookup("required").Elems() {
@@ -172,7 +172,7 @@ func (r *reader) objects() {
 	}
 	var res []*regexp.Regexp
 	for _, k := range r.v.Lookup("patternProperties").Keys() {
-		if a := r.pattern(opPattProp, tObject, k); a != nil {
+		if a := r.readPattern(opPattProp, tObject, k); a != nil {
 			a.rest = r.sub("patternProperties", k)
 			res = append(res, a.re)
 		}
@@ -180,7 +180,7 @@ func (r *reader) objects() {
 	additional := "additionalProperties"
 	if r.c.draft >= 2019 && r.has("unevaluatedProperties") {
 		if r.inPlace() || r.has(additional) {
-			r.opaque(tObject, r.whole("unevaluatedProperties"))
+			r.addOpaque(tObject, r.whole("unevaluatedProperties"))
 		} else {
 			additional = "unevaluatedProperties" // no other keyword evaluates properties
 		}
@@ -193,10 +193,10 @@ func (r *reader) objects() {
 		r.add(opNames, tObject).rest = r.sub("propertyNames")
 	}
 	if r.c.draft >= 2019 {
-		r.dependencies("dependentRequired")
-		r.dependencies("dependentSchemas")
+		r.readDependencies("dependentRequired")
+		r.readDependencies("dependentSchemas")
 	}
-	r.dependencies("dependencies")
+	r.readDependencies("dependencies")
 }
 
 // inPlace reports whether further schemas apply to the same object.
@@ -204,14 +204,14 @@ func (r *reader) inPlace() bool {
 	return slices.ContainsFunc([]string{"$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf", "not", "if", "dependentSchemas", "dependencies"}, r.has)
 }
 
-// dependencies reads "if the property is present, then" as an alternative.
-func (r *reader) dependencies(keyword string) {
+// readDependencies reads "if the property is present, then" as an alternative.
+func (r *reader) readDependencies(keyword string) {
 	for k, v := range r.v.Lookup(keyword).Members() {
 		if v.Kind() == jsonv.KindArray && keyword == "dependentSchemas" || v.Kind() != jsonv.KindArray && keyword == "dependentRequired" {
 			continue
 		}
 		absent := &node{id: r.c.s.newID()}
-		a := r.c.atom(opProperty, tObject)
+		a := r.c.newAtom(opProperty, tObject)
 		a.text, a.rest = k, r.c.s.nothing
 		absent.atoms = []*atom{a}
 		then := &node{id: r.c.s.newID()}
@@ -220,7 +220,7 @@ func (r *reader) dependencies(keyword string) {
 			then = r.sub(keyword, k)
 		}
 		for _, e := range v.Elems() {
-			a := r.c.atom(opRequired, tObject)
+			a := r.c.newAtom(opRequired, tObject)
 			a.text = e.Text()
 			then.atoms = append(then.atoms, a)
 		}

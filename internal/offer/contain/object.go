@@ -29,36 +29,36 @@ type memberWish struct {
 	names []string
 }
 
-// object constructs an object.
-func (b *branch) object() answer {
+// solveObject constructs an object.
+func (b *branch) solveObject() answer {
 	g := &objectGoal{
-		b: b, props: b.of(opProperty, false), patterns: b.of(opPattProp, false), additional: b.of(opAdditional, false),
+		b: b, props: b.listAtoms(opProperty, false), patterns: b.listAtoms(opPattProp, false), additional: b.listAtoms(opAdditional, false),
 		must: map[string]bool{}, not: map[string]bool{},
 	}
-	g.lo, g.hi = b.limits(opMinProps, opMaxProps)
+	g.lo, g.hi = b.findLimits(opMinProps, opMaxProps)
 	if g.lo > g.hi {
 		return answer{}
 	}
 	if g.lo > maxElements {
 		return answer{st: unknown}
 	}
-	for _, a := range b.of(opNames, false) {
+	for _, a := range b.listAtoms(opNames, false) {
 		g.keys = append(g.keys, pos(a.rest))
 	}
-	for _, a := range b.of(opRequired, false) {
+	for _, a := range b.listAtoms(opRequired, false) {
 		g.must[a.text] = true
 	}
-	for _, a := range b.of(opRequired, true) {
+	for _, a := range b.listAtoms(opRequired, true) {
 		g.not[a.text] = true
 	}
 	g.collectMentioned()
-	g.incomplete = len(g.patterns) > 0 || len(b.of(opPattProp, true)) > 0 ||
+	g.incomplete = len(g.patterns) > 0 || len(b.listAtoms(opPattProp, true)) > 0 ||
 		slices.ContainsFunc(b.atoms, func(l lit) bool { return l.a.op == opAdditional && len(l.a.res) > 0 })
 	members := map[string][]lit{}
 	for k := range g.must {
 		members[k] = nil
 	}
-	for _, a := range b.of(opProperty, true) {
+	for _, a := range b.listAtoms(opProperty, true) {
 		members[a.text] = append(members[a.text], neg(a.rest))
 	}
 	got := g.grant(g.wishes(), members)
@@ -87,16 +87,16 @@ func (g *objectGoal) collectMentioned() {
 // wishes returns the requirements of negated atoms on some property.
 func (g *objectGoal) wishes() []memberWish {
 	var out []memberWish
-	for _, a := range g.b.of(opAdditional, true) {
+	for _, a := range g.b.listAtoms(opAdditional, true) {
 		w := memberWish{extra: []lit{neg(a.rest)}}
-		for _, n := range append(slices.Clone(g.names), g.fresh(len(out))...) {
+		for _, n := range append(slices.Clone(g.names), g.listFresh(len(out))...) {
 			if !a.declares(n) {
 				w.names = append(w.names, n)
 			}
 		}
 		out = append(out, w)
 	}
-	for _, a := range g.b.of(opPattProp, true) {
+	for _, a := range g.b.listAtoms(opPattProp, true) {
 		w := memberWish{extra: []lit{neg(a.rest)}}
 		words, _ := jsonschema.ListWords(a.text, 0)
 		for _, n := range append(slices.Clone(g.names), words[:min(len(words), 8)]...) {
@@ -106,10 +106,10 @@ func (g *objectGoal) wishes() []memberWish {
 		}
 		out = append(out, w)
 	}
-	for _, a := range g.b.of(opNames, true) {
+	for _, a := range g.b.listAtoms(opNames, true) {
 		w := memberWish{}
 		bad := lit{n: a.rest, neg: true}
-		for _, n := range append(slices.Clone(g.names), g.fresh(len(out))...) {
+		for _, n := range append(slices.Clone(g.names), g.listFresh(len(out))...) {
 			if g.b.s.holds([]lit{bad}, jsonv.String(n), 0) == yes {
 				w.names = append(w.names, n)
 			}
@@ -131,8 +131,8 @@ func (g *objectGoal) wishes() []memberWish {
 	return out
 }
 
-// freshName returns a name that no schema mentions and no pattern matches, "" for none.
-func (g *objectGoal) freshName(i int) string {
+// makeFreshName returns a name that no schema mentions and no pattern matches, "" for none.
+func (g *objectGoal) makeFreshName(i int) string {
 	for _, stem := range []string{"other", "x", "_", "0"} {
 		for j := i; j < i+4; j++ {
 			name := stem
@@ -160,11 +160,11 @@ func (g *objectGoal) mentions(name string) bool {
 	})
 }
 
-// fresh returns names that no schema mentions: one that no pattern matches, and
+// listFresh returns names that no schema mentions: one that no pattern matches, and
 // samples of the patterns.
-func (g *objectGoal) fresh(i int) []string {
+func (g *objectGoal) listFresh(i int) []string {
 	out := []string{}
-	if name := g.freshName(i); name != "" {
+	if name := g.makeFreshName(i); name != "" {
 		out = append(out, name)
 	}
 	if len(out) == 0 || len(g.keys) > 0 {
@@ -214,7 +214,7 @@ func (g *objectGoal) grant(wishes []memberWish, members map[string][]lit) answer
 	for _, name := range wishes[0].names {
 		next := maps.Clone(members)
 		next[name] = append(slices.Clone(next[name]), wishes[0].extra...)
-		best = better(best, g.grant(wishes[1:], next))
+		best = chooseBetter(best, g.grant(wishes[1:], next))
 		if best.st == found {
 			break
 		}
@@ -226,8 +226,8 @@ func (g *objectGoal) grant(wishes []memberWish, members map[string][]lit) answer
 	return best
 }
 
-// property finds a value of one property; absence is decided elsewhere.
-func (g *objectGoal) property(name string, extra []lit) answer {
+// solveProperty finds a value of one property; absence is decided elsewhere.
+func (g *objectGoal) solveProperty(name string, extra []lit) answer {
 	if g.not[name] {
 		return answer{}
 	}
@@ -252,7 +252,7 @@ func (g *objectGoal) build(members map[string][]lit) answer {
 	values := map[string]jsonv.Value{}
 	doubt := false
 	for _, k := range slices.Sorted(maps.Keys(members)) {
-		switch got := g.property(k, members[k]); got.st {
+		switch got := g.solveProperty(k, members[k]); got.st {
 		case empty:
 			return answer{}
 		case unknown:
@@ -286,14 +286,14 @@ func (g *objectGoal) build(members map[string][]lit) answer {
 func (g *objectGoal) fill(values map[string]jsonv.Value) status {
 	names := slices.Clone(g.names)
 	for i := range len(values) + 1 {
-		names = append(names, g.fresh(i)...)
+		names = append(names, g.listFresh(i)...)
 	}
 	failed := empty
 	for _, n := range names {
 		if _, taken := values[n]; taken {
 			continue
 		}
-		got := g.property(n, nil)
+		got := g.solveProperty(n, nil)
 		if got.st >= maybe {
 			values[n] = got.v
 			return got.st

@@ -17,25 +17,25 @@ type bounds struct {
 }
 
 func (r *bounds) atLeast(x *big.Rat, strict bool) {
-	if c := cmpOr(r.lo, x, -1); c < 0 || c == 0 && strict {
+	if c := compareOr(r.lo, x, -1); c < 0 || c == 0 && strict {
 		r.lo, r.loStrict = x, strict
 	}
 }
 
 func (r *bounds) atMost(x *big.Rat, strict bool) {
-	if c := cmpOr(r.hi, x, 1); c > 0 || c == 0 && strict {
+	if c := compareOr(r.hi, x, 1); c > 0 || c == 0 && strict {
 		r.hi, r.hiStrict = x, strict
 	}
 }
 
-func cmpOr(a, b *big.Rat, missing int) int {
+func compareOr(a, b *big.Rat, missing int) int {
 	if a == nil {
 		return missing
 	}
 	return a.Cmp(b)
 }
 
-func (r *bounds) empty() bool {
+func (r *bounds) isEmpty() bool {
 	if r.lo == nil || r.hi == nil {
 		return false
 	}
@@ -43,39 +43,39 @@ func (r *bounds) empty() bool {
 	return c > 0 || c == 0 && (r.loStrict || r.hiStrict)
 }
 
-// number constructs a number.
-func (b *branch) number() answer {
+// solveNumber constructs a number.
+func (b *branch) solveNumber() answer {
 	var r bounds
-	for _, a := range b.of(opMin, false) {
+	for _, a := range b.listAtoms(opMin, false) {
 		r.atLeast(a.num, a.strict)
 	}
-	for _, a := range b.of(opMax, true) {
+	for _, a := range b.listAtoms(opMax, true) {
 		r.atLeast(a.num, !a.strict)
 	}
-	for _, a := range b.of(opMax, false) {
+	for _, a := range b.listAtoms(opMax, false) {
 		r.atMost(a.num, a.strict)
 	}
-	for _, a := range b.of(opMin, true) {
+	for _, a := range b.listAtoms(opMin, true) {
 		r.atMost(a.num, !a.strict)
 	}
-	if r.empty() {
+	if r.isEmpty() {
 		return answer{}
 	}
 	var step *big.Rat
 	if b.types&tFraction == 0 {
 		step = big.NewRat(1, 1)
 	}
-	for _, a := range b.of(opMultiple, false) {
-		step = commonMultiple(step, a.num)
+	for _, a := range b.listAtoms(opMultiple, false) {
+		step = findCommonMultiple(step, a.num)
 	}
-	for _, a := range b.of(opMultiple, true) {
+	for _, a := range b.listAtoms(opMultiple, true) {
 		if step != nil && new(big.Rat).Quo(step, a.num).IsInt() {
 			return answer{} // each multiple of one is a multiple of the other
 		}
 	}
-	list, complete := r.fractions()
+	list, complete := r.listFractions()
 	if step != nil {
-		list, complete = r.multiples(step)
+		list, complete = r.listMultiples(step)
 	}
 	best, least := answer{st: unknown}, 3
 	if complete {
@@ -83,7 +83,7 @@ func (b *branch) number() answer {
 	}
 	for _, x := range list {
 		if d := b.doubt(x); d < least && b.fitsNumber(x) {
-			best, least = (answer{found, numberOf(x)}), d
+			best, least = (answer{found, toNumber(x)}), d
 			if d == 0 {
 				break
 			}
@@ -103,18 +103,18 @@ func (b *branch) fitsNumber(x *big.Rat) bool {
 	for _, l := range b.atoms {
 		switch l.a.op {
 		case opMin, opMax, opMultiple:
-			if numberHolds(l.a, x) == l.neg {
+			if holdsNumber(l.a, x) == l.neg {
 				return false
 			}
 		}
 	}
-	return !slices.ContainsFunc(b.excludedValues(), func(v jsonv.Value) bool {
-		return v.Kind() == jsonv.KindNumber && ratOf(v) != nil && ratOf(v).Cmp(x) == 0
+	return !slices.ContainsFunc(b.listExcluded(), func(v jsonv.Value) bool {
+		return v.Kind() == jsonv.KindNumber && parseRat(v) != nil && parseRat(v).Cmp(x) == 0
 	})
 }
 
-// commonMultiple returns the least common multiple of two numbers; a may be nil.
-func commonMultiple(a, b *big.Rat) *big.Rat {
+// findCommonMultiple returns the least common multiple of two numbers; a may be nil.
+func findCommonMultiple(a, b *big.Rat) *big.Rat {
 	if a == nil {
 		return b
 	}
@@ -126,19 +126,19 @@ func commonMultiple(a, b *big.Rat) *big.Rat {
 	return new(big.Rat).SetFrac(lcm, new(big.Int).Mul(a.Denom(), b.Denom()))
 }
 
-// multiples lists multiples of step in the range, beginning with the one next to zero,
+// listMultiples lists multiples of step in the range, beginning with the one next to zero,
 // and reports whether the list is complete.
-func (r *bounds) multiples(step *big.Rat) (list []*big.Rat, complete bool) {
+func (r *bounds) listMultiples(step *big.Rat) (list []*big.Rat, complete bool) {
 	var lo, hi *big.Int
 	if r.lo != nil {
-		lo = floor(new(big.Rat).Quo(r.lo, step))
+		lo = roundDown(new(big.Rat).Quo(r.lo, step))
 		c := new(big.Rat).Mul(new(big.Rat).SetInt(lo), step).Cmp(r.lo)
 		if c < 0 || c == 0 && r.loStrict {
 			lo.Add(lo, big.NewInt(1))
 		}
 	}
 	if r.hi != nil {
-		hi = floor(new(big.Rat).Quo(r.hi, step))
+		hi = roundDown(new(big.Rat).Quo(r.hi, step))
 		if r.hiStrict && new(big.Rat).Mul(new(big.Rat).SetInt(hi), step).Cmp(r.hi) == 0 {
 			hi.Sub(hi, big.NewInt(1))
 		}
@@ -162,13 +162,13 @@ func (r *bounds) multiples(step *big.Rat) (list []*big.Rat, complete bool) {
 	return list, complete
 }
 
-func floor(r *big.Rat) *big.Int {
+func roundDown(r *big.Rat) *big.Int {
 	// Euclidean division rounds down, as the denominator is positive.
 	return new(big.Int).Div(r.Num(), r.Denom())
 }
 
-// fractions lists numbers of a range that has infinitely many, or one.
-func (r *bounds) fractions() (list []*big.Rat, complete bool) {
+// listFractions lists numbers of a range that has infinitely many, or one.
+func (r *bounds) listFractions() (list []*big.Rat, complete bool) {
 	if r.lo != nil && r.hi != nil && r.lo.Cmp(r.hi) == 0 {
 		return []*big.Rat{r.lo}, true
 	}
@@ -188,7 +188,7 @@ func (r *bounds) fractions() (list []*big.Rat, complete bool) {
 		hi = end
 	}
 	inside := bounds{lo: lo, hi: hi, loStrict: r.loStrict, hiStrict: r.hiStrict}
-	if list, _ = inside.multiples(big.NewRat(1, 1)); len(list) > 70 {
+	if list, _ = inside.listMultiples(big.NewRat(1, 1)); len(list) > 70 {
 		list = list[:70]
 	}
 	parts := func(lo, hi *big.Rat) {
@@ -206,8 +206,8 @@ func (r *bounds) fractions() (list []*big.Rat, complete bool) {
 	return list, false
 }
 
-// numberOf writes a number that has a finite decimal form.
-func numberOf(r *big.Rat) jsonv.Value {
+// toNumber writes a number that has a finite decimal form.
+func toNumber(r *big.Rat) jsonv.Value {
 	digits, _ := r.FloatPrec()
 	v, err := jsonv.Number(r.FloatString(digits))
 	if err != nil {

@@ -87,8 +87,8 @@ type answer struct {
 	v  jsonv.Value
 }
 
-// better returns the more useful of the results of two alternatives.
-func better(a, b answer) answer {
+// chooseBetter returns the more useful of the results of two alternatives.
+func chooseBetter(a, b answer) answer {
 	if b.st > a.st {
 		return b
 	}
@@ -130,7 +130,7 @@ func (s *solver) solve(goal []lit, depth int) answer {
 	if s.steps > s.limit || depth > maxDepth {
 		return answer{st: unknown}
 	}
-	key := goalKey(goal)
+	key := makeGoalKey(goal)
 	if s.active[key] {
 		s.reentered++
 		return answer{}
@@ -159,7 +159,7 @@ func (s *solver) solve(goal []lit, depth int) answer {
 	return a
 }
 
-func goalKey(goal []lit) string {
+func makeGoalKey(goal []lit) string {
 	ids := lists.Map(goal, func(l lit) int { return l.id() })
 	slices.Sort(ids)
 	var b strings.Builder

@@ -11,9 +11,9 @@ import (
 // maxLength limits the constructed texts.
 const maxLength = 20_000
 
-// text constructs a string.
-func (b *branch) text() answer {
-	lo, hi := b.limits(opMinLength, opMaxLength)
+// solveText constructs a string.
+func (b *branch) solveText() answer {
+	lo, hi := b.findLimits(opMinLength, opMaxLength)
 	if lo > hi {
 		return answer{}
 	}
@@ -22,18 +22,18 @@ func (b *branch) text() answer {
 	}
 	var words []string
 	complete := false
-	patterns := b.of(opPattern, false)
+	patterns := b.listAtoms(opPattern, false)
 	for _, a := range patterns {
 		more, all := jsonschema.ListWords(a.text, lo)
 		words, complete = append(words, more...), complete || all
 	}
 	if len(patterns) == 0 {
-		words = append(words, plainWords(lo, hi, len(b.excludedValues()))...)
+		words = append(words, makePlainWords(lo, hi, len(b.listExcluded()))...)
 		complete = hi == 0
 	}
 	best := answer{}
 	for _, w := range words {
-		best = better(best, b.fitsText(w, lo, hi))
+		best = chooseBetter(best, b.fitsText(w, lo, hi))
 		if best.st == found {
 			return best
 		}
@@ -45,7 +45,7 @@ func (b *branch) text() answer {
 }
 
 func (b *branch) fitsText(w string, lo, hi int) answer {
-	if n := utf8.RuneCountInString(w); n < lo || n > hi || contains(b.excludedValues(), jsonv.String(w)) {
+	if n := utf8.RuneCountInString(w); n < lo || n > hi || contains(b.listExcluded(), jsonv.String(w)) {
 		return answer{}
 	}
 	for _, l := range b.atoms {
@@ -56,8 +56,8 @@ func (b *branch) fitsText(w string, lo, hi int) answer {
 	return answer{found, jsonv.String(w)}
 }
 
-// plainWords returns texts of allowed lengths, more than are excluded.
-func plainWords(lo, hi, excluded int) []string {
+// makePlainWords returns texts of allowed lengths, more than are excluded.
+func makePlainWords(lo, hi, excluded int) []string {
 	var out []string
 	for _, w := range []string{"text", "a", "", "b", "0", "A", "-", " ", "a b", "!", "é"} {
 		if pad := lo - utf8.RuneCountInString(w); pad > 0 {

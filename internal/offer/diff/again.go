@@ -19,7 +19,7 @@ func Unstable(ctx context.Context, found []Change, first *surface.Surface, again
 	for _, ch := range Compare(ctx, []*surface.Surface{first}, []*surface.Surface{again.Surface}, o) {
 		same := func(a Change) bool { return a.Kind == ch.Kind && a.Name == ch.Name }
 		if !slices.ContainsFunc(found, same) {
-			found = append(found, later(ch, "not stable: "+again.Name))
+			found = append(found, addLater(ch, "not stable: "+again.Name))
 		}
 	}
 	return found
@@ -33,15 +33,15 @@ func Announced(ctx context.Context, found []Change, locked []*surface.Surface, a
 	for _, r := range again {
 		for _, ch := range Compare(ctx, locked, []*surface.Surface{r.Surface}, o) {
 			if !slices.Contains(known, ch) {
-				known, found = append(known, ch), append(found, later(ch, r.Name+", announced with list_changed"))
+				known, found = append(known, ch), append(found, addLater(ch, r.Name+", announced with list_changed"))
 			}
 		}
 	}
 	return found
 }
 
-// later returns a change that was seen when a server was asked again.
-func later(ch Change, when string) Change {
+// addLater returns a change that was seen when a server was asked again.
+func addLater(ch Change, when string) Change {
 	ch.Class, ch.Witness, ch.Message = Trust, "", when+": "+ch.Message
 	return ch
 }

@@ -15,7 +15,7 @@ import (
 func (c *comparer) use(it surface.Item) string {
 	switch it.Kind {
 	case surface.Tool:
-		if args, ok := someArguments(c.ctx, it.Def.Lookup("inputSchema")); ok {
+		if args, ok := makeArguments(c.ctx, it.Def.Lookup("inputSchema")); ok {
 			return c.call(it.Name, args)
 		}
 		return "any call of " + shellwords.QuoteForShell(it.Name)
@@ -59,9 +59,9 @@ func (c *comparer) call(name string, args jsonv.Value) string {
 	return line + c.o.Target
 }
 
-// ofObjects adds MCP's requirement that arguments and structured content are objects.
+// acceptObjects adds MCP's requirement that arguments and structured content are objects.
 // A tool without outputSchema may return any object.
-func ofObjects(v jsonv.Value, output bool) jsonv.Value {
+func acceptObjects(v jsonv.Value, output bool) jsonv.Value {
 	isOpen := v.Kind() == jsonv.KindObject && v.Lookup("type").IsAbsent() && v.Lookup("$ref").IsAbsent()
 	if v.IsAbsent() || !output && isOpen {
 		return v.With("type", jsonv.String("object"))
@@ -69,9 +69,9 @@ func ofObjects(v jsonv.Value, output bool) jsonv.Value {
 	return v
 }
 
-// someArguments are arguments that a schema accepts, if some can be found.
-func someArguments(ctx context.Context, schema jsonv.Value) (args jsonv.Value, ok bool) {
-	any, err := contain.Compile(ofObjects(schema, false))
+// makeArguments are arguments that a schema accepts, if some can be found.
+func makeArguments(ctx context.Context, schema jsonv.Value) (args jsonv.Value, ok bool) {
+	any, err := contain.Compile(acceptObjects(schema, false))
 	none, err2 := contain.Compile(jsonv.Bool(false))
 	if err != nil || err2 != nil {
 		return jsonv.Value{}, false

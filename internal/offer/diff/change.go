@@ -82,28 +82,28 @@ func (c *comparer) look(s *surface.Surface, it surface.Item) {
 	c.at = Change{Kind: it.Kind, Name: it.Name, File: s.Source, Line: it.Line}
 }
 
-func keysOf(a, b jsonv.Value) []string {
+func listKeys(a, b jsonv.Value) []string {
 	keys := append(a.Keys(), b.Keys()...)
 	slices.Sort(keys)
 	return slices.Compact(keys)
 }
 
-// members compares two objects member by member.
-func (c *comparer) members(ptr string, a, b jsonv.Value, flagged map[string]bool) {
+// compareMembers compares two objects member by member.
+func (c *comparer) compareMembers(ptr string, a, b jsonv.Value, flagged map[string]bool) {
 	if a.Kind() != jsonv.KindObject || b.Kind() != jsonv.KindObject {
-		c.member(ptr, a, b, flagged)
+		c.compareMember(ptr, a, b, flagged)
 		return
 	}
-	for _, k := range keysOf(a, b) {
-		c.member(jsonv.AppendPointer(ptr, k), a.Lookup(k), b.Lookup(k), flagged)
+	for _, k := range listKeys(a, b) {
+		c.compareMember(jsonv.AppendPointer(ptr, k), a.Lookup(k), b.Lookup(k), flagged)
 	}
 }
 
-// member reports a changed member without a rule. Texts that were reported as a
+// compareMember reports a changed member without a rule. Texts that were reported as a
 // matter of trust are not reported again.
-func (c *comparer) member(ptr string, a, b jsonv.Value, flagged map[string]bool) {
+func (c *comparer) compareMember(ptr string, a, b jsonv.Value, flagged map[string]bool) {
 	if !jsonv.Equal(a, b) && !flagged[ptr] {
-		c.add(Review, ptr, "", "%s %s", label(ptr), change(a, b))
+		c.add(Review, ptr, "", "%s %s", label(ptr), describeChange(a, b))
 	}
 }
 
@@ -116,8 +116,8 @@ func label(ptr string) string {
 	return strings.Join(tokens, ".")
 }
 
-// change describes how a value changed.
-func change(a, b jsonv.Value) string {
+// describeChange describes how a value changed.
+func describeChange(a, b jsonv.Value) string {
 	const limit = 60
 	switch {
 	case a.IsAbsent():
@@ -125,13 +125,13 @@ func change(a, b jsonv.Value) string {
 	case b.IsAbsent():
 		return "was removed: " + a.Short(limit)
 	case a.Kind() == jsonv.KindString && b.Kind() == jsonv.KindString:
-		return "changed: " + excerpts(a.Text(), b.Text())
+		return "changed: " + cutExcerpts(a.Text(), b.Text())
 	}
 	return "changed from " + a.Short(limit) + " to " + b.Short(limit)
 }
 
-// excerpts shows where two texts differ.
-func excerpts(a, b string) string {
+// cutExcerpts shows where two texts differ.
+func cutExcerpts(a, b string) string {
 	x, y := []rune(a), []rune(b)
 	i := 0
 	for i < len(x) && i < len(y) && x[i] == y[i] {

@@ -17,7 +17,7 @@ import (
 func Compare(ctx context.Context, old, new []*surface.Surface, o Options) []Change {
 	c := &comparer{ctx: ctx, o: o}
 	if len(old) == 1 && len(new) == 1 && !o.ByName {
-		c.surfaces(old[0], new[0])
+		c.compareSurfaces(old[0], new[0])
 	} else {
 		find := func(list []*surface.Surface, name string) *surface.Surface {
 			return lists.First(list, func(s *surface.Surface) bool { return s.Server == name })
@@ -29,13 +29,13 @@ func Compare(ctx context.Context, old, new []*surface.Surface, o Options) []Chan
 				c.report(Change{Class: Review, Kind: surface.Server, Name: s.Server, Message: "the new version has no such server: all its definitions count as removed", File: s.Source})
 				other = &surface.Surface{Server: s.Server, Info: s.Info}
 			}
-			c.surfaces(s, other)
+			c.compareSurfaces(s, other)
 		}
 		for _, s := range new {
 			c.of = s.Server
 			if find(old, s.Server) == nil {
 				c.report(Change{Class: Safe, Kind: surface.Server, Name: s.Server, Message: "missing on the old side: all its definitions are new", File: s.Source})
-				c.surfaces(&surface.Surface{Server: s.Server, Info: s.Info}, s)
+				c.compareSurfaces(&surface.Surface{Server: s.Server, Info: s.Info}, s)
 			}
 		}
 	}
@@ -68,8 +68,8 @@ func NotCompared(old, new []*surface.Surface) []surface.Kind {
 	return out
 }
 
-func (c *comparer) surfaces(old, new *surface.Surface) {
-	c.server(old, new)
+func (c *comparer) compareSurfaces(old, new *surface.Surface) {
+	c.compareServer(old, new)
 	c.reportShadowed(old, new)
 	var gone, fresh []surface.Item
 	for _, it := range old.Items {
@@ -86,7 +86,7 @@ func (c *comparer) surfaces(old, new *surface.Surface) {
 			if c.o.InNew {
 				c.look(new, other)
 			}
-			c.definition(it, other)
+			c.compareDefinition(it, other)
 		}
 	}
 	for _, it := range new.Items {
@@ -98,7 +98,7 @@ func (c *comparer) surfaces(old, new *surface.Surface) {
 	for _, it := range gone {
 		c.look(old, it)
 		note := ""
-		i := slices.IndexFunc(fresh, func(f surface.Item) bool { return renamed[id(f)] == "" && sameButName(it, f) })
+		i := slices.IndexFunc(fresh, func(f surface.Item) bool { return renamed[id(f)] == "" && isSameButName(it, f) })
 		if i >= 0 {
 			renamed[id(fresh[i])] = it.Name
 			note = fmt.Sprintf("; %q has the same definition", fresh[i].Name)
@@ -109,12 +109,12 @@ func (c *comparer) surfaces(old, new *surface.Surface) {
 		c.look(new, it)
 		if was := renamed[id(it)]; was != "" {
 			c.add(Trust, "", "", "the definition of %q under a new name: approvals that are bound to the name or to the definition may not cover it", was)
-		} else if why := doubt(it); why != "" {
+		} else if why := explainDoubt(it); why != "" {
 			c.add(Review, "", "", "new %s that clients may reject: %s", it.Kind.Noun(), why)
 		} else {
 			c.add(Safe, "", "", "new %s", it.Kind.Noun())
 		}
-		c.texts(jsonv.Value{}, it.Def)
+		c.compareTexts(jsonv.Value{}, it.Def)
 	}
 }
 
@@ -136,9 +136,9 @@ func (c *comparer) reportShadowed(old, new *surface.Surface) {
 
 func id(it surface.Item) string { return string(it.Kind) + " " + it.Name }
 
-// sameButName reports whether two definitions differ only in their names. Without a
+// isSameButName reports whether two definitions differ only in their names. Without a
 // description, many definitions are alike.
-func sameButName(a, b surface.Item) bool {
+func isSameButName(a, b surface.Item) bool {
 	if a.Kind != b.Kind {
 		return false
 	}
@@ -151,25 +151,25 @@ func sameButName(a, b surface.Item) bool {
 	return a.Def.Lookup("description").Len() > 0 && jsonv.Equal(strip(a.Def), strip(b.Def))
 }
 
-// server compares the handshakes.
-func (c *comparer) server(old, new *surface.Surface) {
+// compareServer compares the handshakes.
+func (c *comparer) compareServer(old, new *surface.Surface) {
 	name := cmp.Or(new.Server, old.Server)
 	c.at = Change{Kind: surface.Server, Name: name, File: old.Source}
 	if old.Info.IsAbsent() || new.Info.IsAbsent() || jsonv.Equal(old.Info, new.Info) {
 		return // lists alone don't contain it
 	}
-	flagged := c.texts(old.Info, new.Info)
-	c.member("/instructions", old.Info.Lookup("instructions"), new.Info.Lookup("instructions"), flagged)
+	flagged := c.compareTexts(old.Info, new.Info)
+	c.compareMember("/instructions", old.Info.Lookup("instructions"), new.Info.Lookup("instructions"), flagged)
 	for _, part := range []string{"capabilities", "serverInfo"} {
-		c.members("/"+part, old.Info.Lookup(part), new.Info.Lookup(part), flagged)
+		c.compareMembers("/"+part, old.Info.Lookup(part), new.Info.Lookup(part), flagged)
 	}
 }
 
-// definition compares two definitions of one name.
-func (c *comparer) definition(old, new surface.Item) {
-	flagged := c.texts(old.Def, new.Def)
+// compareDefinition compares two definitions of one name.
+func (c *comparer) compareDefinition(old, new surface.Item) {
+	flagged := c.compareTexts(old.Def, new.Def)
 	rejected := c.reportRejected(old, new)
-	for _, k := range keysOf(old.Def, new.Def) {
+	for _, k := range listKeys(old.Def, new.Def) {
 		a, b := old.Def.Lookup(k), new.Def.Lookup(k)
 		if jsonv.Equal(a, b) || slices.Contains(rejected, k) {
 			continue
@@ -177,25 +177,25 @@ func (c *comparer) definition(old, new surface.Item) {
 		ptr := jsonv.AppendPointer("", k)
 		switch {
 		case old.Kind == surface.Skill:
-			c.skill(ptr, k, a, b, flagged)
+			c.compareSkill(ptr, k, a, b, flagged)
 		case old.Kind == surface.Tool && k == "inputSchema":
-			c.schema(old.Name, ptr, a, b, false, flagged)
+			c.compareSchema(old.Name, ptr, a, b, false, flagged)
 		case old.Kind == surface.Tool && k == "outputSchema":
-			c.schema(old.Name, ptr, a, b, true, flagged)
+			c.compareSchema(old.Name, ptr, a, b, true, flagged)
 		case old.Kind == surface.Tool && k == "annotations":
-			c.annotations(ptr, a, b, flagged)
+			c.compareAnnotations(ptr, a, b, flagged)
 		case old.Kind == surface.Tool && k == "execution" && taskSupport(a) == taskSupport(b):
-			c.add(Safe, ptr, "", "execution %s; taskSupport is forbidden by default", change(a, b))
+			c.add(Safe, ptr, "", "execution %s; taskSupport is forbidden by default", describeChange(a, b))
 		case old.Kind == surface.Tool && k == "execution" && taskSupport(b) == "required":
-			c.add(Breaking, ptr, c.use(old), "execution %s: a call that is not made as a task is refused", change(a, b))
+			c.add(Breaking, ptr, c.use(old), "execution %s: a call that is not made as a task is refused", describeChange(a, b))
 		case old.Kind == surface.Tool && k == "execution" && taskSupport(b) == "forbidden":
-			args, _ := someArguments(c.ctx, old.Def.Lookup("inputSchema"))
+			args, _ := makeArguments(c.ctx, old.Def.Lookup("inputSchema"))
 			params := jsonv.ObjectOf("name", old.Name, "arguments", args, "task", jsonv.Object()).String()
-			c.add(Breaking, ptr, "tools/call "+display.JSON(params), "execution %s: a call that is made as a task is refused", change(a, b))
+			c.add(Breaking, ptr, "tools/call "+display.JSON(params), "execution %s: a call that is made as a task is refused", describeChange(a, b))
 		case old.Kind == surface.Prompt && k == "arguments":
-			c.promptArguments(old, a, b)
+			c.comparePromptArguments(old, a, b)
 		default:
-			c.member(ptr, a, b, flagged)
+			c.compareMember(ptr, a, b, flagged)
 		}
 	}
 }

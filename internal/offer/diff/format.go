@@ -13,12 +13,14 @@ import (
 
 // Write prints changes in a format of gate.
 func Write(w io.Writer, format string, changes []Change, version string) error {
-	rules, list := findings(changes)
+	rules, list := listFindings(changes)
 	return gate.Document{
 		Title: "mcptest diff", Version: version, Rules: rules, Findings: list,
 		Text:     func(b *strings.Builder) { writeText(b, changes) },
 		Markdown: func(b *strings.Builder) { writeMarkdown(b, changes) },
-		JSON:     func(b *strings.Builder) { b.WriteString(display.JSON(string(asJSON(changes).Indent("", "  "))) + "\n") },
+		JSON: func(b *strings.Builder) {
+			b.WriteString(display.JSON(string(formatJSON(changes).Indent("", "  "))) + "\n")
+		},
 	}.Write(w, format)
 }
 
@@ -46,7 +48,7 @@ func count(changes []Change, c Class) int {
 	return n
 }
 
-func (ch *Change) subject() string {
+func (ch *Change) nameSubject() string {
 	what := strings.TrimSpace(ch.Kind.Noun() + " " + display.Escape(ch.Name))
 	if ch.Server != "" && ch.Kind != surface.Server {
 		return display.Escape(ch.Server) + ": " + what
@@ -57,7 +59,7 @@ func (ch *Change) subject() string {
 // maxShownWitness limits a witness in text for people; JSON contains it in full.
 const maxShownWitness = 2000
 
-func (ch *Change) shownWitness() string {
+func (ch *Change) showWitness() string {
 	if s := display.Escape(ch.Witness); len(s) <= maxShownWitness {
 		return s
 	}
@@ -66,13 +68,13 @@ func (ch *Change) shownWitness() string {
 
 func writeText(b *strings.Builder, changes []Change) {
 	for _, ch := range changes {
-		fmt.Fprintf(b, "%-8s  %s", ch.Class, ch.subject())
+		fmt.Fprintf(b, "%-8s  %s", ch.Class, ch.nameSubject())
 		if ch.Pointer != "" {
 			b.WriteString("  " + display.Escape(ch.Pointer))
 		}
 		fmt.Fprintf(b, "\n          %s\n", display.Escape(ch.Message))
 		if ch.Witness != "" {
-			fmt.Fprintf(b, "          e.g. %s\n", ch.shownWitness())
+			fmt.Fprintf(b, "          e.g. %s\n", ch.showWitness())
 		}
 	}
 	b.WriteString(Summary(changes) + "\n")
@@ -87,7 +89,7 @@ func writeMarkdown(b *strings.Builder, changes []Change) {
 	for _, ch := range changes {
 		text := display.Markdown(ch.Message)
 		if ch.Witness != "" {
-			text += "<br>" + display.QuoteMarkdownCode(ch.shownWitness())
+			text += "<br>" + display.QuoteMarkdownCode(ch.showWitness())
 		}
 		what := ch.Kind.Noun() + " " + display.QuoteMarkdownCode(ch.Name+" "+ch.Pointer)
 		if ch.Server != "" && ch.Kind != surface.Server {
@@ -97,7 +99,7 @@ func writeMarkdown(b *strings.Builder, changes []Change) {
 	}
 }
 
-func asJSON(changes []Change) jsonv.Value {
+func formatJSON(changes []Change) jsonv.Value {
 	list := make([]jsonv.Value, 0, len(changes))
 	for _, ch := range changes {
 		change := jsonv.ObjectOf(
@@ -122,8 +124,8 @@ func asJSON(changes []Change) jsonv.Value {
 	return jsonv.ObjectOf("changes", jsonv.Array(list...), "summary", jsonv.ObjectOf(sums...))
 }
 
-// findings returns the changes as findings of a quality gate.
-func findings(changes []Change) (rules []gate.Rule, out []gate.Finding) {
+// listFindings returns the changes as findings of a quality gate.
+func listFindings(changes []Change) (rules []gate.Rule, out []gate.Finding) {
 	docs := map[Class]string{
 		Breaking: "A valid call is rejected now, or an impossible response is allowed now.", Trust: "A promise was withdrawn, or a text may mislead a model.",
 		Review: "A change that a person must look at.", Safe: "A compatible change.",
@@ -135,12 +137,12 @@ func findings(changes []Change) (rules []gate.Rule, out []gate.Finding) {
 	for _, ch := range changes {
 		text := ch.Message
 		if ch.Witness != "" {
-			text += "; for example " + ch.shownWitness()
+			text += "; for example " + ch.showWitness()
 		}
 		out = append(out, gate.Finding{
 			Rule:    "surface/" + string(ch.Class),
 			Level:   levels[ch.Class],
-			Subject: ch.subject(),
+			Subject: ch.nameSubject(),
 			Pointer: ch.Pointer,
 			Message: text,
 			File:    ch.File,

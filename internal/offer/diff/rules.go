@@ -31,7 +31,7 @@ var hints = []hint{
 	{"idempotentHint", false, true, Review},
 }
 
-func (c *comparer) annotations(ptr string, a, b jsonv.Value, flagged map[string]bool) {
+func (c *comparer) compareAnnotations(ptr string, a, b jsonv.Value, flagged map[string]bool) {
 	known := map[string]bool{}
 	for _, h := range hints {
 		known[h.key] = true
@@ -48,18 +48,18 @@ func (c *comparer) annotations(ptr string, a, b jsonv.Value, flagged map[string]
 		case was != is:
 			c.add(Review, at, "", "%s changed from %t to %t: the tool promises more than before", h.key, was, is)
 		case !jsonv.Equal(a.Lookup(h.key), b.Lookup(h.key)):
-			c.add(Safe, at, "", "%s %s; the default is %t", h.key, change(a.Lookup(h.key), b.Lookup(h.key)), h.missing)
+			c.add(Safe, at, "", "%s %s; the default is %t", h.key, describeChange(a.Lookup(h.key), b.Lookup(h.key)), h.missing)
 		}
 	}
-	for _, k := range keysOf(a, b) {
+	for _, k := range listKeys(a, b) {
 		if !known[k] {
-			c.member(jsonv.AppendPointer(ptr, k), a.Lookup(k), b.Lookup(k), flagged)
+			c.compareMember(jsonv.AppendPointer(ptr, k), a.Lookup(k), b.Lookup(k), flagged)
 		}
 	}
 }
 
-// promptArguments compares the arguments of a prompt, which are always strings.
-func (c *comparer) promptArguments(it surface.Item, a, b jsonv.Value) {
+// comparePromptArguments compares the arguments of a prompt, which are always strings.
+func (c *comparer) comparePromptArguments(it surface.Item, a, b jsonv.Value) {
 	find := func(list jsonv.Value, name string) jsonv.Value {
 		return lists.First(list.List(), func(e jsonv.Value) bool { return e.Lookup("name").Text() == name })
 	}
@@ -79,7 +79,7 @@ func (c *comparer) promptArguments(it surface.Item, a, b jsonv.Value) {
 			c.add(Safe, ptr, "", "argument %q is no longer required", name)
 		}
 		if !was.IsAbsent() && !jsonv.Equal(was.Without("required"), e.Without("required")) {
-			c.members(ptr, was.Without("required"), e.Without("required"), nil)
+			c.compareMembers(ptr, was.Without("required"), e.Without("required"), nil)
 		}
 	}
 	for i, e := range a.Elems() {
@@ -93,8 +93,8 @@ func (c *comparer) promptArguments(it surface.Item, a, b jsonv.Value) {
 // contains it.
 type flaw struct{ member, message string }
 
-// flaws lists the flaws of a tool, at most one for each member.
-func flaws(def jsonv.Value) []flaw {
+// findFlaws lists the flaws of a tool, at most one for each member.
+func findFlaws(def jsonv.Value) []flaw {
 	var out []flaw
 	add := func(member, format string, args ...any) {
 		out = append(out, flaw{member, member + " " + fmt.Sprintf(format, args...)})
@@ -115,7 +115,7 @@ func flaws(def jsonv.Value) []flaw {
 			add(k, "is missing")
 		case v.Kind() != jsonv.KindObject:
 			add(k, "is not an object")
-		case err != nil && contain.TooLarge(err) == "":
+		case err != nil && contain.ExplainTooLarge(err) == "":
 			add(k, "can't be compiled: %v", err)
 		case k == "inputSchema" && v.Lookup("type").Text() != "object":
 			add(k, `has no type "object"`)
@@ -142,8 +142,8 @@ func (c *comparer) reportRejected(old, new surface.Item) []string {
 	if old.Kind != surface.Tool {
 		return nil
 	}
-	before := flaws(old.Def)
-	for _, f := range flaws(new.Def) {
+	before := findFlaws(old.Def)
+	for _, f := range findFlaws(new.Def) {
 		if !slices.ContainsFunc(before, func(b flaw) bool { return b.member == f.member }) {
 			out = append(out, f.member)
 			c.add(Breaking, jsonv.AppendPointer("", f.member), c.use(old), "clients reject the tool: %s", f.message)
@@ -152,8 +152,8 @@ func (c *comparer) reportRejected(old, new surface.Item) []string {
 	return out
 }
 
-// doubt returns why clients may not accept a new definition, or "".
-func doubt(it surface.Item) string {
+// explainDoubt returns why clients may not accept a new definition, or "".
+func explainDoubt(it surface.Item) string {
 	if it.Kind == surface.Skill {
 		return ""
 	}
@@ -167,7 +167,7 @@ func doubt(it surface.Item) string {
 		return "the " + key + " is listed more than once"
 	}
 	if it.Kind == surface.Tool {
-		for _, f := range flaws(it.Def) {
+		for _, f := range findFlaws(it.Def) {
 			return f.message
 		}
 	}
@@ -186,31 +186,31 @@ var address = lazy.Regexp("[a-zA-Z][a-zA-Z0-9+.-]*://" + rest + "|\\bwww\\.[a-zA
 // noProse are members whose texts are no prose that a model reads.
 var noProse = []string{"$schema", "$id", "$ref", "uri", "uriTemplate", "src", "websiteUrl"}
 
-// texts reports what new texts of a definition bring in: hidden characters, and
+// compareTexts reports what new texts of a definition bring in: hidden characters, and
 // addresses that the old definition does not mention. It returns the pointers
 // of these texts. A definition without predecessor may mention addresses.
-func (c *comparer) texts(old, new jsonv.Value) map[string]bool {
+func (c *comparer) compareTexts(old, new jsonv.Value) map[string]bool {
 	known, urls := map[string]bool{}, map[string]bool{}
-	each(old, "", func(_, s string) {
+	visitTexts(old, "", func(_, s string) {
 		known[s] = true
-		for _, u := range addresses(s) {
+		for _, u := range findAddresses(s) {
 			urls[u] = true
 		}
 	})
 	flagged := map[string]bool{}
-	each(new, "", func(ptr, s string) {
+	visitTexts(new, "", func(ptr, s string) {
 		if known[s] {
 			return
 		}
 		known[s] = true
-		if chars := hiddenCharacters(s); len(chars) > 0 {
+		if chars := findHiddenCharacters(s); len(chars) > 0 {
 			flagged[ptr] = true
 			c.add(Trust, ptr, "", "%s has hidden characters that a person does not see: %s", label(ptr), strings.Join(chars, ", "))
 		}
 		if old.IsAbsent() {
 			return
 		}
-		for _, u := range addresses(s) {
+		for _, u := range findAddresses(s) {
 			if !urls[u] {
 				urls[u], flagged[ptr] = true, true
 				what := "mentions an address that was not there before"
@@ -224,35 +224,35 @@ func (c *comparer) texts(old, new jsonv.Value) map[string]bool {
 	return flagged
 }
 
-// each calls fn for every text of a value and for every key.
-func each(v jsonv.Value, ptr string, fn func(ptr, s string)) {
+// visitTexts calls fn for every text of a value and for every key.
+func visitTexts(v jsonv.Value, ptr string, fn func(ptr, s string)) {
 	if v.Kind() == jsonv.KindString {
 		fn(ptr, v.Text())
 	}
 	for k, e := range v.Children() {
 		at := jsonv.AppendPointer(ptr, k)
-		if len(hiddenCharacters(k)) > 0 {
+		if len(findHiddenCharacters(k)) > 0 {
 			fn(at, k)
 		}
 		if !slices.Contains(noProse, k) || e.Kind() != jsonv.KindString {
-			each(e, at, fn)
+			visitTexts(e, at, fn)
 		}
 	}
 }
 
-func addresses(s string) []string {
+func findAddresses(s string) []string {
 	var out []string
 	for _, u := range address().FindAllString(s, -1) {
-		if u = strings.TrimRight(u, ".,;:!?*_"); !documentation(u) {
+		if u = strings.TrimRight(u, ".,;:!?*_"); !isDocumentation(u) {
 			out = append(out, u)
 		}
 	}
 	return out
 }
 
-// documentation reports whether an address is in one of the domains that are reserved
+// isDocumentation reports whether an address is in one of the domains that are reserved
 // for examples and that no one can own (RFC 2606, section 3).
-func documentation(address string) bool {
+func isDocumentation(address string) bool {
 	if strings.HasPrefix(address, "www.") {
 		address = "https://" + address
 	}
@@ -265,9 +265,9 @@ func documentation(address string) bool {
 	return n >= 2 && labels[n-2] == "example" && slices.Contains([]string{"com", "net", "org"}, labels[n-1])
 }
 
-// hiddenCharacters lists the hidden characters of a text, other than white space and the
+// findHiddenCharacters lists the hidden characters of a text, other than white space and the
 // joiners of scripts and emoji.
-func hiddenCharacters(s string) []string {
+func findHiddenCharacters(s string) []string {
 	var out []string
 	before := rune(0)
 	for i, r := range s {

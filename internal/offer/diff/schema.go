@@ -35,20 +35,20 @@ type schemaPair struct {
 	steps    int // left
 }
 
-// schema compares two schemas: each edit, and as a whole.
-func (c *comparer) schema(tool, ptr string, old, new jsonv.Value, output bool, flagged map[string]bool) {
+// compareSchema compares two schemas: each edit, and as a whole.
+func (c *comparer) compareSchema(tool, ptr string, old, new jsonv.Value, output bool, flagged map[string]bool) {
 	p := &schemaPair{
 		c:      c,
 		ctx:    c.ctx,
 		tool:   tool,
 		root:   ptr,
 		output: output,
-		old:    ofObjects(old, output),
-		new:    ofObjects(new, output),
+		old:    acceptObjects(old, output),
+		new:    acceptObjects(new, output),
 		worst:  Safe,
 		steps:  maxSteps,
 	}
-	w := &walker{noun: p.noun(), root: ptr}
+	w := &walker{noun: p.chooseNoun(), root: ptr}
 	w.walk(old, new, "")
 	for _, n := range w.notes {
 		if !flagged[ptr+n.at] {
@@ -81,11 +81,11 @@ func (c *comparer) schema(tool, ptr string, old, new jsonv.Value, output bool, f
 	} else if all = nameEdits(w.edits); verdict == contain.Contained {
 		c.add(Review, ptr, "", "%s has %d changes, too many to judge them one by one; together they keep what was declared%s", label(ptr), len(w.edits), all)
 	}
-	if verdict == contain.Escapes && p.worst != Breaking && (p.worst == Safe || !beyondSafe(witness)) {
+	if verdict == contain.Escapes && p.worst != Breaking && (p.worst == Safe || !isBeyondSafe(witness)) {
 		c.add(Breaking, ptr, p.show(witness), "%s%s", p.together("the changes together"), all)
 	}
 	if verdict == contain.Undecided && p.worst == Safe {
-		c.add(Review, ptr, "", "%s: %s%s", label(ptr), p.whyUnproved(), all)
+		c.add(Review, ptr, "", "%s: %s%s", label(ptr), p.explainUnproved(), all)
 	}
 }
 
@@ -97,7 +97,7 @@ func (p *schemaPair) reportUnjudged(edits []edit, oldErr, newErr error) {
 		side, err = "old", oldErr
 	}
 	why := fmt.Sprintf("not judged, because the %s %s can't be compiled: %v", side, label(p.root), err)
-	if limit := contain.TooLarge(err); limit != "" {
+	if limit := contain.ExplainTooLarge(err); limit != "" {
 		why = fmt.Sprintf("not judged, because the %s %s is too large: %s", side, label(p.root), limit)
 	}
 	if len(edits) > maxEdits {
@@ -122,7 +122,7 @@ func nameEdits(edits []edit) string {
 	return text
 }
 
-func (p *schemaPair) noun() string {
+func (p *schemaPair) chooseNoun() string {
 	if p.output {
 		return "field"
 	}
@@ -141,9 +141,9 @@ func (p *schemaPair) dropAllowed(w *walker) {
 	})
 }
 
-// single compiles the old schema with one edit. Definitions of the new schema that
+// applyEdit compiles the old schema with one edit. Definitions of the new schema that
 // the edit refers to are copied.
-func (p *schemaPair) single(e edit) (*contain.Schema, error) {
+func (p *schemaPair) applyEdit(e edit) (*contain.Schema, error) {
 	doc := e.apply(p.old)
 	if out, err := contain.Compile(doc); err == nil {
 		return out, nil
@@ -182,13 +182,13 @@ func (p *schemaPair) isConfirmed(witness jsonv.Value) bool {
 func (p *schemaPair) edit(e edit, whole contain.Verdict) {
 	class, witness, note := Safe, "", ""
 	if whole != contain.Contained {
-		class, note = Review, "; "+p.whyUnproved()+e.indistinct(p.old)
-		if single, err := p.single(e); err == nil {
+		class, note = Review, "; "+p.explainUnproved()+e.explainIndistinct(p.old)
+		if single, err := p.applyEdit(e); err == nil {
 			verdict, v := p.check(p.oldS, single)
 			switch {
 			case verdict == contain.Contained:
 				class, note = Safe, ""
-			case verdict == contain.Escapes && e.bound() && beyondSafe(v):
+			case verdict == contain.Escapes && e.bound() && isBeyondSafe(v):
 				note = ": it only concerns numbers beyond 2^53, which many JSON readers can't represent"
 			case verdict == contain.Escapes && p.isConfirmed(v):
 				class, note, witness = Breaking, "", p.show(v)
@@ -203,7 +203,7 @@ func (p *schemaPair) edit(e edit, whole contain.Verdict) {
 		}
 	}
 	if class == Safe {
-		if note = p.reservation(e); note != "" {
+		if note = p.explainReservation(e); note != "" {
 			class = Review
 		}
 	}
@@ -213,11 +213,11 @@ func (p *schemaPair) edit(e edit, whole contain.Verdict) {
 	p.c.add(class, p.root+e.at, witness, "%s%s", e.message, note)
 }
 
-// reservation returns the reason to review an edit that rejects no declared argument,
+// explainReservation returns the reason to review an edit that rejects no declared argument,
 // or "".
-func (p *schemaPair) reservation(e edit) string {
+func (p *schemaPair) explainReservation(e edit) string {
 	if e.at == "/$schema" && p.oldS.Draft() != p.newS.Draft() {
-		if k := cmp.Or(dialectal(p.old), dialectal(p.new)); k != "" {
+		if k := cmp.Or(findDialectal(p.old), findDialectal(p.new)); k != "" {
 			return ": the two dialects may differ in what " + k + " means, and so may clients"
 		}
 	}
@@ -237,8 +237,8 @@ func (p *schemaPair) reservation(e edit) string {
 	return ""
 }
 
-// dialectal returns a keyword whose meaning depends on the schema's dialect.
-func dialectal(schema jsonv.Value) (found string) {
+// findDialectal returns a keyword whose meaning depends on the schema's dialect.
+func findDialectal(schema jsonv.Value) (found string) {
 	words := []string{"dependencies", "dependentRequired", "dependentSchemas", "additionalItems", "prefixItems", "unevaluatedItems", "unevaluatedProperties", "minContains", "maxContains", "$recursiveRef", "$dynamicRef", "$anchor", "id", "format"}
 	jsonschema.Walk(schema, "", func(_, keyword string, v jsonv.Value) bool {
 		i := slices.IndexFunc(words, func(k string) bool { return !v.Lookup(k).IsAbsent() })
@@ -257,7 +257,7 @@ func dialectal(schema jsonv.Value) (found string) {
 	return found
 }
 
-func (p *schemaPair) whyUnproved() string {
+func (p *schemaPair) explainUnproved() string {
 	if p.output {
 		return "it could not be decided whether responses that were impossible are allowed now"
 	}

@@ -9,30 +9,30 @@ import (
 	"mcptest/internal/base/jsonv"
 )
 
-// skill compares a member of the entry of a skill. All of it is text that a model obeys, or
+// compareSkill compares a member of the entry of a skill. All of it is text that a model obeys, or
 // that hosts bind an approval to.
-func (c *comparer) skill(ptr, member string, a, b jsonv.Value, flagged map[string]bool) {
+func (c *comparer) compareSkill(ptr, member string, a, b jsonv.Value, flagged map[string]bool) {
 	switch member {
 	case "frontmatter":
 		if a.Kind() != jsonv.KindObject || b.Kind() != jsonv.KindObject {
-			c.add(Trust, ptr, "", "frontmatter %s", change(a, b))
+			c.add(Trust, ptr, "", "frontmatter %s", describeChange(a, b))
 			return
 		}
-		for _, k := range keysOf(a, b) {
+		for _, k := range listKeys(a, b) {
 			at := jsonv.AppendPointer(ptr, k)
 			if before, now := a.Lookup(k), b.Lookup(k); !jsonv.Equal(before, now) && !flagged[at] {
-				c.add(Trust, at, "", "%s %s", label(at), change(before, now))
+				c.add(Trust, at, "", "%s %s", label(at), describeChange(before, now))
 			}
 		}
 	case "resources":
-		c.skillFiles(ptr, a, b)
+		c.compareSkillFiles(ptr, a, b)
 	default:
-		c.member(ptr, a, b, flagged)
+		c.compareMember(ptr, a, b, flagged)
 	}
 }
 
-// skillFiles compares the files of a skill.
-func (c *comparer) skillFiles(ptr string, a, b jsonv.Value) {
+// compareSkillFiles compares the files of a skill.
+func (c *comparer) compareSkillFiles(ptr string, a, b jsonv.Value) {
 	switch {
 	case a.Kind() == jsonv.KindArray && b.Kind() != jsonv.KindArray:
 		c.add(Trust, ptr, "", "resources is %s now: the files have no digests any more", b.Short(40))
@@ -41,10 +41,10 @@ func (c *comparer) skillFiles(ptr string, a, b jsonv.Value) {
 		c.add(Review, ptr, "", "resources was %s: the files have digests now", a.Short(40))
 		return
 	case a.Kind() != jsonv.KindArray:
-		c.add(Trust, ptr, "", "resources %s", change(a, b))
+		c.add(Trust, ptr, "", "resources %s", describeChange(a, b))
 		return
 	}
-	before, now := byURI(a), byURI(b)
+	before, now := indexByURI(a), indexByURI(b)
 	for i, f := range b.Elems() {
 		uri := f.Lookup("uri").Text()
 		old, known := before[uri]
@@ -53,7 +53,7 @@ func (c *comparer) skillFiles(ptr string, a, b jsonv.Value) {
 		case !known:
 			c.add(Trust, at, "", "new file %s", shownURI(uri))
 		case !jsonv.Equal(old, f):
-			c.add(Trust, at, "", "%s", changedFile(uri, old, f))
+			c.add(Trust, at, "", "%s", describeFileChange(uri, old, f))
 		}
 	}
 	for i, f := range a.Elems() {
@@ -64,7 +64,7 @@ func (c *comparer) skillFiles(ptr string, a, b jsonv.Value) {
 	}
 }
 
-func byURI(files jsonv.Value) map[string]jsonv.Value {
+func indexByURI(files jsonv.Value) map[string]jsonv.Value {
 	out := map[string]jsonv.Value{}
 	for _, f := range files.Elems() {
 		out[f.Lookup("uri").Text()] = f
@@ -74,8 +74,8 @@ func byURI(files jsonv.Value) map[string]jsonv.Value {
 
 func shownURI(uri string) string { return display.Truncate(uri, 200) }
 
-// changedFile describes a file that is another one now.
-func changedFile(uri string, old, now jsonv.Value) string {
+// describeFileChange describes a file that is another one now.
+func describeFileChange(uri string, old, now jsonv.Value) string {
 	what := "the file " + shownURI(uri)
 	if strings.HasSuffix(uri, "/SKILL.md") {
 		what += ", whose text a model obeys,"

@@ -41,18 +41,18 @@ func (e edit) bound() bool {
 	return !strings.HasSuffix(above, "/properties") && slices.Contains([]string{"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"}, keyword)
 }
 
-// indistinct says why a change of numbers beyond 2^53 is not decided; "" if it has none.
-func (e edit) indistinct(old jsonv.Value) string {
+// explainIndistinct says why a change of numbers beyond 2^53 is not decided; "" if it has none.
+func (e edit) explainIndistinct(old jsonv.Value) string {
 	for _, s := range e.sets {
-		if beyondSafe(s.to) || beyondSafe(valueAt(old, s.at)) {
+		if isBeyondSafe(s.to) || isBeyondSafe(findValue(old, s.at)) {
 			return ": it concerns numbers beyond 2^53, which many JSON readers can't tell apart"
 		}
 	}
 	return ""
 }
 
-// valueAt returns the value at a path; absent if there is none.
-func valueAt(doc jsonv.Value, at []string) jsonv.Value {
+// findValue returns the value at a path; absent if there is none.
+func findValue(doc jsonv.Value, at []string) jsonv.Value {
 	for _, key := range at {
 		if i, err := strconv.Atoi(key); err == nil && doc.Kind() == jsonv.KindArray {
 			doc = doc.At(i)
@@ -63,14 +63,14 @@ func valueAt(doc jsonv.Value, at []string) jsonv.Value {
 	return doc
 }
 
-// beyondSafe reports whether a value contains a number of at least 2^53 - 1. Witnesses
+// isBeyondSafe reports whether a value contains a number of at least 2^53 - 1. Witnesses
 // only do if smaller numbers don't show the same.
-func beyondSafe(v jsonv.Value) bool {
+func isBeyondSafe(v jsonv.Value) bool {
 	if v.Kind() == jsonv.KindNumber {
 		return math.Abs(v.Float64()) >= contain.MaxExact
 	}
 	for _, e := range v.Children() {
-		if beyondSafe(e) {
+		if isBeyondSafe(e) {
 			return true
 		}
 	}
@@ -112,10 +112,10 @@ func (w *walker) walk(old, new jsonv.Value, at string) {
 		return
 	}
 	if old.Kind() != jsonv.KindObject || new.Kind() != jsonv.KindObject {
-		w.edit(at, new, "%s %s", w.subject(at), change(old, new))
+		w.edit(at, new, "%s %s", w.nameSubject(at), describeChange(old, new))
 		return
 	}
-	for _, k := range keysOf(old, new) {
+	for _, k := range listKeys(old, new) {
 		a, b := old.Lookup(k), new.Lookup(k)
 		if jsonv.Equal(a, b) {
 			continue
@@ -125,13 +125,13 @@ func (w *walker) walk(old, new jsonv.Value, at string) {
 		holds := jsonschema.HoldsOf(k)
 		switch {
 		case k == "properties":
-			w.properties(old, new, at)
+			w.walkProperties(old, new, at)
 		case k == "required":
 			w.compareRequired(old, new, at)
 		case slices.Contains(unchecked, k):
-			w.notes = append(w.notes, note{here, fmt.Sprintf("%s: %s %s", w.subject(at), k, change(a, b))})
+			w.notes = append(w.notes, note{here, fmt.Sprintf("%s: %s %s", w.nameSubject(at), k, describeChange(a, b))})
 		case holds == jsonschema.HoldsNamed && k != "dependencies":
-			for _, name := range keysOf(a, b) {
+			for _, name := range listKeys(a, b) {
 				w.walk(a.Lookup(name), b.Lookup(name), jsonv.AppendPointer(here, name))
 			}
 		case holds&jsonschema.HoldsOne != 0 && a.Kind() == jsonv.KindObject && b.Kind() == jsonv.KindObject:
@@ -141,19 +141,19 @@ func (w *walker) walk(old, new jsonv.Value, at string) {
 				w.walk(a.At(i), b.At(i), jsonv.AppendPointer(here, fmt.Sprint(i)))
 			}
 		case k == "enum":
-			w.edit(here, b, "%s %s", w.subject(at), enumChange(a, b))
+			w.edit(here, b, "%s %s", w.nameSubject(at), describeEnumChange(a, b))
 		default:
-			w.edit(here, b, "%s: %s %s", w.subject(at), k, change(a, b))
+			w.edit(here, b, "%s: %s %s", w.nameSubject(at), k, describeChange(a, b))
 		}
-		named := k == "required" && !sameNames(a, b) // reported with the properties
+		named := k == "required" && !hasSameNames(a, b) // reported with the properties
 		if len(w.edits)+len(w.notes) == before && !named {
 			// Nothing within it changed: properties: {} is new.
-			w.edit(here, b, "%s: %s %s", w.subject(at), k, change(a, b))
+			w.edit(here, b, "%s: %s %s", w.nameSubject(at), k, describeChange(a, b))
 		}
 	}
 }
 
-func sameNames(a, b jsonv.Value) bool {
+func hasSameNames(a, b jsonv.Value) bool {
 	return slices.Equal(slices.Sorted(slices.Values(a.Texts())), slices.Sorted(slices.Values(b.Texts())))
 }
 
@@ -186,9 +186,9 @@ func (w *walker) edit(at string, to jsonv.Value, format string, args ...any) *ed
 	return &w.edits[len(w.edits)-1]
 }
 
-func (w *walker) properties(old, new jsonv.Value, at string) {
+func (w *walker) walkProperties(old, new jsonv.Value, at string) {
 	a, b := old.Lookup("properties"), new.Lookup("properties")
-	for _, name := range keysOf(a, b) {
+	for _, name := range listKeys(a, b) {
 		was, is := a.Lookup(name), b.Lookup(name)
 		here := jsonv.AppendPointer(at+"/properties", name)
 		needed := func(v jsonv.Value) bool { return slices.Contains(v.Lookup("required").Texts(), name) }
@@ -198,14 +198,14 @@ func (w *walker) properties(old, new jsonv.Value, at string) {
 			if !is.Lookup("default").IsAbsent() && w.noun == "argument" {
 				extra = " (its default does not help clients that follow the schema)"
 			}
-			e := w.edit(here, is, "new required %s%s", w.subject(here), extra)
+			e := w.edit(here, is, "new required %s%s", w.nameSubject(here), extra)
 			e.sets = append(e.sets, w.requires(old, at, name, true))
 		case was.IsAbsent():
-			e := w.edit(here, is, "new optional %s", w.subject(here))
+			e := w.edit(here, is, "new optional %s", w.nameSubject(here))
 			rest := old.Lookup("additionalProperties")
 			e.allowed = plain(at) && (rest.Bool() || rest.Kind() == jsonv.KindObject && rest.Len() == 0)
 		case is.IsAbsent():
-			e := w.edit(here, is, "%s was removed", w.subject(here))
+			e := w.edit(here, is, "%s was removed", w.nameSubject(here))
 			e.lost = true
 			if needed(old) && !needed(new) {
 				e.sets = append(e.sets, w.requires(old, at, name, false))
@@ -231,20 +231,20 @@ func (w *walker) compareRequired(old, new jsonv.Value, at string) {
 	a, b := old.Lookup("properties"), new.Lookup("properties")
 	for _, name := range is {
 		if !slices.Contains(was, name) && (!a.Lookup(name).IsAbsent() || b.Lookup(name).IsAbsent()) {
-			e := w.edit(at+"/required", jsonv.Null(), "%s is now required", w.subject(jsonv.AppendPointer(at+"/properties", name)))
+			e := w.edit(at+"/required", jsonv.Null(), "%s is now required", w.nameSubject(jsonv.AppendPointer(at+"/properties", name)))
 			e.sets = []set{w.requires(old, at, name, true)}
 		}
 	}
 	for _, name := range was {
 		if !slices.Contains(is, name) && (!b.Lookup(name).IsAbsent() || a.Lookup(name).IsAbsent()) {
-			e := w.edit(at+"/required", jsonv.Null(), "%s is no longer required", w.subject(jsonv.AppendPointer(at+"/properties", name)))
+			e := w.edit(at+"/required", jsonv.Null(), "%s is no longer required", w.nameSubject(jsonv.AppendPointer(at+"/properties", name)))
 			e.sets = []set{w.requires(old, at, name, false)}
 		}
 	}
 }
 
-// subject names the place that a pointer leads to: argument filter.labels[].
-func (w *walker) subject(at string) string {
+// nameSubject names the place that a pointer leads to: argument filter.labels[].
+func (w *walker) nameSubject(at string) string {
 	tokens, _ := jsonv.ParsePointer(at)
 	path, noun := "", w.noun+" "
 	for i := 0; i < len(tokens); i++ {
@@ -271,7 +271,7 @@ func (w *walker) subject(at string) string {
 	return noun + path
 }
 
-func enumChange(a, b jsonv.Value) string {
+func describeEnumChange(a, b jsonv.Value) string {
 	var parts []string
 	hash := jsonv.NewHasher()
 	missing := func(from, in jsonv.Value) string {

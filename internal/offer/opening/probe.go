@@ -30,18 +30,18 @@ func (p *play) probe(ctx context.Context) *Verdict {
 		if !decided.modern {
 			p.modern = false
 		}
-		return p.afterProbe(ctx, a)
+		return p.judgeProbe(ctx, a)
 	}
 }
 
-// afterProbe gives the session a process of its own, where the client does that.
-func (p *play) afterProbe(ctx context.Context, a Answer) *Verdict {
+// judgeProbe gives the session a process of its own, where the client does that.
+func (p *play) judgeProbe(ctx context.Context, a Answer) *Verdict {
 	if p.script.Transport != Stdio || p.r.probeEnd != endStartsAgain {
 		return nil
 	}
 	if err := p.line.Fresh(ctx); err != nil {
 		says := "does not start a second time (" + err.Error() + ")"
-		return p.lost(Ended, p.script.Probe.Method, says, "the client needs a second process after its probe")
+		return p.newLost(Ended, p.script.Probe.Method, says, "the client needs a second process after its probe")
 	}
 	return nil
 }
@@ -67,11 +67,11 @@ type decision struct {
 
 // decide reads the answer to a probe.
 func (p *play) decide(st *Step, a Answer, again bool) decision {
-	if v := p.unjudged(a); v != nil {
+	if v := p.explainUnjudged(a); v != nil {
 		return decision{lost: v}
 	}
 	lose := func(reason, does string) decision {
-		v := p.lost(reason, st.Method, describe(a), does)
+		v := p.newLost(reason, st.Method, describe(a), does)
 		v.Died = reason == Ended && !a.Gone
 		return decision{lost: v}
 	}
@@ -87,7 +87,7 @@ func (p *play) decide(st *Step, a Answer, again bool) decision {
 		return lose(Ended, p.script.Title+" does not start it again")
 	case a.Garbage != "" && p.r.strictLines:
 		says := "answers with a line that is not a message (" + quote(a.Garbage) + ")"
-		return decision{lost: p.lost(Unreadable, st.Method, says, p.r.name+" ends the connection at such a line")}
+		return decision{lost: p.newLost(Unreadable, st.Method, says, p.r.name+" ends the connection at such a line")}
 	case a.Status == http.StatusUnauthorized || a.Status == http.StatusForbidden:
 		if p.r.probe5xx {
 			return lose(Credentials, p.script.Title+" asks for a sign-in, and does not try initialize")
@@ -102,17 +102,17 @@ func (p *play) decide(st *Step, a Answer, again bool) decision {
 		if p.script.Reads == "chatgpt" && a.Status == http.StatusBadRequest {
 			p.doubt = "after HTTP 400 to server/discover, on which reports contradict each other"
 		}
-		return p.answered(st, a, again)
+		return p.decideAnswered(st, a, again)
 	case p.r.probeBroken && a.Status != 0 && a.Status != http.StatusAccepted && !isReadable(a.ContentType):
 		return lose(Unreadable, p.script.Title+" does not fall back on what is neither JSON nor an event stream")
 	case a.Message.IsAbsent():
-		return p.unanswered(a, lose)
+		return p.decideUnanswered(a, lose)
 	}
-	return p.answered(st, a, again)
+	return p.decideAnswered(st, a, again)
 }
 
-// unanswered decides without a response.
-func (p *play) unanswered(a Answer, lose func(reason, does string) decision) decision {
+// decideUnanswered decides without a response.
+func (p *play) decideUnanswered(a Answer, lose func(reason, does string) decision) decision {
 	fatal := p.r.probeSilent && (p.script.Transport == HTTP || p.r.probeEnd == endLoses)
 	if !p.r.probe5xx && protocol.IsEventStream(a.ContentType) && a.Silent == 0 && a.Stray.IsAbsent() {
 		return decision{} // the end of the stream stands for an error
@@ -129,17 +129,17 @@ func (p *play) unanswered(a Answer, lose func(reason, does string) decision) dec
 	return decision{}
 }
 
-// answered decides by a response.
-func (p *play) answered(st *Step, a Answer, again bool) decision {
+// decideAnswered decides by a response.
+func (p *play) decideAnswered(st *Step, a Answer, again bool) decision {
 	message := a.Message
 	if message.IsAbsent() && a.Status >= http.StatusBadRequest {
 		message, _ = jsonv.Parse(a.Body)
 	}
 	if isFilled(message.Lookup("error")) {
-		return p.refusedVersion(st, a, message, again)
+		return p.decideRefusedVersion(st, a, message, again)
 	}
 	result := a.Message.Lookup("result")
-	if result.IsAbsent() || p.faultOf(result, true) != "" {
+	if result.IsAbsent() || p.findFault(result, true) != "" {
 		return decision{}
 	}
 	supported := result.Lookup("supportedVersions")
@@ -155,8 +155,8 @@ func (p *play) answered(st *Step, a Answer, again bool) decision {
 	return decision{}
 }
 
-// refusedVersion decides by the error that names the revisions of the server.
-func (p *play) refusedVersion(st *Step, a Answer, message jsonv.Value, again bool) decision {
+// decideRefusedVersion decides by the error that names the revisions of the server.
+func (p *play) decideRefusedVersion(st *Step, a Answer, message jsonv.Value, again bool) decision {
 	code, _ := message.Lookup("error", "code").Int64()
 	supported := message.Lookup("error", "data", "supported").Texts()
 	if code != protocol.CodeUnsupportedVersion || len(supported) == 0 || p.r.sdk == "" {
@@ -164,7 +164,7 @@ func (p *play) refusedVersion(st *Step, a Answer, message jsonv.Value, again boo
 	}
 	common := slices.Contains(supported, stateless())
 	lost := func(does string) decision {
-		return decision{lost: p.lost(Promise, st.Method, describe(a), does)}
+		return decision{lost: p.newLost(Promise, st.Method, describe(a), does)}
 	}
 	fails := p.r.probe5xx // SDK 2 for TypeScript
 	switch {

@@ -50,8 +50,8 @@ var readings = []string{
 	"typescript-sdk-1", "typescript-sdk-2", "go-sdk", "vscode", "codex", "chatgpt", "copilot", "plain",
 }
 
-// readingOf returns the row of a script.
-func readingOf(name string) reading {
+// findReading returns the row of a script.
+func findReading(name string) reading {
 	typescript := reading{
 		looseID: true, strict: true, versions: typescriptVersions, status: true, types: true, refusal: true,
 	}

@@ -126,14 +126,14 @@ func (s *Script) check(report func(key, format string, args ...any)) {
 // checkSteps reports the mistakes of a list of steps.
 func checkSteps(key string, steps []Step, report func(key, format string, args ...any)) {
 	for i := range steps {
-		if problem := steps[i].problem(); problem != "" {
+		if problem := steps[i].findProblem(); problem != "" {
 			report(key, "step %d: %s", i+1, problem)
 		}
 	}
 }
 
-// problem says what is wrong with a step, "" for nothing.
-func (st *Step) problem() string {
+// findProblem says what is wrong with a step, "" for nothing.
+func (st *Step) findProblem() string {
 	switch {
 	case st.Listen && st.Method != "":
 		return "either method or listen, not both"
@@ -179,8 +179,8 @@ func Family(client string) string {
 	return client
 }
 
-// who returns what the client says of itself.
-func (s *Script) who() (info, capabilities jsonv.Value) {
+// makeClient returns what the client says of itself.
+func (s *Script) makeClient() (info, capabilities jsonv.Value) {
 	info, capabilities = s.Info, s.Capabilities
 	if p, known := identity.Named(s.Client); known {
 		if info.IsAbsent() {
@@ -200,9 +200,9 @@ func (s *Script) who() (info, capabilities jsonv.Value) {
 	return info, capabilities
 }
 
-// params returns the parameters of a step.
-func (s *Script) params(st *Step, modern bool) jsonv.Value {
-	info, capabilities := s.who()
+// makeParams returns the parameters of a step.
+func (s *Script) makeParams(st *Step, modern bool) jsonv.Value {
+	info, capabilities := s.makeClient()
 	params := st.Params
 	if st.Method == "initialize" {
 		if params.IsAbsent() {
@@ -235,20 +235,20 @@ func (s *Script) params(st *Step, modern bool) jsonv.Value {
 // stateless is the newest revision without sessions.
 func stateless() string { return protocol.Newest(protocol.EraStateless).Name }
 
-// frame returns the bytes of a step.
-func (s *Script) frame(st *Step, modern bool) []byte {
+// makeFrame returns the bytes of a step.
+func (s *Script) makeFrame(st *Step, modern bool) []byte {
 	return jsonv.ObjectOf(
 		"jsonrpc", "2.0",
 		"id", st.ID,
 		"method", st.Method,
-		"params", s.params(st, modern),
+		"params", s.makeParams(st, modern),
 	).Append(nil)
 }
 
 // Respond returns the client's response to a request of the server.
 func (s *Script) Respond(request jsonv.Value) []byte {
 	id, method := request.Lookup("id").OrNull(), request.Lookup("method").Text()
-	_, capabilities := s.who()
+	_, capabilities := s.makeClient()
 	switch {
 	case method == "ping":
 		return jsonv.ObjectOf("jsonrpc", "2.0", "id", id, "result", jsonv.Object()).Append(nil)

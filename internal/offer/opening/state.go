@@ -40,9 +40,9 @@ type play struct {
 func (p *play) send(ctx context.Context, st *Step, limit time.Duration) Answer {
 	f := Frame{
 		Method: st.Method,
-		Raw:    p.script.frame(st, p.modern),
+		Raw:    p.script.makeFrame(st, p.modern),
 		Asks:   !st.ID.IsAbsent(),
-		Header: p.header(st),
+		Header: p.makeHeader(st),
 		Limit:  limit,
 		Takes:  p.r.takes(st.ID),
 		Strict: p.r.strictLines,
@@ -56,8 +56,8 @@ func (p *play) send(ctx context.Context, st *Step, limit time.Duration) Answer {
 	return a
 }
 
-// header returns the headers of a step that depend on the protocol.
-func (p *play) header(st *Step) http.Header {
+// makeHeader returns the headers of a step that depend on the protocol.
+func (p *play) makeHeader(st *Step) http.Header {
 	h := http.Header{}
 	switch {
 	case p.modern:
@@ -69,23 +69,23 @@ func (p *play) header(st *Step) http.Header {
 	return h
 }
 
-// unjudged is the verdict on statuses that say nothing about the client.
-func (p *play) unjudged(a Answer) *Verdict {
+// explainUnjudged is the verdict on statuses that say nothing about the client.
+func (p *play) explainUnjudged(a Answer) *Verdict {
 	why := ""
 	refused := a.Status == http.StatusUnauthorized || a.Status == http.StatusForbidden
 	switch {
 	case refused && !p.o.Credentials:
-		why = "the server needs credentials (" + httpText(a) + ")"
+		why = "the server needs credentials (" + formatHTTP(a) + ")"
 	case a.Status == http.StatusTooManyRequests || a.Status == http.StatusServiceUnavailable:
-		why = "the server is busy (" + httpText(a) + ")"
+		why = "the server is busy (" + formatHTTP(a) + ")"
 	default:
 		return nil
 	}
 	return &Verdict{Script: *p.script, Unjudged: why, NeedsCredentials: refused}
 }
 
-// faultOf returns what the SDK refuses in the result of a handshake, "" for nothing.
-func (p *play) faultOf(result jsonv.Value, modern bool) string {
+// findFault returns what the SDK refuses in the result of a handshake, "" for nothing.
+func (p *play) findFault(result jsonv.Value, modern bool) string {
 	if p.r.sdk == "" {
 		return ""
 	}
@@ -98,7 +98,7 @@ func (p *play) faultOf(result jsonv.Value, modern bool) string {
 	return ""
 }
 
-// lost returns a verdict of a client that does not get in.
-func (p *play) lost(reason, method, says, does string) *Verdict {
+// newLost returns a verdict of a client that does not get in.
+func (p *play) newLost(reason, method, says, does string) *Verdict {
 	return &Verdict{Script: *p.script, Reason: reason, Method: method, Says: says, Does: does, Fix: fixes[reason]}
 }

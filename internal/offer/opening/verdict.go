@@ -97,9 +97,9 @@ func describe(a Answer) string {
 	case a.Ended != "":
 		return a.Ended
 	case a.Status >= http.StatusBadRequest || a.Status != 0 && a.Message.IsAbsent() && a.Silent == 0:
-		return "answers " + httpText(a)
+		return "answers " + formatHTTP(a)
 	case isFilled(a.Message.Lookup("error")):
-		return "answers " + errorText(a.Message)
+		return "answers " + formatError(a.Message)
 	case !a.Stray.IsAbsent():
 		return "answers " + a.Stray.Short(120)
 	case a.Silent > 0:
@@ -108,15 +108,15 @@ func describe(a Answer) string {
 	return "answers " + a.Message.Lookup("result").OrNull().Short(120)
 }
 
-// errorText is "-32601 Method not found".
-func errorText(m jsonv.Value) string {
+// formatError is "-32601 Method not found".
+func formatError(m jsonv.Value) string {
 	e := m.Lookup("error")
 	message := display.Truncate(e.Lookup("message").Text(), 120)
 	return strings.TrimSpace(e.Lookup("code").OrNull().Short(20) + " " + message)
 }
 
-// httpText is "HTTP 500 (-32603 Internal error)", or the beginning of another body.
-func httpText(a Answer) string {
+// formatHTTP is "HTTP 500 (-32603 Internal error)", or the beginning of another body.
+func formatHTTP(a Answer) string {
 	text := fmt.Sprintf("HTTP %d", a.Status)
 	body := a.Message
 	if body.IsAbsent() {
@@ -127,7 +127,7 @@ func httpText(a Answer) string {
 	}
 	switch {
 	case !body.Lookup("error", "code").IsAbsent():
-		return text + " (" + errorText(body) + ")"
+		return text + " (" + formatError(body) + ")"
 	case len(a.Body) == 0 && a.ContentType == "":
 		return text + " without a body"
 	case len(a.Body) == 0:

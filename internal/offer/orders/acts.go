@@ -6,20 +6,20 @@ import "strings"
 type Reader struct{ reading }
 
 // NewReader returns a Reader.
-func NewReader() *Reader { return &Reader{reading{lexicon(), respelled()}} }
+func NewReader() *Reader { return &Reader{reading{buildLexicon(), newRespeller()}} }
 
 // Hides returns what a text orders to hide, in one word for its form, or "".
 func (r *Reader) Hides(text string) string {
-	for _, sentence := range sentences(unquoted(text)) {
-		if why := r.sentence(sentence); why != "" {
+	for _, sentence := range splitSentences(dropQuoted(text)) {
+		if why := r.readSentence(sentence); why != "" {
 			return why
 		}
 	}
 	return ""
 }
 
-// unquoted returns a text without what it quotes, which is no order.
-func unquoted(text string) string {
+// dropQuoted returns a text without what it quotes, which is no order.
+func dropQuoted(text string) string {
 	parts := strings.Split(strings.NewReplacer("“", "\"", "”", "\"", "`", "\"").Replace(text), "\"")
 	var b strings.Builder
 	for i := 0; i < len(parts); i += 2 {
@@ -28,23 +28,23 @@ func unquoted(text string) string {
 	return b.String()
 }
 
-// sentences divides a text.
-func sentences(text string) []string {
+// splitSentences divides a text.
+func splitSentences(text string) []string {
 	return strings.FieldsFunc(text, func(c rune) bool { return strings.ContainsRune(".!?\n。！？", c) })
 }
 
-// sentence returns the form in which a sentence orders to hide something, or "".
-func (r *Reader) sentence(text string) string {
-	if why := foreign(strings.ToLower(text)); why != "" {
+// readSentence returns the form in which a sentence orders to hide something, or "".
+func (r *Reader) readSentence(text string) string {
+	if why := findForeign(strings.ToLower(text)); why != "" {
 		return why
 	}
-	all := r.clauses(text)
+	all := r.splitClauses(text)
 	if deceivesWhenAsked(all) {
 		return "deceit when asked"
 	}
 	orders := false
 	for _, c := range all {
-		orders = orders || c.order() >= 0 || c.addressed() > 0
+		orders = orders || c.findOrder() >= 0 || c.findAddressed() > 0
 	}
 	for _, c := range all {
 		switch {
@@ -54,7 +54,7 @@ func (r *Reader) sentence(text string) string {
 			return "not to know"
 		case c.hides():
 			return "to hide"
-		case c.inSecret(orders):
+		case c.isInSecret(orders):
 			return "in secret"
 		case c.staysSecret():
 			return "a secret"

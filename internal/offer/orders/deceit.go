@@ -7,7 +7,7 @@ func deceives(all []clause) bool {
 		if c.lies() {
 			return true
 		}
-		at := c.order()
+		at := c.findOrder()
 		if at >= 0 && c[at].base&(tell|deceive) != 0 && c[:at].find(0, negation) < 0 {
 			says = true
 			continue
@@ -25,7 +25,7 @@ const innocent = "harmless safe routine ordinary passed normal successful innoce
 
 // lies reports a clause that orders to tell what is not true.
 func (c clause) lies() bool {
-	at := c.order()
+	at := c.findOrder()
 	if at < 0 || c[:at].find(0, negation) >= 0 {
 		return false
 	}
@@ -57,9 +57,9 @@ func (c clause) pretends(at int) bool {
 	case verb.base&tell != 0 && rest.hasWord("although though even") && !rest.hasWord("fails"):
 		return true
 	case verb.isOne("let make"):
-		return rest.within(0, 4, who|deed) && rest.hasWord("believe think look seem appear")
+		return rest.isWithin(0, 4, who|deed) && rest.hasWord("believe think look seem appear")
 	}
-	return verb.isOne("pass present") && rest.within(0, 3, deed) && rest.hasWord("as off")
+	return verb.isOne("pass present") && rest.isWithin(0, 3, deed) && rest.hasWord("as off")
 }
 
 // strangers are words for whoever asks.
@@ -83,7 +83,7 @@ func deceivesWhenAsked(all []clause) bool {
 		}
 	}
 	for _, c := range all {
-		at := c.order()
+		at := c.findOrder()
 		if at < 0 {
 			continue
 		}
@@ -99,7 +99,7 @@ func deceivesWhenAsked(all []clause) bool {
 
 // evades reports an order to deny, or not to answer.
 func (c clause) evades() bool {
-	at := c.order()
+	at := c.findOrder()
 	if at < 0 || c[:at].find(0, negation) >= 0 {
 		return false
 	}

@@ -2,27 +2,27 @@ package orders
 
 // hides reports an order to hide what was done, or to hide something from people.
 func (c clause) hides() bool {
-	at := c.order()
+	at := c.findOrder()
 	if at < 0 || c[at].base&hide == 0 {
 		return false
 	}
 	rest := c[at+1:]
 	if c[at].text == "keep" {
-		return rest.keptSecret()
+		return rest.isKeptSecret()
 	}
 	if rest.hasWord("from") && rest.find(0, who|nobody|answer) >= 0 {
 		return true
 	}
 	shows := rest.find(0, who) >= 0 && rest.find(0, learn|tell) >= 0
-	return shows || rest.within(0, 3, deed) && !rest.technical()
+	return shows || rest.isWithin(0, 3, deed) && !rest.isTechnical()
 }
 
-// keptSecret reports what follows "keep" of something that is to be a secret.
-func (c clause) keptSecret() bool {
+// isKeptSecret reports what follows "keep" of something that is to be a secret.
+func (c clause) isKeptSecret() bool {
 	if len(c) == 0 {
 		return false
 	}
 	quiet := c[0].isOne("quiet silent mum") || len(c) == 1 && c[0].has(secret)
-	people := c.hasWord("from") && c.within(0, 8, who)
-	return quiet || people || c.within(0, 5, strong) || c.within(0, 4, deed) && c.within(0, 6, secret)
+	people := c.hasWord("from") && c.isWithin(0, 8, who)
+	return quiet || people || c.isWithin(0, 5, strong) || c.isWithin(0, 4, deed) && c.isWithin(0, 6, secret)
 }

@@ -9,9 +9,9 @@ type language struct{ not, tell, who, hide, from string }
 // alone are words that order to hide by themselves.
 const alone = "verschweige verschweigen verheimliche verheimlichen vertusche vertuschen dissimule-le ocúltaselo умолчи утаи zatajaj verzwijg"
 
-// languages are those in which descriptions were seen. A text that is no English has few
+// listLanguages are those in which descriptions were seen. A text that is no English has few
 // words in common with another of them.
-func languages() []language {
+func listLanguages() []language {
 	return []language{
 		{
 			"nicht nichts niemals kein keine keinem niemandem ohne nie",
@@ -72,21 +72,21 @@ func languages() []language {
 	}
 }
 
-// glyphs are the same for languages without spaces between words.
-func glyphs() []language {
+// listGlyphs are the same for languages without spaces between words.
+func listGlyphs() []language {
 	return []language{
 		{"不要 别 勿 不得 不许 不能", "告诉 告知 提及 透露 通知 提到 显示 说明 知道", "用户 客户 他人 任何人 使用者", "隐瞒 偷偷 瞒着 秘密", ""},
 		{"ない で せず ずに", "知らせ 伝え 言わ 話さ 教え 明かさ 言及", "ユーザー 利用者 顧客 誰にも", "隠し 隠せ 内緒 こっそり", ""},
 	}
 }
 
-// foreign reports an order to hide in another language than English.
-func foreign(text string) string {
-	words := wordsOf(text)
+// findForeign reports an order to hide in another language than English.
+func findForeign(text string) string {
+	words := splitWords(text)
 	if words.have(alone) || strings.Contains(text, "garde le silence") || strings.Contains(text, "guarda silencio") {
 		return "to hide"
 	}
-	for _, l := range languages() {
+	for _, l := range listLanguages() {
 		if words.have(l.who) && words.have(l.not) && words.have(l.tell) {
 			return "not to tell"
 		}
@@ -94,7 +94,7 @@ func foreign(text string) string {
 			return "to hide"
 		}
 	}
-	for _, l := range glyphs() {
+	for _, l := range listGlyphs() {
 		silent := contains(text, l.not) && contains(text, l.tell)
 		if contains(text, l.who) && (silent || contains(text, l.hide)) {
 			return "not to tell"
@@ -106,8 +106,8 @@ func foreign(text string) string {
 // set are the words of a text.
 type set map[string]bool
 
-// wordsOf returns the words of a text, and the parts of those with an apostrophe.
-func wordsOf(text string) set {
+// splitWords returns the words of a text, and the parts of those with an apostrophe.
+func splitWords(text string) set {
 	out := set{}
 	for _, w := range strings.FieldsFunc(text, func(c rune) bool { return strings.ContainsRune(" ,;:\"()«»¿¡", c) }) {
 		out[w] = true

@@ -2,7 +2,7 @@ package orders
 
 // leavesOut reports an order to leave something out of what people are told.
 func (c clause) leavesOut() bool {
-	if at := c.order(); at >= 0 && c[at].base&omit != 0 {
+	if at := c.findOrder(); at >= 0 && c[at].base&omit != 0 {
 		rest := c[at+1:]
 		from := rest.hasWord("from of out") && rest.find(0, answer) >= 0
 		if from && c.hasWord("your you the") || rest.hasWord("you") && rest.find(0, tell) >= 0 {
@@ -16,11 +16,11 @@ func (c clause) leavesOut() bool {
 // answerLeavesOut reports "your summary must not contain the failed tests".
 func (c clause) answerLeavesOut(said int) bool {
 	rest := c[said+1:]
-	if said > 3 || rest.technical() || !rest.within(0, 3, must) {
+	if said > 3 || rest.isTechnical() || !rest.isWithin(0, 3, must) {
 		return false
 	}
-	silent := rest.within(0, 4, negation) && rest.within(0, 6, tell|send) || rest.within(0, 3, omit)
-	return silent && (rest.within(0, 10, deed) || rest.hasWord("failed tool only"))
+	silent := rest.isWithin(0, 4, negation) && rest.isWithin(0, 6, tell|send) || rest.isWithin(0, 3, omit)
+	return silent && (rest.isWithin(0, 10, deed) || rest.hasWord("failed tool only"))
 }
 
 // lacksTrace reports "no hint of it may be in your answer".

@@ -2,22 +2,22 @@ package orders
 
 import "strings"
 
-// inSecret reports an order to act in secret. ordered says that the sentence is an order.
-func (c clause) inSecret(ordered bool) bool {
+// isInSecret reports an order to act in secret. ordered says that the sentence is an order.
+func (c clause) isInSecret(ordered bool) bool {
 	if ordered && c.hasWord("behind") && c.hasWord("back") && c.find(0, who) >= 0 {
 		return true
 	}
 	at := c.find(0, strong)
-	stands := c.order() >= 0 || at < 3 || c.hasWord("so must should may")
+	stands := c.findOrder() >= 0 || at < 3 || c.hasWord("so must should may")
 	if at >= 0 && ordered && stands && !c.reportsState() {
 		return true
 	}
-	return c.orderedQuietly() || ordered && c.unseen()
+	return c.isOrderedQuietly() || ordered && c.isUnseen()
 }
 
-// orderedQuietly reports an order with a weak word of secrecy, which ordinary tools have, too.
-func (c clause) orderedQuietly() bool {
-	at := c.order()
+// isOrderedQuietly reports an order with a weak word of secrecy, which ordinary tools have, too.
+func (c clause) isOrderedQuietly() bool {
+	at := c.findOrder()
 	if at < 0 {
 		return false
 	}
@@ -30,28 +30,28 @@ func (c clause) orderedQuietly() bool {
 	case moves && (c.hasWord("without") && c.hasWord("comment notice") || c.hasWord("silence")):
 		return true
 	case verb.isOne("treat consider regard handle view") && rest.hasWord("classified confidential secret private"):
-		return rest.within(0, 8, deed|answer|trace)
+		return rest.isWithin(0, 8, deed|answer|trace)
 	}
 	return moves && weak >= 0 && c[weak].isOne("silently quietly discreetly secret background quiet")
 }
 
-// unseen reports "without the user noticing".
-func (c clause) unseen() bool {
+// isUnseen reports "without the user noticing".
+func (c clause) isUnseen() bool {
 	for i := range c {
 		if !c[i].isOne("without unknown") || c[:i].find(0, negation) >= 0 {
 			continue
 		}
 		rest := c[i+1:]
-		knows := rest.learning() || rest.hasWord("knowledge awareness notice")
-		if knows && (rest.within(0, 6, who|nobody) || rest.within(0, 3, tell)) {
+		knows := rest.hasLearning() || rest.hasWord("knowledge awareness notice")
+		if knows && (rest.isWithin(0, 6, who|nobody) || rest.isWithin(0, 3, tell)) {
 			return true
 		}
 	}
 	return false
 }
 
-// learning reports whether one of the first words is telling, or learning.
-func (c clause) learning() bool {
+// hasLearning reports whether one of the first words is telling, or learning.
+func (c clause) hasLearning() bool {
 	for _, t := range c[:min(len(c), 5)] {
 		if strings.HasSuffix(t.text, "ing") && t.has(learn|tell) {
 			return true
@@ -75,11 +75,11 @@ func (c clause) staysSecret() bool {
 	case c.hasWord("secrecy sealed") || c[0].text == "mum" && len(c) < 5:
 		return true
 	}
-	return c.betweenUs() || c.isOurBusiness() || c.isHiddenText()
+	return c.isBetweenUs() || c.isOurBusiness() || c.isHiddenText()
 }
 
-// betweenUs reports "between you and this server".
-func (c clause) betweenUs() bool {
+// isBetweenUs reports "between you and this server".
+func (c clause) isBetweenUs() bool {
 	for i := range c {
 		if c[i].text != "between" {
 			continue
@@ -98,7 +98,7 @@ func (c clause) isOurBusiness() bool {
 	for i := range c {
 		rest := c[i:]
 		switch {
-		case c[i].isOne("none no") && rest.hasWord("concern business") && rest.within(0, 8, who):
+		case c[i].isOne("none no") && rest.hasWord("concern business") && rest.isWithin(0, 8, who):
 			return true
 		case c[i].isOne("our my") && rest.hasWord("business concern affair secret") && len(rest) < 5:
 			return true
@@ -114,7 +114,7 @@ func (c clause) isHiddenText() bool {
 	for i := range c {
 		rest := c[i:]
 		text := c[i].isOne("instruction instructions text note paragraph")
-		if text && rest[:min(4, len(rest))].hasWord("invisible hidden secret") && rest.within(0, 7, who) {
+		if text && rest[:min(4, len(rest))].hasWord("invisible hidden secret") && rest.isWithin(0, 7, who) {
 			return true
 		}
 	}

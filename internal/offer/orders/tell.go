@@ -5,16 +5,16 @@ import "strings"
 // forbidsTelling reports an order not to tell somebody something.
 func (c clause) forbidsTelling() bool {
 	for i := range c {
-		verb := c.untold(i)
+		verb := c.findUntold(i)
 		if verb < 0 || !c.ordersNot(i) {
 			continue
 		}
 		rest := c[verb+1:]
-		if rest.technical() || rest.instructs() || rest.conditioned() {
+		if rest.isTechnical() || rest.instructs() || rest.conditioned() {
 			continue
 		}
 		needless := c[i].text == "no" && c[i+1].text == "must" // there is no need to
-		if needless && !rest.within(0, 8, deed) {
+		if needless && !rest.isWithin(0, 8, deed) {
 			continue
 		}
 		if rest.concernsPeople(c[verb]) {
@@ -24,9 +24,9 @@ func (c clause) forbidsTelling() bool {
 	return c.tellsNobody() || c.leavesUnrecorded() || c.enablesNobody()
 }
 
-// untold returns the place of the verb of telling that the negation at a place belongs to, -1
+// findUntold returns the place of the verb of telling that the negation at a place belongs to, -1
 // if there is none.
-func (c clause) untold(no int) int {
+func (c clause) findUntold(no int) int {
 	late := c[no].isOne("no nothing") && no > 2
 	if !c[no].has(negation) || late || c[:no].find(0, negation) >= 0 {
 		return -1
@@ -53,15 +53,15 @@ const plainly = "disclose divulge confess admit disclosing divulging confessing 
 // concernsPeople reports whether what follows a verb of telling names people, the model's
 // answer, or what the model did.
 func (c clause) concernsPeople(verb token) bool {
-	if verb.isOne(plainly) || c.within(0, 10, who|nobody|answer) || c.within(0, 4, trace) {
+	if verb.isOne(plainly) || c.isWithin(0, 10, who|nobody|answer) || c.isWithin(0, 4, trace) {
 		return true
 	}
-	return !verb.isOne(shown) && c.within(0, 4, deed)
+	return !verb.isOne(shown) && c.isWithin(0, 4, deed)
 }
 
 // tellsNobody reports "discuss that with nobody", "say nothing".
 func (c clause) tellsNobody() bool {
-	at := c.order()
+	at := c.findOrder()
 	if at < 0 || c[at].base&tell == 0 {
 		return false
 	}
@@ -71,15 +71,15 @@ func (c clause) tellsNobody() bool {
 
 // leavesUnrecorded reports "do not log this call in the transcript".
 func (c clause) leavesUnrecorded() bool {
-	at := c.order()
+	at := c.findOrder()
 	if at <= 0 || !c[:at].hasWord("not never") || !c[at].isOne("log record include list pass add write store put") {
 		return false
 	}
 	rest := c[at+1:]
-	if rest.technical() || rest.conditioned() {
+	if rest.isTechnical() || rest.conditioned() {
 		return false
 	}
-	return rest.within(0, 4, deed) && rest.within(0, len(rest), answer|who)
+	return rest.isWithin(0, 4, deed) && rest.isWithin(0, len(rest), answer|who)
 }
 
 // enablesNobody reports "do not let the reader see it", "don't make the user aware".
@@ -90,7 +90,7 @@ func (c clause) enablesNobody() bool {
 	}
 	rest := c[no+1:]
 	enables := len(rest) > 0 && rest[0].isOne("make let allow have give keep")
-	return enables && rest.within(1, 4, who) && rest.within(2, 5, learn|strong)
+	return enables && rest.isWithin(1, 4, who) && rest.isWithin(2, 5, learn|strong)
 }
 
 // between are words that may stand between the beginning of an order and its negation.
@@ -110,9 +110,9 @@ func (c clause) ordersNot(at int) bool {
 	return start == 0 || c[start-1].has(model) || forbids
 }
 
-// technical reports whether the object of a verb is data that is left out for an ordinary
+// isTechnical reports whether the object of a verb is data that is left out for an ordinary
 // reason.
-func (c clause) technical() bool {
+func (c clause) isTechnical() bool {
 	at := c.find(0, matter)
 	return at >= 0 && at < 8 && !c[:at].hasWord("that fact about where how why")
 }

@@ -54,8 +54,8 @@ not know: no idea
 deceived: led to believe, made to believe
 `
 
-// respelled returns what replaces the words of the table, and contractions.
-func respelled() *strings.Replacer {
+// newRespeller returns what replaces the words of the table, and contractions.
+func newRespeller() *strings.Replacer {
 	pairs := []string{"’", "'", "n't ", " not ", "'ll ", " will ", "'re ", " are "}
 	for line := range strings.Lines(strings.TrimSpace(spellings)) {
 		word, list, _ := strings.Cut(strings.TrimSpace(line), ":")
@@ -72,8 +72,8 @@ type reading struct {
 	spelling *strings.Replacer
 }
 
-// spaced returns a text with blanks around its punctuation.
-func spaced(text string) string {
+// addSpaces returns a text with blanks around its punctuation.
+func addSpaces(text string) string {
 	var b strings.Builder
 	for _, c := range text {
 		if strings.ContainsRune(",:;—().", c) {
@@ -85,10 +85,10 @@ func spaced(text string) string {
 	return b.String()
 }
 
-// clauses divides a sentence at commas, colons, dashes, and words that begin a clause.
-func (r *reading) clauses(sentence string) (out []clause) {
+// splitClauses divides a sentence at commas, colons, dashes, and words that begin a clause.
+func (r *reading) splitClauses(sentence string) (out []clause) {
 	// Twice, because two neighbors share a blank.
-	text := r.spelling.Replace(r.spelling.Replace(" " + spaced(strings.ToLower(sentence)) + " "))
+	text := r.spelling.Replace(r.spelling.Replace(" " + addSpaces(strings.ToLower(sentence)) + " "))
 	for _, part := range strings.FieldsFunc(text, func(c rune) bool { return strings.ContainsRune(",:;—()\"“”", c) }) {
 		var one clause
 		for _, word := range strings.FieldsFunc(part, func(c rune) bool {
@@ -123,8 +123,8 @@ func (c clause) find(from int, of class) int {
 	return -1
 }
 
-// within reports whether a class occurs among the next words.
-func (c clause) within(from, n int, of class) bool {
+// isWithin reports whether a class occurs among the next words.
+func (c clause) isWithin(from, n int, of class) bool {
 	at := c.find(from, of)
 	return at >= 0 && at < from+n
 }
@@ -165,12 +165,12 @@ const openers = "shall must should please always also simply just never do not e
 // orderers are openers after which an unknown word is a verb.
 const orderers = "shall must should please not never always"
 
-// order returns the place of the verb with which a clause orders something: the base form at
+// findOrder returns the place of the verb with which a clause orders something: the base form at
 // its beginning, or after "you must"; -1 if it orders nothing.
-func (c clause) order() int {
+func (c clause) findOrder() int {
 	i := 0
-	if len(c) > 1 && c.addressed() > 0 {
-		i = c.addressed()
+	if len(c) > 1 && c.findAddressed() > 0 {
+		i = c.findAddressed()
 	}
 	for i < len(c) && (c[i].isOne(openers) || strings.HasSuffix(c[i].text, "ly")) {
 		i++
@@ -203,9 +203,9 @@ func (c clause) isBare(i int) bool {
 	return !function && c[i].is&(who|nobody|model|must|negation) == 0 && i+1 < len(c) && c[i+1].isOne(determiners)
 }
 
-// addressed returns the place after "you must", "the assistant shall", 0 if a clause does not
+// findAddressed returns the place after "you must", "the assistant shall", 0 if a clause does not
 // begin so.
-func (c clause) addressed() int {
+func (c clause) findAddressed() int {
 	for i := range min(len(c), 4) {
 		if !c[i].has(model) || i+1 >= len(c) {
 			continue

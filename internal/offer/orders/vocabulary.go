@@ -79,8 +79,8 @@ var irregular = map[string]string{
 // verb.
 type entry struct{ is, base class }
 
-// lexicon returns the words with their classes.
-func lexicon() map[string]entry {
+// buildLexicon returns the words with their classes.
+func buildLexicon() map[string]entry {
 	out := map[string]entry{}
 	add := func(word string, c class, base bool) {
 		e := out[word]
@@ -97,7 +97,7 @@ func lexicon() map[string]entry {
 			if !isVerb {
 				continue
 			}
-			for _, form := range forms(verb) {
+			for _, form := range listForms(verb) {
 				add(form, c, false)
 			}
 		}
@@ -105,8 +105,8 @@ func lexicon() map[string]entry {
 	return out
 }
 
-// forms returns the other forms of a verb.
-func forms(verb string) []string {
+// listForms returns the other forms of a verb.
+func listForms(verb string) []string {
 	stem := strings.TrimSuffix(verb, "e")
 	last := verb[len(verb)-1:]
 	out := []string{verb + "s", verb + "es", stem + "ing", stem + "ed", stem + last + "ing", stem + last + "ed"}

@@ -9,8 +9,8 @@ import (
 	"mcptest/internal/base/display"
 )
 
-// prompts writes what users may ask, from the tests with a model.
-func (p *page) prompts(f Field) {
+// writePrompts writes what users may ask, from the tests with a model.
+func (p *page) writePrompts(f Field) {
 	p.printf("%s, at most %d:\n\n", p.label(f), f.Count)
 	known := []string{}
 	for _, c := range p.Cases {
@@ -26,22 +26,22 @@ func (p *page) prompts(f Field) {
 			mark = "✗"
 			p.broken++
 		}
-		p.printf("- %s (%s %s)\n", p.code(prompt), mark, display.Count(length, "character"))
+		p.printf("- %s (%s %s)\n", p.quoteCode(prompt), mark, display.Count(length, "character"))
 	}
 	if len(known) == 0 {
-		p.printf("- %s (no test with a model has a prompt)\n", p.blank())
+		p.printf("- %s (no test with a model has a prompt)\n", p.makeBlank())
 	}
 }
 
-// cases writes the test cases of a form. Places that no test fills are empty.
-func (p *page) cases(f Field) {
+// writeCases writes the test cases of a form. Places that no test fills are empty.
+func (p *page) writeCases(f Field) {
 	chosen := choose(p.Cases, f.Kind == kindNegative, f.Count)
 	p.printf("\n%s: %d, of which the suite gives %d%s.\n", p.label(f), f.Count, len(chosen), p.why(f, len(chosen)))
 	for i := range f.Count {
 		if i < len(chosen) {
-			p.oneCase(f, i, chosen[i])
+			p.writeCase(f, i, chosen[i])
 		} else {
-			p.oneCase(f, i, Case{})
+			p.writeCase(f, i, Case{})
 		}
 	}
 	p.printf("\n")
@@ -60,47 +60,47 @@ func (p *page) why(f Field, given int) string {
 	return " (a test under `agents:` or `tools:` that expects a result is one)"
 }
 
-// oneCase writes a case, or an empty one.
-func (p *page) oneCase(f Field, i int, c Case) {
+// writeCase writes a case, or an empty one.
+func (p *page) writeCase(f Field, i int, c Case) {
 	p.printf("\n### %s %d", strings.TrimSuffix(f.Label, "s"), i+1)
 	if c.Name != "" {
 		p.printf(": %s", p.text(c.Name))
 	}
 	p.printf("\n\n")
-	prompt := p.blank
+	prompt := p.makeBlank
 	if c.Prompt != "" {
-		prompt = func() string { return p.code(c.Prompt) }
+		prompt = func() string { return p.quoteCode(c.Prompt) }
 	}
 	p.printf("- User prompt: %s\n", prompt())
 	call := c.Call
 	switch {
 	case call != "":
-		p.printf("- Expected call: %s\n", p.code(call))
+		p.printf("- Expected call: %s\n", p.quoteCode(call))
 	case c.Negative:
 		p.printf("- Expected call: none\n")
 	default:
-		p.printf("- Expected call: %s\n", p.blank())
+		p.printf("- Expected call: %s\n", p.makeBlank())
 	}
-	p.expected(c)
+	p.describeExpected(c)
 	if slices.Contains(f.Asks, "data") {
-		p.printf("- Test account or data that it needs: %s\n", p.blank())
+		p.printf("- Test account or data that it needs: %s\n", p.makeBlank())
 	}
 	if slices.Contains(f.Asks, "why") {
-		p.printf("- Why it is not done: %s\n", p.blank())
+		p.printf("- Why it is not done: %s\n", p.makeBlank())
 	}
 }
 
 // maxExpected bounds the assertions of a case.
 const maxExpected = 6
 
-func (p *page) expected(c Case) {
+func (p *page) describeExpected(c Case) {
 	if len(c.Expected) == 0 {
-		p.printf("- Expected result: %s\n", p.blank())
+		p.printf("- Expected result: %s\n", p.makeBlank())
 		return
 	}
 	shown := []string{}
 	for _, text := range c.Expected[:min(len(c.Expected), maxExpected)] {
-		shown = append(shown, p.code(display.Truncate(text, 300)))
+		shown = append(shown, p.quoteCode(display.Truncate(text, 300)))
 	}
 	if more := len(c.Expected) - len(shown); more > 0 {
 		shown = append(shown, fmt.Sprintf("and %d more", more))

@@ -134,8 +134,8 @@ func (f Form) ChallengePath() string {
 	return ""
 }
 
-// sections are those of the form, in their order.
-func (f Form) sections() (names []string) {
+// listSections are those of the form, in their order.
+func (f Form) listSections() (names []string) {
 	for _, field := range f.fields {
 		if !slices.Contains(names, field.Section) {
 			names = append(names, field.Section)

@@ -23,8 +23,8 @@ type page struct {
 
 func (p *page) printf(format string, args ...any) { fmt.Fprintf(&p.b, format, args...) }
 
-// blank returns an empty place, and counts it.
-func (p *page) blank() string {
+// makeBlank returns an empty place, and counts it.
+func (p *page) makeBlank() string {
 	p.blanks++
 	return blank
 }
@@ -40,8 +40,8 @@ func (p *page) hide(s string) string {
 // text is a text of the server in a paragraph or a cell.
 func (p *page) text(s string) string { return display.Markdown(p.hide(s)) }
 
-// code is a text of the server that is copied as it is.
-func (p *page) code(s string) string {
+// quoteCode is a text of the server that is copied as it is.
+func (p *page) quoteCode(s string) string {
 	s = display.Escape(strings.TrimSpace(p.hide(s)))
 	if s == "" {
 		return "(empty)"

@@ -7,18 +7,18 @@ import (
 	"mcptest/internal/offer/compat"
 )
 
-// brokenRules counts the rules of the directory of some level that the server breaks.
-func (p *page) brokenRules(level compat.Level) (n int) {
-	for _, rule := range p.ofDirectory() {
-		if len(p.findings(rule.ID)) > 0 && rule.Level == level {
+// countBrokenRules counts the rules of the directory of some level that the server breaks.
+func (p *page) countBrokenRules(level compat.Level) (n int) {
+	for _, rule := range p.listDirectoryRules() {
+		if len(p.listFindings(rule.ID)) > 0 && rule.Level == level {
 			n++
 		}
 	}
 	return n
 }
 
-// ofDirectory returns the rules about the directory.
-func (p *page) ofDirectory() (rules []compat.Rule) {
+// listDirectoryRules returns the rules about the directory.
+func (p *page) listDirectoryRules() (rules []compat.Rule) {
 	for _, rule := range p.Rules.Rules {
 		if rule.Profile == p.form.Directory {
 			rules = append(rules, rule)
@@ -27,8 +27,8 @@ func (p *page) ofDirectory() (rules []compat.Rule) {
 	return rules
 }
 
-// findings returns those of one rule.
-func (p *page) findings(rule string) (found []compat.Finding) {
+// listFindings returns those of one rule.
+func (p *page) listFindings(rule string) (found []compat.Finding) {
 	for _, f := range p.Report.Findings {
 		if f.Rule == rule {
 			found = append(found, f)
@@ -40,11 +40,11 @@ func (p *page) findings(rule string) (found []compat.Finding) {
 // maxPlaces bounds the places that break a rule.
 const maxPlaces = 10
 
-// rules writes which limits of the directory are kept, and what else a reviewer may see.
-func (p *page) rules() {
+// writeRules writes which limits of the directory are kept, and what else a reviewer may see.
+func (p *page) writeRules() {
 	p.printf("\n## Limits of the directory\n\n| rule | | where | fix |\n|---|---|---|---|\n")
-	for _, rule := range p.ofDirectory() {
-		found := p.findings(rule.ID)
+	for _, rule := range p.listDirectoryRules() {
+		found := p.listFindings(rule.ID)
 		if len(found) == 0 {
 			p.printf("| [%s](<%s>) | ✓ kept | | |\n", p.text(rule.ID), rule.Source)
 			continue
@@ -54,7 +54,7 @@ func (p *page) rules() {
 			mark = "! " + string(rule.Level)
 		}
 		p.printf("| [%s](<%s>) | %s |", p.text(rule.ID), rule.Source, mark)
-		p.printf(" %s | %s |\n", p.places(found), p.text(rule.Fix))
+		p.printf(" %s | %s |\n", p.joinPlaces(found), p.text(rule.Fix))
 	}
 	var others []compat.Finding
 	for _, f := range p.Report.Findings {
@@ -71,12 +71,12 @@ func (p *page) rules() {
 		if place == "" {
 			place = f.Subject
 		}
-		p.printf("- %s (%s, %s): %s\n", p.code(place), f.Level, p.text(f.Rule), p.text(f.Message))
+		p.printf("- %s (%s, %s): %s\n", p.quoteCode(place), f.Level, p.text(f.Rule), p.text(f.Message))
 	}
 }
 
-// places names the tools of findings.
-func (p *page) places(found []compat.Finding) string {
+// joinPlaces names the tools of findings.
+func (p *page) joinPlaces(found []compat.Finding) string {
 	names := []string{}
 	for _, f := range found[:min(len(found), maxPlaces)] {
 		name := f.Tool

@@ -13,8 +13,8 @@ var hints = []string{"title", "readOnlyHint", "destructiveHint", "idempotentHint
 // maxDescription bounds the description of a tool, which the forms read from the server.
 const maxDescription = 500
 
-// tools writes each tool with its hints.
-func (p *page) tools(f Field) {
+// writeTools writes each tool with its hints.
+func (p *page) writeTools(f Field) {
 	p.printf("\n%s. A hint with ✗ is not declared, and the form needs it.", display.Count(len(p.Tools), "tool"))
 	if len(f.Reasons) > 0 {
 		p.printf(" Write for each hint what the tool does, and not what the hint means.")
@@ -24,19 +24,19 @@ func (p *page) tools(f Field) {
 	}
 	p.printf("\n")
 	for _, tool := range p.Tools {
-		p.tool(f, tool)
+		p.writeTool(f, tool)
 	}
 }
 
-func (p *page) tool(f Field, tool jsonv.Value) {
+func (p *page) writeTool(f Field, tool jsonv.Value) {
 	name := "(no name)"
 	if text := tool.Lookup("name").Text(); text != "" {
-		name = p.code(text)
+		name = p.quoteCode(text)
 	}
 	p.printf("\n### %s\n\n", name)
 	title := tool.Lookup("title").Text()
 	if title != "" {
-		p.printf("Title: %s  \n", p.code(title))
+		p.printf("Title: %s  \n", p.quoteCode(title))
 	}
 	if text := tool.Lookup("description").Text(); text != "" {
 		p.printf("Description: %s\n", p.text(display.Truncate(display.OneLine(text), maxDescription)))
@@ -53,7 +53,7 @@ func (p *page) tool(f Field, tool jsonv.Value) {
 		}
 		p.printf("| %s | %s |", name, p.hint(name, hint, title))
 		if len(f.Reasons) > 0 {
-			p.printf(" %s |", p.reason(f, name))
+			p.printf(" %s |", p.formatReason(f, name))
 		}
 		p.printf("\n")
 	}
@@ -72,7 +72,7 @@ func (f Field) needs(name string, tool jsonv.Value) bool {
 func (p *page) hint(name string, hint jsonv.Value, title string) string {
 	switch {
 	case !isMissing(hint):
-		return p.cell(inLine(hint))
+		return p.cell(formatInLine(hint))
 	case name == "title" && title != "":
 		return "the title above"
 	}
@@ -80,8 +80,8 @@ func (p *page) hint(name string, hint jsonv.Value, title string) string {
 	return "✗ not declared"
 }
 
-// inLine is a hint as a short text.
-func inLine(hint jsonv.Value) string {
+// formatInLine is a hint as a short text.
+func formatInLine(hint jsonv.Value) string {
 	if hint.Kind() == jsonv.KindString {
 		return display.Truncate(hint.Text(), 200)
 	}
@@ -91,11 +91,11 @@ func inLine(hint jsonv.Value) string {
 // isMissing reports whether a hint is left out; null says the same.
 func isMissing(hint jsonv.Value) bool { return hint.IsAbsent() || hint.Kind() == jsonv.KindNull }
 
-// reason is an empty place, if the form asks for a reason.
-func (p *page) reason(f Field, hint string) string {
+// formatReason is an empty place, if the form asks for a reason.
+func (p *page) formatReason(f Field, hint string) string {
 	if slices.Contains(f.Reasons, hint) {
 		p.reasons++
-		return p.blank()
+		return p.makeBlank()
 	}
 	return "not asked for"
 }

@@ -8,24 +8,24 @@ import (
 	"mcptest/internal/offer/apps"
 )
 
-// views writes the resources that show results, with what hosts read of them.
-func (p *page) views(f Field) {
+// writeViews writes the resources that show results, with what hosts read of them.
+func (p *page) writeViews(f Field) {
 	if len(p.Views) == 0 {
 		p.printf("No tool has a view.\n")
 		return
 	}
 	p.printf("\n%s, as the server declares it:\n", p.label(f))
 	for _, v := range p.Views {
-		p.view(f, v)
+		p.writeView(f, v)
 	}
 	p.printf("\n")
 }
 
-func (p *page) view(f Field, v apps.Shown) {
-	p.printf("\n### %s\n\n", p.code(v.URI))
+func (p *page) writeView(f Field, v apps.Shown) {
+	p.printf("\n### %s\n\n", p.quoteCode(v.URI))
 	opened := []string{}
 	for _, tool := range v.Tools {
-		opened = append(opened, p.code(tool))
+		opened = append(opened, p.quoteCode(tool))
 	}
 	if len(opened) == 0 {
 		opened = append(opened, "no tool")
@@ -35,37 +35,37 @@ func (p *page) view(f Field, v apps.Shown) {
 		p.broken++
 		p.printf("- ✗ it could not be read: %s\n", p.text(v.Failure))
 	}
-	p.printf("- Type: %s\n", p.declared(v.Mime))
+	p.printf("- Type: %s\n", p.formatDeclared(v.Mime))
 	for _, list := range apps.CSPLists() {
-		p.printf("- %s: %s\n", list, p.origins(v.Meta.Lookup("csp", list)))
+		p.printf("- %s: %s\n", list, p.formatOrigins(v.Meta.Lookup("csp", list)))
 	}
-	p.printf("- domain: %s\n", p.declared(v.Meta.Lookup("domain").Text()))
+	p.printf("- domain: %s\n", p.formatDeclared(v.Meta.Lookup("domain").Text()))
 	permissions := "none"
 	if asked := v.Meta.Lookup("permissions"); asked.Len() > 0 {
-		permissions = p.code(asked.Short(300))
+		permissions = p.quoteCode(asked.Short(300))
 	}
 	p.printf("- permissions: %s\n", permissions)
 	for _, origin := range v.Meta.Lookup("csp", "frameDomains").Texts() {
 		if slices.Contains(f.Reasons, "frameDomains") {
-			p.printf("- Why the view needs frames of %s, and what they show: %s\n", p.code(origin), p.blank())
+			p.printf("- Why the view needs frames of %s, and what they show: %s\n", p.quoteCode(origin), p.makeBlank())
 		}
 	}
 }
 
-func (p *page) declared(text string) string {
+func (p *page) formatDeclared(text string) string {
 	if text == "" {
 		return "not declared"
 	}
-	return p.code(text)
+	return p.quoteCode(text)
 }
 
-// origins are the entries of a list of the policy.
-func (p *page) origins(list jsonv.Value) string {
+// formatOrigins are the entries of a list of the policy.
+func (p *page) formatOrigins(list jsonv.Value) string {
 	switch {
 	case list.IsAbsent():
 		return "not declared"
 	case list.Kind() != jsonv.KindArray:
-		return p.code(list.Short(300))
+		return p.quoteCode(list.Short(300))
 	case list.Len() == 0:
 		return "none"
 	}
@@ -79,7 +79,7 @@ func (p *page) origins(list jsonv.Value) string {
 		if entry.Kind() != jsonv.KindString {
 			text = entry.Short(100)
 		}
-		shown = append(shown, p.code(text))
+		shown = append(shown, p.quoteCode(text))
 	}
 	return strings.Join(shown, ", ")
 }

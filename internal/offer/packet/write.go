@@ -14,13 +14,13 @@ import (
 // Write writes the packet of a form.
 func Write(w io.Writer, form Form, facts Facts) error {
 	body := &page{Facts: facts, form: form}
-	body.rules()
-	for _, section := range form.sections() {
-		body.section(section)
+	body.writeRules()
+	for _, section := range form.listSections() {
+		body.writeSection(section)
 	}
-	body.sources()
+	body.writeSources()
 	head := &page{Facts: facts, form: form}
-	head.head(body)
+	head.writeHead(body)
 	text := head.b.String() + body.b.String()
 	for strings.Contains(text, "\n\n\n") {
 		text = strings.ReplaceAll(text, "\n\n\n", "\n\n")
@@ -29,8 +29,8 @@ func Write(w io.Writer, form Form, facts Facts) error {
 	return err
 }
 
-// head writes the title and what is left to do.
-func (p *page) head(body *page) {
+// writeHead writes the title and what is left to do.
+func (p *page) writeHead(body *page) {
 	name := p.Info.Lookup("title").Text()
 	if name == "" {
 		name = p.Info.Lookup("name").Text()
@@ -41,7 +41,7 @@ func (p *page) head(body *page) {
 	p.printf("# %s: %s\n\n", p.form.Title, p.text(name))
 	p.printf("What the form at <%s> asks for, as far as it is known of %s. Made by %s on %s. "+
 		"`%s` is for you: nothing was invented for it.\n\n",
-		p.form.Portal, p.code(p.Target), p.text(p.Program), p.Day.Format("2006-01-02"), blank)
+		p.form.Portal, p.quoteCode(p.Target), p.text(p.Program), p.Day.Format("2006-01-02"), blank)
 	left := []string{display.Count(body.blanks, "empty place")}
 	if body.reasons > 0 {
 		left[0] += fmt.Sprintf(" (%s for a hint)", display.Count(body.reasons, "reason"))
@@ -49,10 +49,10 @@ func (p *page) head(body *page) {
 	if body.broken > 0 {
 		left = append(left, display.Count(body.broken, "value")+" not as the form asks (✗)")
 	}
-	if n := body.brokenRules(compat.LevelError); n > 0 {
+	if n := body.countBrokenRules(compat.LevelError); n > 0 {
 		left = append(left, display.Count(n, "rule")+" of the directory broken")
 	}
-	if n := body.brokenRules(compat.LevelWarning); n > 0 {
+	if n := body.countBrokenRules(compat.LevelWarning); n > 0 {
 		left = append(left, display.Count(n, "warning")+" about the directory")
 	}
 	if body.expired > 0 {
@@ -67,8 +67,8 @@ func (p *page) head(body *page) {
 	}
 }
 
-// section writes the fields of a section; one that has only fields for views needs views.
-func (p *page) section(name string) {
+// writeSection writes the fields of a section; one that has only fields for views needs views.
+func (p *page) writeSection(name string) {
 	p.printf("\n## %s\n\n", name)
 	for _, f := range p.form.fields {
 		if f.Section != name || f.When == "views" && len(p.Views) == 0 {
@@ -77,71 +77,71 @@ func (p *page) section(name string) {
 		if f.isExpired(p.Day) {
 			p.expired++
 		}
-		p.field(f)
+		p.writeField(f)
 	}
 }
 
-// field writes a field.
-func (p *page) field(f Field) {
+// writeField writes a field.
+func (p *page) writeField(f Field) {
 	switch f.Kind {
 	case kindTools:
-		p.tools(f)
+		p.writeTools(f)
 	case kindOffers:
 		p.offers(f)
 	case kindViews:
-		p.views(f)
+		p.writeViews(f)
 	case kindPrompts:
-		p.prompts(f)
+		p.writePrompts(f)
 	case kindPositive, kindNegative:
-		p.cases(f)
+		p.writeCases(f)
 	default:
-		p.printf("- %s: %s\n", p.label(f), p.value(f))
+		p.printf("- %s: %s\n", p.label(f), p.findValue(f))
 	}
 }
 
-// value fills in a field of one line.
-func (p *page) value(f Field) string {
+// findValue fills in a field of one line.
+func (p *page) findValue(f Field) string {
 	switch f.Kind {
 	case kindName:
 		if title := p.Info.Lookup("title").Text(); title != "" {
-			return p.known(f, title, "the title of the server")
+			return p.formatKnown(f, title, "the title of the server")
 		}
-		return p.known(f, p.Info.Lookup("name").Text(), "the name of the server")
+		return p.formatKnown(f, p.Info.Lookup("name").Text(), "the name of the server")
 	case kindDescription:
-		return p.known(f, p.Info.Lookup("description").Text(), "what the server says of itself")
+		return p.formatKnown(f, p.Info.Lookup("description").Text(), "what the server says of itself")
 	case kindWebsite:
-		return p.known(f, p.Info.Lookup("websiteUrl").Text(), "what the server names")
+		return p.formatKnown(f, p.Info.Lookup("websiteUrl").Text(), "what the server names")
 	case kindIcon:
-		return p.known(f, p.Info.Lookup("icons").At(0).Lookup("src").Text(), "what the server names")
+		return p.formatKnown(f, p.Info.Lookup("icons").At(0).Lookup("src").Text(), "what the server names")
 	case kindVersion:
-		return p.known(f, p.Info.Lookup("version").Text(), "the version of the server")
+		return p.formatKnown(f, p.Info.Lookup("version").Text(), "the version of the server")
 	case kindAddress:
-		return p.address()
+		return p.formatAddress()
 	case kindTransport:
-		return p.transport()
+		return p.formatTransport()
 	case kindAccess:
 		return p.access()
 	case kindSignIn:
 		return p.signIn()
 	case kindChallenge:
-		return p.challenge(f)
+		return p.formatChallenge(f)
 	}
-	return p.blank()
+	return p.makeBlank()
 }
 
 // maxValue bounds a value that is proposed: an icon may be a whole picture.
 const maxValue = 5000
 
-// known is a value that the server gives, held against the limit; an empty place without one.
-func (p *page) known(f Field, value, origin string) string {
+// formatKnown is a value that the server gives, held against the limit; an empty place without one.
+func (p *page) formatKnown(f Field, value, origin string) string {
 	if strings.TrimSpace(value) == "" {
-		return p.blank()
+		return p.makeBlank()
 	}
 	if strings.HasPrefix(value, "data:") {
-		return p.blank() + " (the server names a picture in place of an address)"
+		return p.makeBlank() + " (the server names a picture in place of an address)"
 	}
 	length := utf8.RuneCountInString(value)
-	said := p.code(display.Truncate(value, maxValue)) + " (" + origin
+	said := p.quoteCode(display.Truncate(value, maxValue)) + " (" + origin
 	switch {
 	case f.Limit > 0 && length > f.Limit:
 		p.broken++
@@ -152,8 +152,8 @@ func (p *page) known(f Field, value, origin string) string {
 	return said + ")"
 }
 
-// sources writes where the fields come from, one line for each page and day.
-func (p *page) sources() {
+// writeSources writes where the fields come from, one line for each page and day.
+func (p *page) writeSources() {
 	p.printf("\n## Sources\n\n| page | last read | unconfirmed after | fields |\n|---|---|---|---|\n")
 	type key struct{ source, seen, expires string }
 	var order []key

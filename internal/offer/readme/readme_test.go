@@ -48,7 +48,7 @@ func TestTable(t *testing.T) {
 			"| `` a\\|`b `` | &lt;b>x&lt;/b> \\| \\*y\\* &#64;me \\[z\\](https:&#47;&#47;x.example) \\`c\\`\\\\u202e | |\n",
 		},
 	} {
-		if got := readme.Table(offers(t, tc.tools)); !strings.HasSuffix(got, tc.want) {
+		if got := readme.FormatTable(offers(t, tc.tools)); !strings.HasSuffix(got, tc.want) {
 			t.Errorf("%s:\n%s\nexpected\n%s", name, got, tc.want)
 		}
 	}

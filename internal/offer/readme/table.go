@@ -9,9 +9,9 @@ import (
 	"mcptest/internal/offer/surface"
 )
 
-// Table returns the table of a server's tools, sorted by name, so that it does not
+// FormatTable returns the table of a server's tools, sorted by name, so that it does not
 // depend on the order of the list. The column of hints exists only if a tool has one.
-func Table(s *surface.Surface) string {
+func FormatTable(s *surface.Surface) string {
 	var rows [][]string
 	hinted := false
 	for _, it := range s.Items {
@@ -22,8 +22,8 @@ func Table(s *surface.Surface) string {
 		hinted = hinted || hints != ""
 		rows = append(rows, []string{
 			display.QuoteMarkdownCode(it.Name),
-			display.Markdown(summary(it.Def)),
-			arguments(it.Def.Lookup("inputSchema")),
+			display.Markdown(findSummary(it.Def)),
+			formatArguments(it.Def.Lookup("inputSchema")),
 			hints,
 		})
 	}
@@ -46,8 +46,8 @@ func Table(s *surface.Surface) string {
 	return b.String()
 }
 
-// summary returns the first paragraph of a description, or else the title.
-func summary(tool jsonv.Value) string {
+// findSummary returns the first paragraph of a description, or else the title.
+func findSummary(tool jsonv.Value) string {
 	for _, key := range []string{"description", "title"} {
 		text := strings.ReplaceAll(strings.TrimSpace(tool.Lookup(key).Text()), "\r\n", "\n")
 		first, _, _ := strings.Cut(text, "\n\n")
@@ -58,8 +58,8 @@ func summary(tool jsonv.Value) string {
 	return tool.Lookup("annotations", "title").Text()
 }
 
-// arguments lists the required arguments in bold, then the others.
-func arguments(schema jsonv.Value) string {
+// formatArguments lists the required arguments in bold, then the others.
+func formatArguments(schema jsonv.Value) string {
 	required := schema.Lookup("required").Texts()
 	var must, may []string
 	for key := range schema.Lookup("properties").Members() {

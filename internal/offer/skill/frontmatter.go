@@ -31,7 +31,7 @@ func (e Entry) CompareFrontmatter(text string) Comparison {
 	node, problems := source.Parse(&source.File{Name: "SKILL.md", Data: []byte(yaml)})
 	for _, d := range problems {
 		if d.Severity == source.Error {
-			return unreadable(d)
+			return newUnreadable(d)
 		}
 	}
 	if node == nil || node.Kind != source.KindMap {
@@ -75,8 +75,8 @@ var ours = []string{
 	"too-large",
 }
 
-// unreadable says what a mistake in the YAML means.
-func unreadable(d source.Diagnostic) Comparison {
+// newUnreadable says what a mistake in the YAML means.
+func newUnreadable(d source.Diagnostic) Comparison {
 	if slices.Contains(ours, d.Code) {
 		return Comparison{Unknown: "the frontmatter of SKILL.md could not be read: " + d.Msg}
 	}
@@ -129,7 +129,7 @@ func (r *reader) differMaps(n *source.Node, v jsonv.Value, at string) string {
 		known[key] = true
 		own, found := v.Get(key)
 		if !found {
-			r.doubt(f.Key)
+			r.addDoubt(f.Key)
 			return fmt.Sprintf("%s is in SKILL.md, but not in the entry", source.PathKey(at, key))
 		}
 		if d := r.differ(f.Value, own, source.PathKey(at, key)); d != "" {
@@ -144,9 +144,9 @@ func (r *reader) differMaps(n *source.Node, v jsonv.Value, at string) string {
 	return ""
 }
 
-// doubt notes a key that is no text to some readers of YAML.
-func (r *reader) doubt(key *source.Node) {
-	if !key.Quoted && (isOldBool(key.Text) || !timeOf(key.Text).IsZero() || isOldNumber(key.Text)) {
+// addDoubt notes a key that is no text to some readers of YAML.
+func (r *reader) addDoubt(key *source.Node) {
+	if !key.Quoted && (isOldBool(key.Text) || !parseTime(key.Text).IsZero() || isOldNumber(key.Text)) {
 		r.unsure = fmt.Sprintf("the key %s is not a text to readers of YAML 1.1", jsonv.String(key.Text).Short(40))
 	}
 }

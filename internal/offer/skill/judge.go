@@ -53,8 +53,8 @@ func (f *findings) add(rule, uri, format string, args ...any) {
 	}
 }
 
-// all returns the findings; those that are left out are counted.
-func (f *findings) all() []Finding {
+// listAll returns the findings; those that are left out are counted.
+func (f *findings) listAll() []Finding {
 	for rule, n := range f.n {
 		if n > mostShown {
 			f.list = append(f.list, Finding{rule, Shown(f.of), fmt.Sprintf("and %d more", n-mostShown)})
@@ -75,7 +75,7 @@ func (e Entry) Judge() []Finding {
 		e.judgeManifest(f)
 		e.judgeLimits(f)
 	}
-	return f.all()
+	return f.listAll()
 }
 
 // judgeForm looks for what every entry has.
@@ -163,7 +163,7 @@ func (e Entry) judgeURI(f *findings) {
 	if e.URI == "" {
 		return
 	}
-	_, last, ok := rootOf(e.URI)
+	_, last, ok := findRoot(e.URI)
 	if !ok {
 		f.add("skill-uri", e.URI, "the URI is not that of a file SKILL.md in a directory: …/name/SKILL.md")
 		return
@@ -180,7 +180,7 @@ var digestForm = lazy.Regexp(`^sha256:[0-9a-f]{64}$`)
 // judgeManifest judges the list of files.
 func (e Entry) judgeManifest(f *findings) {
 	const rule = "skill-manifest"
-	root, _, hasRoot := rootOf(e.URI)
+	root, _, hasRoot := findRoot(e.URI)
 	self := Identity(e.URI)
 	seen := make(map[string]bool, len(e.Files))
 	for i, file := range e.Files {
@@ -256,7 +256,7 @@ func JudgeAll(entries []Entry) []Finding {
 		}
 	}
 	judgeNested(f, entries)
-	return f.all()
+	return f.listAll()
 }
 
 // judgeNested looks whether the files of a skill within another one are listed by that one,
@@ -264,13 +264,13 @@ func JudgeAll(entries []Entry) []Finding {
 func judgeNested(f *findings, entries []Entry) {
 	roots := map[string]int{} // entries with a manifest, by directory
 	for i, e := range entries {
-		if root, _, ok := rootOf(e.URI); ok && len(e.Files) > 0 {
+		if root, _, ok := findRoot(e.URI); ok && len(e.Files) > 0 {
 			roots[root] = i
 		}
 	}
 	listed := map[int]map[string]bool{}
 	for _, inner := range entries {
-		root, _, ok := rootOf(inner.URI)
+		root, _, ok := findRoot(inner.URI)
 		for level := 0; ok && level < mostNested; level++ {
 			slash := strings.LastIndexByte(root, '/')
 			if ok = slash > 0; !ok {
@@ -282,14 +282,14 @@ func judgeNested(f *findings, entries []Entry) {
 				continue
 			}
 			if listed[at] == nil {
-				listed[at] = idsOf(entries[at])
+				listed[at] = listIDs(entries[at])
 			}
 			reportUnlisted(f, entries[at], inner, listed[at])
 		}
 	}
 }
 
-func idsOf(e Entry) map[string]bool {
+func listIDs(e Entry) map[string]bool {
 	out := make(map[string]bool, len(e.Files))
 	for _, file := range e.Files {
 		out[Identity(file.URI)] = true

@@ -20,37 +20,37 @@ func readsAs(n *source.Node, v jsonv.Value) bool {
 		return true
 	case own.Kind() == jsonv.KindNumber && v.Kind() == jsonv.KindNumber:
 		return own.Float64() == v.Float64() // many readers have numbers of double precision only
-	case own.Kind() == jsonv.KindString && v.Kind() == jsonv.KindString && sameLines(own.Text(), v.Text()):
+	case own.Kind() == jsonv.KindString && v.Kind() == jsonv.KindString && isSameLines(own.Text(), v.Text()):
 		return true
 	case n.Quoted:
 		return false
 	}
-	return plainReadsAs(n, v)
+	return readsPlainAs(n, v)
 }
 
-// sameLines compares two texts whatever ends their lines.
-func sameLines(a, b string) bool {
+// isSameLines compares two texts whatever ends their lines.
+func isSameLines(a, b string) bool {
 	return strings.ReplaceAll(a, "\r\n", "\n") == strings.ReplaceAll(b, "\r\n", "\n")
 }
 
-// plainReadsAs has the values that a scalar without quotes has for some readers only.
-func plainReadsAs(n *source.Node, v jsonv.Value) bool {
+// readsPlainAs has the values that a scalar without quotes has for some readers only.
+func readsPlainAs(n *source.Node, v jsonv.Value) bool {
 	switch v.Kind() {
 	case jsonv.KindBool:
 		return isOldBool(n.Text) && v.Bool() == slices.Contains(oldTrue, strings.ToLower(n.Text))
 	case jsonv.KindNull:
 		return notFinite().MatchString(n.Text)
 	case jsonv.KindNumber:
-		return slices.Contains(oldNumbers(n.Text), v.Float64())
+		return slices.Contains(parseOldNumbers(n.Text), v.Float64())
 	case jsonv.KindString:
-		return textReadsAs(n, v.Text())
+		return readsTextAs(n, v.Text())
 	}
 	return false
 }
 
-// textReadsAs reports whether a scalar that is no text here is a given text to some readers.
-func textReadsAs(n *source.Node, text string) bool {
-	if at := timeOf(n.Text); !at.IsZero() && at.Equal(timeOf(text)) {
+// readsTextAs reports whether a scalar that is no text here is a given text to some readers.
+func readsTextAs(n *source.Node, text string) bool {
+	if at := parseTime(n.Text); !at.IsZero() && at.Equal(parseTime(text)) {
 		return true
 	}
 	switch n.Kind {
@@ -104,10 +104,10 @@ var (
 	sexagesimal = lazy.Regexp(`^[-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?$`)
 )
 
-func isOldNumber(s string) bool { return len(oldNumbers(s)) > 0 }
+func isOldNumber(s string) bool { return len(parseOldNumbers(s)) > 0 }
 
-// oldNumbers are the numbers that a scalar is to readers that do not take it for text.
-func oldNumbers(s string) (out []float64) {
+// parseOldNumbers are the numbers that a scalar is to readers that do not take it for text.
+func parseOldNumbers(s string) (out []float64) {
 	bare := strings.ReplaceAll(s, "_", "")
 	sign := 1.0
 	if strings.HasPrefix(bare, "-") {
@@ -121,7 +121,7 @@ func oldNumbers(s string) (out []float64) {
 	}
 	switch {
 	case sexagesimal().MatchString(s):
-		out = append(out, sign*base60(digits))
+		out = append(out, sign*parseBase60(digits))
 	case oldBinary().MatchString(s):
 		inBase(digits[2:], 2)
 	case oldHex().MatchString(s):
@@ -141,8 +141,8 @@ func oldNumbers(s string) (out []float64) {
 	return out
 }
 
-// base60 is the value of a number such as 1:30.
-func base60(s string) (value float64) {
+// parseBase60 is the value of a number such as 1:30.
+func parseBase60(s string) (value float64) {
 	for part := range strings.SplitSeq(s, ":") {
 		f, err := strconv.ParseFloat(part, 64)
 		if err != nil {
@@ -161,8 +161,8 @@ var timeForms = []string{
 	"2006-1-2", "2006-1-2T15:4:5Z07:00", "2006-1-2 15:4:5",
 }
 
-// timeOf is the time that a text stands for, zero if it is none.
-func timeOf(s string) time.Time {
+// parseTime is the time that a text stands for, zero if it is none.
+func parseTime(s string) time.Time {
 	if len(s) < len("2006-1-2") || len(s) > 40 {
 		return time.Time{}
 	}

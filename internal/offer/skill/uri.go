@@ -28,14 +28,14 @@ func parseAddress(uri string) (a address, ok bool) {
 	a.scheme = strings.ToLower(scheme)
 	uri = uri[len(scheme):]
 	if i := strings.IndexAny(uri, "?#"); i >= 0 {
-		uri, a.rest = uri[:i], canonicalEscapes(uri[i:])
+		uri, a.rest = uri[:i], canonicalizeEscapes(uri[i:])
 	}
 	if after, found := strings.CutPrefix(uri, "//"); found {
 		slash := strings.IndexByte(after, '/')
 		if slash < 0 {
 			slash = len(after)
 		}
-		a.hasAuthority, a.authority, uri = true, canonicalEscapes(after[:slash]), after[slash:]
+		a.hasAuthority, a.authority, uri = true, canonicalizeEscapes(after[:slash]), after[slash:]
 		if a.scheme == "http:" || a.scheme == "https:" {
 			a.authority = strings.ToLower(a.authority)
 		}
@@ -50,19 +50,19 @@ func parseAddress(uri string) (a address, ok bool) {
 	if !strings.HasPrefix(uri, "/") {
 		return a, false
 	}
-	a.path = withoutDots(canonicalEscapes(uri))
+	a.path = dropDots(canonicalizeEscapes(uri))
 	return a, true
 }
 
-func (a address) text() string {
+func (a address) formatAddress() string {
 	if a.hasAuthority {
 		return a.scheme + "//" + a.authority + a.path + a.rest
 	}
 	return a.scheme + a.path + a.rest
 }
 
-// canonicalEscapes decodes the escapes that are never needed, and escapes what is not ASCII.
-func canonicalEscapes(s string) string {
+// canonicalizeEscapes decodes the escapes that are never needed, and escapes what is not ASCII.
+func canonicalizeEscapes(s string) string {
 	const hex = "0123456789ABCDEF"
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
@@ -94,8 +94,8 @@ func isUnreserved(c byte) bool {
 	return isLetter || c >= '0' && c <= '9' || strings.IndexByte("-._~", c) >= 0
 }
 
-// withoutDots resolves the segments . and .. of a path.
-func withoutDots(path string) string {
+// dropDots resolves the segments . and .. of a path.
+func dropDots(path string) string {
 	var out []string
 	segments := strings.Split(path[1:], "/")
 	for i, s := range segments {
@@ -117,14 +117,14 @@ func withoutDots(path string) string {
 // Identity is a URI in the form in which two of them are compared.
 func Identity(uri string) string {
 	if a, ok := parseAddress(uri); ok {
-		return a.text()
+		return a.formatAddress()
 	}
 	return uri
 }
 
-// rootOf is the directory of a skill, in the form in which URIs are compared, and its name;
+// findRoot is the directory of a skill, in the form in which URIs are compared, and its name;
 // ok is false if the URI is not that of a SKILL.md in a directory.
-func rootOf(uri string) (root, name string, ok bool) {
+func findRoot(uri string) (root, name string, ok bool) {
 	a, ok := parseAddress(uri)
 	if !ok || a.rest != "" || !strings.HasSuffix(a.path, fileName) {
 		return "", "", false
@@ -137,5 +137,5 @@ func rootOf(uri string) (root, name string, ok bool) {
 	if decoded, err := url.PathUnescape(name); err == nil {
 		name = decoded
 	}
-	return a.text(), name, name != ""
+	return a.formatAddress(), name, name != ""
 }

@@ -84,7 +84,7 @@ func (o *Offer) fetchSkills(ctx context.Context, limits Limits, request Request)
 	if !servesSkills(o.Handshake) {
 		return nil
 	}
-	l := known()[len(Lists())]
+	l := listKnown()[len(Lists())]
 	caps := jsonv.ObjectOf("extensions", jsonv.ObjectOf(skill.Extension, jsonv.Object()))
 	meta := jsonv.ObjectOf(protocol.MetaCapabilities, caps) // who asks for skills supports them
 	ask := func(ctx context.Context, method string, params jsonv.Value) (jsonv.Value, error) {

@@ -34,7 +34,7 @@ var sections = map[string]Kind{
 	"tools": Tool, "resources": Resource, "resource_templates": Template, "prompts": Prompt, "skills": Skill,
 }
 
-func sectionOf(k Kind) string {
+func nameSection(k Kind) string {
 	for name, kind := range sections {
 		if kind == k {
 			return name
@@ -63,12 +63,12 @@ func (s *Surface) Lock() ([]byte, error) {
 	}
 	var kind Kind
 	for _, it := range s.Items {
-		if depth(it.Def) > maxDepth {
+		if measureDepth(it.Def) > maxDepth {
 			return nil, fmt.Errorf("%s %s is nested more than %d levels deep", it.Kind, it.Name, maxDepth)
 		}
 		if it.Kind != kind {
 			kind = it.Kind
-			w.Line(0, sectionOf(kind)+":")
+			w.Line(0, nameSection(kind)+":")
 		}
 		w.Line(1, stored.Text(it.Name)+":")
 		w.Line(2, "checksum: "+checksum(it.Name, it.Def))
@@ -104,10 +104,10 @@ func LockPath(out, server string) string {
 
 func checksum(name string, v jsonv.Value) string { return "sha256:" + hash(name+"\x00"+v.String()) }
 
-func depth(v jsonv.Value) int {
+func measureDepth(v jsonv.Value) int {
 	deepest := 0
 	for _, e := range v.Children() {
-		deepest = max(deepest, depth(e))
+		deepest = max(deepest, measureDepth(e))
 	}
 	return deepest + 1
 }
@@ -129,10 +129,10 @@ func Replaceable(data []byte) error {
 	return errors.New("is not a lock file: use --output for another one")
 }
 
-// Orphans lists the lock files in a folder for variants ("name@variant") that no
+// FindOrphans lists the lock files in a folder for variants ("name@variant") that no
 // longer exist, if the suite still has a server of that name; and those for other
 // servers, which may belong to other suites. Files that can't be read are omitted.
-func Orphans(dir string, servers []string) (variants, others []*Surface) {
+func FindOrphans(dir string, servers []string) (variants, others []*Surface) {
 	locks, _ := filepath.Glob(filepath.Join(osfile.EscapeGlob(dir), "*.lock.yaml"))
 	for _, path := range locks {
 		s, err := readFile(path, nil)
@@ -212,7 +212,7 @@ func readRoot(d *source.Decoder, f *source.File, root *source.Node, whole bool) 
 		case "checksum":
 			sum = field.Value
 		case "info":
-			s.Info = new(canon).value(field.Value.JSON())
+			s.Info = new(canon).canonicalizeValue(field.Value.JSON())
 		default:
 			kind, known := sections[key]
 			if !known {
@@ -246,7 +246,7 @@ func readSection(d *source.Decoder, kind Kind, path string, n *source.Node) []It
 		item := Item{
 			Kind: kind,
 			Name: field.Key.Text,
-			Def:  new(canon).value(def.JSON()),
+			Def:  new(canon).canonicalizeValue(def.JSON()),
 			Line: field.Key.Pos.Line,
 		}
 		verify(d, field.Value.Get("checksum"), field.Key, at, checksum(item.Name, item.Def))

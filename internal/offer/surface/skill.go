@@ -7,9 +7,9 @@ import (
 	"mcptest/internal/base/jsonv"
 )
 
-// skillOf is what a surface has of the entry of a skill: its frontmatter and its files. How
+// selectSkill is what a surface has of the entry of a skill: its frontmatter and its files. How
 // long an entry may be kept, and the order of files, are no part of what is offered.
-func skillOf(def jsonv.Value) jsonv.Value {
+func selectSkill(def jsonv.Value) jsonv.Value {
 	if def.Kind() != jsonv.KindObject {
 		return def
 	}

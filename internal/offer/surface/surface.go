@@ -49,9 +49,9 @@ func Lists() []List {
 	}
 }
 
-// known are the lists of MCP, and that of skills, which is none of [Lists]: it belongs to an
+// listKnown are the lists of MCP, and that of skills, which is none of [Lists]: it belongs to an
 // extension.
-func known() []List {
+func listKnown() []List {
 	return append(Lists(), List{Skill, "skills/list", "skills", "uri", "extensions"})
 }
 
@@ -123,7 +123,7 @@ func (s *Surface) Counts() string {
 func (k Kind) Noun() string { return strings.ReplaceAll(string(k), "-", " ") }
 
 // rank orders the kinds as Lists does, then skills.
-func rank(k Kind) int { return slices.IndexFunc(known(), func(l List) bool { return l.Kind == k }) }
+func rank(k Kind) int { return slices.IndexFunc(listKnown(), func(l List) bool { return l.Kind == k }) }
 
 func compareItems(a, b Item) int {
 	return cmp.Or(cmp.Compare(rank(a.Kind), rank(b.Kind)), cmp.Compare(a.Name, b.Name))
@@ -137,20 +137,20 @@ func New(
 	server string, handshake jsonv.Value, lists map[Kind][]jsonv.Value, mask func(string) string, positions func(jsonv.Value) int,
 ) *Surface {
 	c := canon{mask: mask}
-	s := &Surface{Server: server, Info: c.value(info(handshake))}
+	s := &Surface{Server: server, Info: c.canonicalizeValue(selectInfo(handshake))}
 	s.recordShadowed(Server, server, c.shadowed)
 	if _, known := lists[Skill]; !known {
 		s.Unknown = append(s.Unknown, Skill)
 	}
-	for _, l := range known() {
+	for _, l := range listKnown() {
 		seen := map[string]int{}
 		for i, def := range lists[l.Kind] {
 			raw := def
 			if l.Kind == Skill {
-				def = skillOf(def)
+				def = selectSkill(def)
 			}
 			key := def.Lookup(l.Key)
-			name := c.text(key.Text())
+			name := c.canonicalizeText(key.Text())
 			if key.Kind() != jsonv.KindString || name == "" {
 				s.Warnings = append(s.Warnings, fmt.Sprintf("%s: element %d has no %s", l.Method, i, l.Key))
 				name = fmt.Sprintf("(element %d)", i)
@@ -161,7 +161,7 @@ func New(
 				name = fmt.Sprintf("%s (%d)", name, seen[name])
 			}
 			c.shadowed = nil
-			item := Item{Kind: l.Kind, Name: name, Def: c.value(def), Raw: raw}
+			item := Item{Kind: l.Kind, Name: name, Def: c.canonicalizeValue(def), Raw: raw}
 			s.recordShadowed(l.Kind, name, c.shadowed)
 			if positions != nil {
 				item.Line = positions(raw)
@@ -182,9 +182,9 @@ func (s *Surface) recordShadowed(kind Kind, name string, list []Shadowed) {
 	}
 }
 
-// info returns the server's name, capabilities and instructions from a handshake, without
+// selectInfo returns the server's name, capabilities and instructions from a handshake, without
 // its version.
-func info(handshake jsonv.Value) jsonv.Value {
+func selectInfo(handshake jsonv.Value) jsonv.Value {
 	if handshake.Kind() != jsonv.KindObject {
 		return jsonv.Value{}
 	}
@@ -209,48 +209,48 @@ type canon struct {
 	shadowed []Shadowed
 }
 
-func (c *canon) value(v jsonv.Value) jsonv.Value {
+func (c *canon) canonicalizeValue(v jsonv.Value) jsonv.Value {
 	switch v.Kind() {
 	case jsonv.KindString:
-		return jsonv.String(c.text(v.Text()))
+		return jsonv.String(c.canonicalizeText(v.Text()))
 	case jsonv.KindArray:
 		out := make([]jsonv.Value, 0, v.Len())
 		for i, e := range v.Elems() {
-			out = append(out, c.member(strconv.Itoa(i), e))
+			out = append(out, c.canonicalizeMember(strconv.Itoa(i), e))
 		}
 		return jsonv.Array(out...)
 	case jsonv.KindObject:
 		last := map[string]jsonv.Value{} // the last of several equal keys counts
 		for k, e := range v.Members() {
-			k = c.text(k)
+			k = c.canonicalizeText(k)
 			if before, again := last[k]; again {
 				at := ""
 				for _, step := range append(c.path, k) {
 					at = jsonv.AppendPointer(at, step)
 				}
-				c.shadowed = append(c.shadowed, Shadowed{Pointer: at, Value: (&canon{mask: c.mask}).value(before)})
+				c.shadowed = append(c.shadowed, Shadowed{Pointer: at, Value: (&canon{mask: c.mask}).canonicalizeValue(before)})
 			}
 			last[k] = e
 		}
 		out := lists.Map(slices.Sorted(maps.Keys(last)), func(k string) jsonv.Member {
-			return jsonv.Member{Key: k, Value: c.member(k, last[k])}
+			return jsonv.Member{Key: k, Value: c.canonicalizeMember(k, last[k])}
 		})
 		return jsonv.Object(out...)
 	}
 	return v
 }
 
-// member returns the canonical form of a member or element.
-func (c *canon) member(step string, v jsonv.Value) jsonv.Value {
+// canonicalizeMember returns the canonical form of a member or element.
+func (c *canon) canonicalizeMember(step string, v jsonv.Value) jsonv.Value {
 	c.path = append(c.path, step)
-	v = c.value(v)
+	v = c.canonicalizeValue(v)
 	c.path = c.path[:len(c.path)-1]
 	return v
 }
 
-// text replaces the secrets in a text by a mask and a hash, which keeps changes
+// canonicalizeText replaces the secrets in a text by a mask and a hash, which keeps changes
 // visible.
-func (c *canon) text(s string) string {
+func (c *canon) canonicalizeText(s string) string {
 	if !utf8.ValidString(s) {
 		s = strings.ToValidUTF8(s, "\ufffd")
 	}

@@ -79,7 +79,7 @@ func (m *meter) addSubject(of string, c call, t draft.Test) {
 		m.unasserted = append(m.unasserted, c.subject)
 	}
 	if !examined {
-		m.skeletons = append(m.skeletons, result.Skeleton{Of: of, Name: c.subject, YAML: draft.Skeleton(&t)})
+		m.skeletons = append(m.skeletons, result.Skeleton{Of: of, Name: c.subject, YAML: draft.MakeSkeleton(&t)})
 	}
 }
 

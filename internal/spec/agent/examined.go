@@ -8,9 +8,9 @@ import (
 	"mcptest/internal/base/source"
 )
 
-// refusedTargets returns the selectors of calls whose refusal an expectation examines:
+// listRefusedTargets returns the selectors of calls whose refusal an expectation examines:
 // [0] of calls[0].refused.
-func refusedTargets(n *source.Node) []string {
+func listRefusedTargets(n *source.Node) []string {
 	if n == nil {
 		return nil
 	}
@@ -23,10 +23,10 @@ func refusedTargets(n *source.Node) []string {
 				out = append(out, selector)
 			}
 		}
-		out = append(out, refusedTargets(f.Value)...)
+		out = append(out, listRefusedTargets(f.Value)...)
 	}
 	for _, item := range n.Items {
-		out = append(out, refusedTargets(item)...)
+		out = append(out, listRefusedTargets(item)...)
 	}
 	return out
 }

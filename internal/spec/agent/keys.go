@@ -150,7 +150,7 @@ func (k *Keys) Action(n *source.Node, path string, d *source.Decoder) Conversati
 			"the script has %d answers, turns: allows %d: the rest would never be given", len(k.Script), c.Turns)
 	}
 	if k.Mock != nil {
-		c.Mocks = mocks(k.Mock, path+".mock", d)
+		c.Mocks = decodeMocks(k.Mock, path+".mock", d)
 	}
 	for i, name := range k.AllowWrites {
 		if strings.Contains(name, "*") {
@@ -158,7 +158,7 @@ func (k *Keys) Action(n *source.Node, path string, d *source.Decoder) Conversati
 		}
 	}
 	c.Refusals, c.Stops = examines(n.Get("expect"), "refused", "text", "result"), examines(n.Get("expect"), "stop")
-	c.refused = refusedTargets(n.Get("expect"))
+	c.refused = listRefusedTargets(n.Get("expect"))
 	return c
 }
 
@@ -191,8 +191,8 @@ func (a *Answer) check(n *source.Node, path string, last bool, d *source.Decoder
 	}
 }
 
-// mocks compiles the responses of mocked tools.
-func mocks(n *source.Node, path string, d *source.Decoder) *manifest.Manifest {
+// decodeMocks compiles the responses of mocked tools.
+func decodeMocks(n *source.Node, path string, d *source.Decoder) *manifest.Manifest {
 	if n.Kind != source.KindMap {
 		d.ReportWrongType(n, path, "a map of tools and their responses")
 		return nil

@@ -35,7 +35,7 @@ type Expectation struct {
 
 // Entry returns a test of the suite under a name.
 func (s *Suite) Entry(t *Test, name string) Entry {
-	block, subject, args := t.block()
+	block, subject, args := t.makeBlock()
 	key := keys[block]
 	e := Entry{
 		Block:       block,
@@ -63,7 +63,7 @@ func (t *Test) FindPart(expect []Expectation, p Part) int {
 }
 
 // NameOf returns the name that a test gets if no test of the suite has it.
-func (s *Suite) NameOf(t *Test) string { return s.name(t) }
+func (s *Suite) NameOf(t *Test) string { return s.chooseName(t) }
 
 // Value returns the test as it is written. Text converts each text that comes from the
 // call; it has to escape placeholders.

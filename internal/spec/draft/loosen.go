@@ -29,26 +29,26 @@ const (
 
 // expect returns the assertions of a test. They hold for every answer.
 func (s *Suite) expect(t *Test) []assertion {
-	l := loosener{suite: s, own: textsIn(t.Args, []string{t.Subject})}
+	l := loosener{suite: s, own: listTexts(t.Args, []string{t.Subject})}
 	switch {
 	case t.Without != nil:
-		l.without(t)
+		l.expectNone(t)
 	case len(t.Answers) == 0:
 	case t.List != "" && !t.Refused():
 		l.list(t)
 	case t.Mixed(), t.Loose && !t.Answers[0].Refused():
 		l.add("refusal", "type", jsonv.Array(jsonv.String("object"), jsonv.String("null")), "it was refused only some of the time")
 	case t.Answers[0].Refused():
-		l.refusal(t)
+		l.expectRefusal(t)
 	case t.Block == "tools":
-		l.tool(t)
+		l.expectTool(t)
 	case t.Block == "resources":
-		l.value("result.contents", t.values(func(a Answer) jsonv.Value { return a.Result.Lookup("contents") }))
+		l.expectValue("result.contents", t.listValues(func(a Answer) jsonv.Value { return a.Result.Lookup("contents") }))
 	case t.Block == "prompts":
-		l.value("result.messages", t.values(func(a Answer) jsonv.Value { return a.Result.Lookup("messages") }))
+		l.expectValue("result.messages", t.listValues(func(a Answer) jsonv.Value { return a.Result.Lookup("messages") }))
 	}
 	if s.Recorded && t.List == "" && !t.Refused() {
-		l.notRefused()
+		l.expectNoRefusal()
 	}
 	for _, p := range t.Chosen {
 		l.choose(t, p)
@@ -57,9 +57,9 @@ func (s *Suite) expect(t *Test) []assertion {
 	return l.out
 }
 
-// notRefused drops assertions about the text that almost every text passes. If nothing
+// expectNoRefusal drops assertions about the text that almost every text passes. If nothing
 // else is expected, the server at least must not refuse the request.
-func (l *loosener) notRefused() {
+func (l *loosener) expectNoRefusal() {
 	l.out = slices.DeleteFunc(l.out, func(a assertion) bool {
 		return a.target == "text" && (a.matcher == "length" || a.matcher == "type")
 	})
@@ -102,7 +102,7 @@ func (l *loosener) list(t *Test) {
 	for _, a := range t.Answers {
 		var one []jsonv.Value
 		for _, e := range a.Result.Lookup(t.List).Elems() {
-			if n := e.Lookup("name"); n.Kind() == jsonv.KindString && l.writable(n) {
+			if n := e.Lookup("name"); n.Kind() == jsonv.KindString && l.isWritable(n) {
 				one = append(one, n)
 			}
 		}
@@ -123,16 +123,16 @@ func (l *loosener) list(t *Test) {
 	l.add(target+"[*].name", "unordered", jsonv.Array(names[0]...), "")
 }
 
-// without expects that a call is refused, and that the message names an argument that is
+// expectNone expects that a call is refused, and that the message names an argument that is
 // missing, if all messages did.
-func (l *loosener) without(t *Test) {
+func (l *loosener) expectNone(t *Test) {
 	for _, name := range t.Without {
 		word := regexp.MustCompile(`\b` + regexp.QuoteMeta(name) + `\b`)
 		mentionsIt := func(a Answer) bool {
 			return word.MatchString(a.Reason)
 		}
-		isWord := len(name) > 2 && l.writable(jsonv.String(name))
-		if isWord && len(t.Answers) > 0 && !t.Loose && t.all(mentionsIt) {
+		isWord := len(name) > 2 && l.isWritable(jsonv.String(name))
+		if isWord && len(t.Answers) > 0 && !t.Loose && t.holdsForAll(mentionsIt) {
 			l.add("refusal.text", "contains", jsonv.String(name), "")
 			return
 		}
@@ -140,42 +140,42 @@ func (l *loosener) without(t *Test) {
 	l.add("refusal", "exists", jsonv.Bool(true), "")
 }
 
-func (l *loosener) refusal(t *Test) {
-	if !t.Loose && t.all(func(a Answer) bool { return !a.Result.IsAbsent() }) {
+func (l *loosener) expectRefusal(t *Test) {
+	if !t.Loose && t.holdsForAll(func(a Answer) bool { return !a.Result.IsAbsent() }) {
 		l.add("result.isError", "exact", jsonv.Bool(true), "")
 		return
 	}
-	codes := t.values(func(a Answer) jsonv.Value { return a.Code })
-	if !t.Loose && same(codes) && codes[0].Kind() == jsonv.KindNumber {
+	codes := t.listValues(func(a Answer) jsonv.Value { return a.Code })
+	if !t.Loose && isSame(codes) && codes[0].Kind() == jsonv.KindNumber {
 		l.add("error.code", "exact", codes[0], "")
 		return
 	}
 	l.add("refusal", "exists", jsonv.Bool(true), "it is refused in several ways")
 }
 
-// tool examines the most useful part of a result: the structured content, otherwise
+// expectTool examines the most useful part of a result: the structured content, otherwise
 // the text, otherwise each block of the content.
-func (l *loosener) tool(t *Test) {
-	if t.all(func(a Answer) bool { return !a.Result.Lookup("structuredContent").IsAbsent() }) {
-		l.value("structured", t.values(func(a Answer) jsonv.Value { return a.Result.Lookup("structuredContent") }))
+func (l *loosener) expectTool(t *Test) {
+	if t.holdsForAll(func(a Answer) bool { return !a.Result.Lookup("structuredContent").IsAbsent() }) {
+		l.expectValue("structured", t.listValues(func(a Answer) jsonv.Value { return a.Result.Lookup("structuredContent") }))
 		if len(l.out) > 0 {
 			return
 		}
 	}
-	contents := t.values(func(a Answer) jsonv.Value { return a.Result.Lookup("content") })
+	contents := t.listValues(func(a Answer) jsonv.Value { return a.Result.Lookup("content") })
 	texts := make([]string, len(contents))
 	for i, c := range contents {
 		var ok bool
-		if texts[i], ok = onlyText(c); !ok {
-			l.value("result.content", contents)
+		if texts[i], ok = findOnlyText(c); !ok {
+			l.expectValue("result.content", contents)
 			return
 		}
 	}
-	l.text("text", texts)
+	l.expectText("text", texts)
 }
 
-// onlyText joins the text blocks of a content that has no other blocks.
-func onlyText(content jsonv.Value) (string, bool) {
+// findOnlyText joins the text blocks of a content that has no other blocks.
+func findOnlyText(content jsonv.Value) (string, bool) {
 	var parts []string
 	for _, block := range content.Elems() {
 		if block.Lookup("type").Text() != "text" {
@@ -186,11 +186,11 @@ func onlyText(content jsonv.Value) (string, bool) {
 	return strings.Join(parts, "\n"), len(parts) > 0
 }
 
-// value expects parts that are the same in all values exactly, and of parts that
+// expectValue expects parts that are the same in all values exactly, and of parts that
 // differ only the kind. Large values are split.
-func (l *loosener) value(target string, values []jsonv.Value) {
+func (l *loosener) expectValue(target string, values []jsonv.Value) {
 	v := values[0]
-	if alike, there := kinds(values); !alike {
+	if alike, there := compareKinds(values); !alike {
 		if there {
 			l.add(target, "exists", jsonv.Bool(true), "its type varies")
 		}
@@ -200,21 +200,21 @@ func (l *loosener) value(target string, values []jsonv.Value) {
 	case jsonv.KindAbsent:
 		return
 	case jsonv.KindString:
-		l.text(target, lists.Map(values, jsonv.Value.Text))
+		l.expectText(target, lists.Map(values, jsonv.Value.Text))
 		return
 	case jsonv.KindObject, jsonv.KindArray:
 		if slices.ContainsFunc(values, isEnvironment) {
 			l.add(target, "type", jsonv.String(v.Kind().String()), "it lists environment variables")
 			return
 		}
-		if same(values) && len(v.String()) <= maxExact && l.steady(v, "") {
+		if isSame(values) && len(v.String()) <= maxExact && l.isSteady(v, "") {
 			l.add(target, "exact", v, "")
 			return
 		}
-		l.parts(target, values)
+		l.expectParts(target, values)
 		return
 	}
-	if same(values) && l.steady(v, target[strings.LastIndexByte(target, '.')+1:]) {
+	if isSame(values) && l.isSteady(v, target[strings.LastIndexByte(target, '.')+1:]) {
 		l.add(target, "exact", v, "")
 		return
 	}
@@ -229,34 +229,34 @@ func (l *loosener) choose(t *Test, p Part) {
 	if target == "" || p.expectedIn(l.out, target) {
 		return
 	}
-	values := t.values(func(a Answer) jsonv.Value { _, v := locate(a.Result, p.At); return v })
+	values := t.listValues(func(a Answer) jsonv.Value { _, v := locate(a.Result, p.At); return v })
 	own := loosener{suite: l.suite, own: l.own}
-	alike, _ := kinds(values)
+	alike, _ := compareKinds(values)
 	v := values[0]
 	switch {
 	case p.Text != "":
 		lacksIt := func(v jsonv.Value) bool { return !strings.Contains(v.Text(), p.Text) }
-		if !slices.ContainsFunc(values, lacksIt) && l.writable(jsonv.String(p.Text)) {
+		if !slices.ContainsFunc(values, lacksIt) && l.isWritable(jsonv.String(p.Text)) {
 			own.add(target, "contains", jsonv.String(p.Text), "")
 		}
-	case alike && v.Kind() == jsonv.KindArray && same(lists.Map(values, lengthOf)):
+	case alike && v.Kind() == jsonv.KindArray && isSame(lists.Map(values, lengthOf)):
 		own.add(target, "length", lengthOf(v), "")
 	case alike && v.Kind() == jsonv.KindObject:
-		own.add(target, "schema", l.shapeOf(v), "")
+		own.add(target, "schema", l.makeShape(v), "")
 	default:
-		own.value(target, values)
+		own.expectValue(target, values)
 	}
 	l.out = append(l.out, own.out...)
 }
 
 func lengthOf(v jsonv.Value) jsonv.Value { return jsonv.Int(int64(v.Len())) }
 
-// shapeOf returns the schema of an object with these members, each of its kind.
-func (l *loosener) shapeOf(v jsonv.Value) jsonv.Value {
+// makeShape returns the schema of an object with these members, each of its kind.
+func (l *loosener) makeShape(v jsonv.Value) jsonv.Value {
 	properties := jsonv.Object()
 	var required []jsonv.Value
 	for key, member := range v.Members() {
-		if name := jsonv.String(key); l.writable(name) {
+		if name := jsonv.String(key); l.isWritable(name) {
 			required = append(required, name)
 			properties = properties.With(key, jsonv.ObjectOf("type", member.Kind().String()))
 		}
@@ -270,9 +270,9 @@ func (p Part) expectedIn(out []assertion, target string) bool {
 	})
 }
 
-// kinds reports whether all values are of one kind, and whether each is present and
+// compareKinds reports whether all values are of one kind, and whether each is present and
 // not null.
-func kinds(values []jsonv.Value) (alike, there bool) {
+func compareKinds(values []jsonv.Value) (alike, there bool) {
 	alike, there = true, true
 	for _, v := range values {
 		alike = alike && v.Kind() == values[0].Kind()
@@ -281,8 +281,8 @@ func kinds(values []jsonv.Value) (alike, there bool) {
 	return alike, there
 }
 
-// parts splits objects and lists.
-func (l *loosener) parts(target string, values []jsonv.Value) {
+// expectParts splits objects and lists.
+func (l *loosener) expectParts(target string, values []jsonv.Value) {
 	v := values[0]
 	at := func(of func(jsonv.Value) jsonv.Value) []jsonv.Value {
 		return lists.Map(values, of)
@@ -292,8 +292,8 @@ func (l *loosener) parts(target string, values []jsonv.Value) {
 			l.add(target, "type", jsonv.String("object"), "it changes")
 		}
 		for key := range v.Members() {
-			if l.writable(jsonv.String(key)) {
-				l.value(member(target, key), at(func(o jsonv.Value) jsonv.Value { return o.Lookup(key) }))
+			if l.isWritable(jsonv.String(key)) {
+				l.expectValue(makeMember(target, key), at(func(o jsonv.Value) jsonv.Value { return o.Lookup(key) }))
 			}
 		}
 		return
@@ -307,40 +307,40 @@ func (l *loosener) parts(target string, values []jsonv.Value) {
 	}
 	l.add(target, "length", jsonv.Int(int64(n)), "")
 	for i := range min(n, 3) {
-		l.value(target+"["+strconv.Itoa(i)+"]", at(func(a jsonv.Value) jsonv.Value {
+		l.expectValue(target+"["+strconv.Itoa(i)+"]", at(func(a jsonv.Value) jsonv.Value {
 			return a.At(i)
 		}))
 	}
 }
 
-func same(values []jsonv.Value) bool {
+func isSame(values []jsonv.Value) bool {
 	return !slices.ContainsFunc(values[1:], func(v jsonv.Value) bool { return !jsonv.Equal(values[0], v) })
 }
 
 // changing matches the names of members whose numbers will differ the next time.
 var changing = lazy.Regexp(`(?i)(^|_|-)(id|pid|port|time|timestamp|date|duration|elapsed|uptime|latency|ms|age|seed|nonce|random|ppid|uid|gid|cpus?|cores|memory|rss|loadavg|(free|total)mem)$|(At|Time|Timestamp|Date|Ms|Id|ID)$`)
 
-// steady reports whether a value may be expected exactly: it contains no secret and
+// isSteady reports whether a value may be expected exactly: it contains no secret and
 // no text of this machine, and does not look like a time or an id.
-func (l *loosener) steady(v jsonv.Value, key string) bool {
+func (l *loosener) isSteady(v jsonv.Value, key string) bool {
 	if isEnvironment(v) {
 		return false
 	}
 	switch v.Kind() {
 	case jsonv.KindString:
-		return l.writable(v) && len(l.volatile(v.Text())) == 0
+		return l.isWritable(v) && len(l.findVolatile(v.Text())) == 0
 	case jsonv.KindNumber:
-		return l.writable(v) && !changing().MatchString(key) && !epoch().MatchString(v.Literal())
+		return l.isWritable(v) && !changing().MatchString(key) && !epoch().MatchString(v.Literal())
 	case jsonv.KindArray:
 		for _, e := range v.Elems() {
-			if !l.steady(e, key) {
+			if !l.isSteady(e, key) {
 				return false
 			}
 		}
 	case jsonv.KindObject:
 		seen := map[string]bool{}
 		for k, e := range v.Members() {
-			if seen[k] || !l.writable(jsonv.String(k)) || !l.steady(e, k) {
+			if seen[k] || !l.isWritable(jsonv.String(k)) || !l.isSteady(e, k) {
 				return false
 			}
 			seen[k] = true

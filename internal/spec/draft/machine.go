@@ -38,7 +38,7 @@ func (s *Suite) WithoutLocal(text string) string {
 			from = at + len(place)
 			before, _ := utf8.DecodeLastRuneInString(text[:at])
 			after, _ := utf8.DecodeRuneInString(text[from:])
-			if !short || !inWord(before) && !inWord(after) {
+			if !short || !isWordRune(before) && !isWordRune(after) {
 				text = text[:at] + localMark + text[from:]
 				from = at + len(localMark)
 			}
@@ -50,7 +50,7 @@ func (s *Suite) WithoutLocal(text string) string {
 // localMark replaces a text of this machine in comments.
 const localMark = "[local]"
 
-func inWord(r rune) bool {
+func isWordRune(r rune) bool {
 	return r == '-' || r == '_' || r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r))
 }
 

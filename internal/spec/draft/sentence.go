@@ -30,11 +30,11 @@ func (x Expectation) Sentence() string {
 	case "unordered":
 		return x.Target + " is " + value + " in any order"
 	case "type":
-		return x.Target + " is of the type " + wordsOf(x.Argument)
+		return x.Target + " is of the type " + describeValue(x.Argument)
 	case "length":
-		return x.Target + lengthInWords(x.Argument)
+		return x.Target + describeLength(x.Argument)
 	case "schema":
-		return x.Target + " is an object with " + wordsOf(x.Argument.Lookup("required"))
+		return x.Target + " is an object with " + describeValue(x.Argument.Lookup("required"))
 	case "exists":
 		if x.Argument.Bool() {
 			return x.Target + " exists"
@@ -44,8 +44,8 @@ func (x Expectation) Sentence() string {
 	return x.Target + ": " + x.Matcher + " " + value
 }
 
-// lengthInWords continues a sentence about a text or a list.
-func lengthInWords(argument jsonv.Value) string {
+// describeLength continues a sentence about a text or a list.
+func describeLength(argument jsonv.Value) string {
 	switch {
 	case argument.Kind() == jsonv.KindNumber:
 		return " has the length " + argument.Literal()
@@ -55,8 +55,8 @@ func lengthInWords(argument jsonv.Value) string {
 	return " has a length within " + argument.String()
 }
 
-// wordsOf joins the texts of a list, or returns a text.
-func wordsOf(v jsonv.Value) string {
+// describeValue joins the texts of a list, or returns a text.
+func describeValue(v jsonv.Value) string {
 	if v.Kind() == jsonv.KindString {
 		return v.Text()
 	}

@@ -116,9 +116,9 @@ type Test struct {
 	Among bool
 }
 
-// block returns the block that the test is written in, and its request: a test of tools
+// makeBlock returns the block that the test is written in, and its request: a test of tools
 // can have any method.
-func (t *Test) block() (block, subject string, args jsonv.Value) {
+func (t *Test) makeBlock() (block, subject string, args jsonv.Value) {
 	switch {
 	case !t.Among:
 		return t.Block, t.Subject, t.Args
@@ -130,11 +130,11 @@ func (t *Test) block() (block, subject string, args jsonv.Value) {
 	return "tools", t.Subject, t.Args
 }
 
-// blocks returns the blocks in the order in which they are written: of a recording in the
+// listBlocks returns the blocks in the order in which they are written: of a recording in the
 // order of the first requests.
-func (s *Suite) blocks() (out []string) {
+func (s *Suite) listBlocks() (out []string) {
 	for _, t := range s.Tests {
-		block, _, _ := t.block()
+		block, _, _ := t.makeBlock()
 		if s.Recorded && !slices.Contains(out, block) {
 			out = append(out, block)
 		}
@@ -159,14 +159,14 @@ func (a Answer) Refused() bool { return a.Result.IsAbsent() || a.Result.Lookup("
 func (t *Test) Refused() bool { return slices.ContainsFunc(t.Answers, Answer.Refused) }
 
 // Mixed reports whether only some of the answers were refusals.
-func (t *Test) Mixed() bool { return t.Refused() && !t.all(Answer.Refused) }
+func (t *Test) Mixed() bool { return t.Refused() && !t.holdsForAll(Answer.Refused) }
 
-// values returns one part of every answer.
-func (t *Test) values(of func(Answer) jsonv.Value) []jsonv.Value {
+// listValues returns one part of every answer.
+func (t *Test) listValues(of func(Answer) jsonv.Value) []jsonv.Value {
 	return lists.Map(t.Answers, of)
 }
 
-// all reports whether holds returns true for every answer.
-func (t *Test) all(holds func(Answer) bool) bool {
+// holdsForAll reports whether holds returns true for every answer.
+func (t *Test) holdsForAll(holds func(Answer) bool) bool {
 	return !slices.ContainsFunc(t.Answers, func(a Answer) bool { return !holds(a) })
 }

@@ -51,7 +51,7 @@ func locate(result jsonv.Value, pointer string) (string, jsonv.Value) {
 		if within.Kind() == jsonv.KindArray {
 			target += "[" + key + "]"
 		} else {
-			target = member(target, key)
+			target = makeMember(target, key)
 		}
 		within, _ = within.Pointer(jsonv.AppendPointer("", key))
 	}
@@ -60,7 +60,7 @@ func locate(result jsonv.Value, pointer string) (string, jsonv.Value) {
 
 var plainKey = lazy.Regexp(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-func member(target, key string) string {
+func makeMember(target, key string) string {
 	if plainKey().MatchString(key) {
 		return target + "." + key
 	}

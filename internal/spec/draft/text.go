@@ -36,11 +36,11 @@ var epoch = lazy.Regexp(`^1[0-9]{9}([0-9]{3})?(\.[0-9]+)?$`)
 // maxPattern bounds the length of a text that is matched word by word.
 const maxPattern = 300
 
-// text expects texts: exactly when they are equal and short, by a pattern when some
+// expectText expects texts: exactly when they are equal and short, by a pattern when some
 // of their words differ, otherwise by their beginning.
-func (l *loosener) text(target string, texts []string) {
+func (l *loosener) expectText(target string, texts []string) {
 	first := texts[0]
-	stable := sameTexts(texts)
+	stable := isSameTexts(texts)
 	switch {
 	case stable && first == "":
 		l.add(target, "exact", jsonv.String(""), "")
@@ -53,11 +53,11 @@ func (l *loosener) text(target string, texts []string) {
 		l.add(target, "length", jsonv.ObjectOf("min", 1), "it lists environment variables")
 		return
 	}
-	if stable && len(first) <= maxExact && l.steady(jsonv.String(first), "") {
+	if stable && len(first) <= maxExact && l.isSteady(jsonv.String(first), "") {
 		l.add(target, "exact", jsonv.String(first), "")
 		return
 	}
-	if p, ok := l.pattern(texts); ok {
+	if p, ok := l.makePattern(texts); ok {
 		l.add(target, "regex", jsonv.String(p), "words that vary or refer to this machine match anything")
 		return
 	}
@@ -65,33 +65,33 @@ func (l *loosener) text(target string, texts []string) {
 	if stable {
 		note = "it is long"
 	}
-	if begin := l.beginning(texts); begin != "" {
+	if begin := l.findBeginning(texts); begin != "" {
 		l.add(target, "starts-with", jsonv.String(begin), note)
 		return
 	}
 	if stable {
 		note = "it looks like a time, an id or a description of this machine"
-		if !l.writable(jsonv.String(first)) {
+		if !l.isWritable(jsonv.String(first)) {
 			note = "it is not stored: it refers to this machine or contains a secret"
 		}
 	}
 	l.add(target, "length", jsonv.ObjectOf("min", 1), note)
 }
 
-func sameTexts(texts []string) bool {
+func isSameTexts(texts []string) bool {
 	return !slices.ContainsFunc(texts, func(t string) bool { return t != texts[0] })
 }
 
-// volatile returns the parts of a text that will differ the next time, except for those
+// findVolatile returns the parts of a text that will differ the next time, except for those
 // that repeat the request.
-func (l *loosener) volatile(text string) [][]int {
+func (l *loosener) findVolatile(text string) [][]int {
 	return slices.DeleteFunc(volatile().FindAllStringIndex(text, -1), func(span []int) bool {
 		return slices.ContainsFunc(l.own, func(own string) bool { return strings.Contains(own, text[span[0]:span[1]]) })
 	})
 }
 
-// textsIn adds the texts and numbers in a value.
-func textsIn(v jsonv.Value, to []string) []string {
+// listTexts adds the texts and numbers in a value.
+func listTexts(v jsonv.Value, to []string) []string {
 	switch v.Kind() {
 	case jsonv.KindString:
 		return append(to, v.Text())
@@ -99,7 +99,7 @@ func textsIn(v jsonv.Value, to []string) []string {
 		return append(to, v.Literal())
 	}
 	for _, e := range v.Children() {
-		to = textsIn(e, to)
+		to = listTexts(e, to)
 	}
 	return to
 }
@@ -110,9 +110,9 @@ var word = lazy.Regexp(`\s+|\S+`)
 // anyWords is a pattern of words in a line.
 const anyWords = `\S.*`
 
-// pattern returns a regular expression that matches any word in place of those that
+// makePattern returns a regular expression that matches any word in place of those that
 // differ or are not steady; false when the texts have little in common.
-func (l *loosener) pattern(texts []string) (string, bool) {
+func (l *loosener) makePattern(texts []string) (string, bool) {
 	var split [][]string
 	for _, t := range texts {
 		if len(t) > maxPattern || !utf8.ValidString(t) || l.secret(t) {
@@ -124,7 +124,7 @@ func (l *loosener) pattern(texts []string) (string, bool) {
 	if len(split[0]) > 0 && slices.ContainsFunc(split, otherLength) {
 		return "", false
 	}
-	loose := l.volatile(texts[0])
+	loose := l.findVolatile(texts[0])
 	var b strings.Builder
 	b.WriteString(`\A`)
 	kept, open, at := 0, 0, 0
@@ -143,7 +143,7 @@ func (l *loosener) pattern(texts []string) (string, bool) {
 			if !blank {
 				open++
 			}
-		case differs || !blank && (!l.steady(jsonv.String(w), "") || digits().MatchString(w)):
+		case differs || !blank && (!l.isSteady(jsonv.String(w), "") || digits().MatchString(w)):
 			b.WriteString(`\S+`)
 			open++
 		default:
@@ -166,9 +166,9 @@ func overlaps(spans [][]int, start, end int) bool {
 // is likely to change.
 var digits = lazy.Regexp(`\d{5,}`)
 
-// beginning returns the common beginning of all texts, up to the end of a word, when
+// findBeginning returns the common beginning of all texts, up to the end of a word, when
 // it is steady and long enough to be meaningful.
-func (l *loosener) beginning(texts []string) string {
+func (l *loosener) findBeginning(texts []string) string {
 	begin := texts[0]
 	for _, t := range texts[1:] {
 		n := 0
@@ -180,25 +180,25 @@ func (l *loosener) beginning(texts []string) string {
 	if len(begin) > 120 {
 		begin = begin[:120]
 	}
-	if at := l.volatile(begin); len(at) > 0 {
+	if at := l.findVolatile(begin); len(at) > 0 {
 		begin = begin[:at[0][0]]
 	}
 	cut := strings.LastIndexFunc(begin, unicode.IsSpace)
-	if begin != texts[0] && (cut > 40 || !sameTexts(texts)) {
+	if begin != texts[0] && (cut > 40 || !isSameTexts(texts)) {
 		begin = begin[:max(cut, 0)]
 	}
 	for begin != "" && !utf8.ValidString(begin) { // cut inside a character
 		begin = begin[:len(begin)-1]
 	}
 	begin = strings.TrimRightFunc(begin, unicode.IsSpace)
-	if len(begin) < 4 || !utf8.ValidString(begin) || !l.steady(jsonv.String(begin), "") {
+	if len(begin) < 4 || !utf8.ValidString(begin) || !l.isSteady(jsonv.String(begin), "") {
 		return ""
 	}
 	return begin
 }
 
-// writable reports whether a scalar may be written into the suite.
-func (l *loosener) writable(v jsonv.Value) bool {
+// isWritable reports whether a scalar may be written into the suite.
+func (l *loosener) isWritable(v jsonv.Value) bool {
 	s := v.Text()
 	if v.Kind() == jsonv.KindNumber {
 		s = v.Literal()

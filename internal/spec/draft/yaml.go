@@ -16,11 +16,11 @@ import (
 // YAML returns the text of the suite.
 func (s *Suite) YAML() []byte {
 	w := &writer{suite: s}
-	w.heading()
-	w.server()
-	w.upstreams()
-	for _, block := range s.blocks() {
-		w.block(block)
+	w.writeHeading()
+	w.writeServer()
+	w.writeUpstreams()
+	for _, block := range s.listBlocks() {
+		w.writeBlock(block)
 	}
 	if len(s.Omitted) > 0 {
 		w.line("# Omitted, for you to write:")
@@ -38,7 +38,7 @@ type writer struct {
 
 func (w *writer) line(format string, args ...any) { fmt.Fprintf(&w.b, format+"\n", args...) }
 
-func (w *writer) heading() {
+func (w *writer) writeHeading() {
 	if w.suite.Schema != "" {
 		w.line("# yaml-language-server: $schema=%s", w.suite.Schema)
 		w.line("#")
@@ -55,7 +55,7 @@ func (w *writer) heading() {
 	w.line("")
 }
 
-func (w *writer) server() {
+func (w *writer) writeServer() {
 	sv := w.suite.Server
 	if len(sv.Env) > 0 {
 		w.line("variables:")
@@ -74,13 +74,13 @@ func (w *writer) server() {
 	}
 	w.line("servers:")
 	for _, entry := range append([]Copy{{sv.Name, sv.Respond}}, sv.Copies...) {
-		w.entry(entry)
+		w.writeEntry(entry)
 	}
 	w.line("")
 }
 
-// entry writes one entry of the server.
-func (w *writer) entry(entry Copy) {
+// writeEntry writes one entry of the server.
+func (w *writer) writeEntry(entry Copy) {
 	sv := w.suite.Server
 	w.line("  %s:", quote(entry.Name))
 	switch {
@@ -114,8 +114,8 @@ func (w *writer) entry(entry Copy) {
 	}
 }
 
-// upstreams writes the doubles of APIs.
-func (w *writer) upstreams() {
+// writeUpstreams writes the doubles of APIs.
+func (w *writer) writeUpstreams() {
 	if len(w.suite.Upstreams) == 0 {
 		return
 	}
@@ -173,11 +173,11 @@ func (w *writer) access() {
 	}
 }
 
-func (w *writer) block(name string) {
+func (w *writer) writeBlock(name string) {
 	first := true
 	names := w.suite.Names()
 	for i, t := range w.suite.Tests {
-		if block, _, _ := t.block(); block != name {
+		if block, _, _ := t.makeBlock(); block != name {
 			continue
 		}
 		if first {
@@ -194,7 +194,7 @@ var keys = map[string][2]string{
 }
 
 func (w *writer) test(t *Test, name string) {
-	block, subject, args := t.block()
+	block, subject, args := t.makeBlock()
 	key := keys[block]
 	w.line("  - name: %s", literal(name))
 	if len(w.suite.Server.Copies) > 0 {
@@ -214,7 +214,7 @@ func (w *writer) test(t *Test, name string) {
 	if t.InvalidArgs {
 		w.line("    invalid_args: true")
 	}
-	if reason := w.reason(t); reason != "" {
+	if reason := w.formatReason(t); reason != "" {
 		what := "these arguments were"
 		if t.List != "" {
 			what = "the list was"
@@ -232,9 +232,9 @@ func (w *writer) test(t *Test, name string) {
 	w.line("")
 }
 
-// reason returns the message of a refusal, if every answer was a refusal.
-func (w *writer) reason(t *Test) string {
-	if len(t.Answers) == 0 || !t.all(Answer.Refused) {
+// formatReason returns the message of a refusal, if every answer was a refusal.
+func (w *writer) formatReason(t *Test) string {
+	if len(t.Answers) == 0 || !t.holdsForAll(Answer.Refused) {
 		return ""
 	}
 	return cmp.Or(comment(w.suite.WithoutLocal(w.suite.mask(t.Answers[0].Reason))), "without a word")
@@ -245,9 +245,9 @@ func (s *Suite) Names() []string {
 	out := make([]string, len(s.Tests))
 	taken := map[string]bool{}
 	for i, t := range s.Tests {
-		name := s.name(t)
+		name := s.chooseName(t)
 		for n := 2; taken[name]; n++ {
-			name = fmt.Sprintf("%s (%d)", s.name(t), n)
+			name = fmt.Sprintf("%s (%d)", s.chooseName(t), n)
 		}
 		taken[name] = true
 		out[i] = name
@@ -255,7 +255,7 @@ func (s *Suite) Names() []string {
 	return out
 }
 
-func (s *Suite) name(t *Test) string {
+func (s *Suite) chooseName(t *Test) string {
 	name := display.OneLine(s.mask(t.Subject))
 	switch {
 	case t.Without != nil:
@@ -264,7 +264,7 @@ func (s *Suite) name(t *Test) string {
 		return "the " + t.List + " that there are"
 	case t.Skip != "":
 		return cmp.Or(name, "a nameless one")
-	case len(t.Answers) > 0 && t.all(Answer.Refused):
+	case len(t.Answers) > 0 && t.holdsForAll(Answer.Refused):
 		return name + " refuses"
 	}
 	return name + " answers"
@@ -292,9 +292,9 @@ func quote(s string) string { return source.FlowText(s) }
 // flow formats a value in YAML's flow style. Placeholders in its texts are escaped.
 func flow(v jsonv.Value) string { return source.Flow(v, literal) }
 
-// Skeleton returns the entry of a test whose response is not known. It fails until a
+// MakeSkeleton returns the entry of a test whose response is not known. It fails until a
 // person has written the expected response.
-func Skeleton(t *Test) string {
+func MakeSkeleton(t *Test) string {
 	target := ""
 	switch t.Block {
 	case "tools":
@@ -305,7 +305,7 @@ func Skeleton(t *Test) string {
 		target = "result.messages[0].content.text"
 	}
 	w := &writer{suite: &Suite{}}
-	w.test(t, w.suite.name(t))
+	w.test(t, w.suite.chooseName(t))
 	return strings.TrimRight(w.b.String(), "\n") + `
     expect:
       # review: what the response must contain

@@ -10,49 +10,49 @@ import (
 // costs parsing the suite.
 const maxPlaces = 50
 
-// inBlock returns the places behind the last item of a list in block style: first the end
+// insertInBlock returns the places behind the last item of a list in block style: first the end
 // of its own lines, then the lines up to what follows the list.
-func (s *surroundings) inBlock(list *source.Node) []Edit {
+func (s *surroundings) insertInBlock(list *source.Node) []Edit {
 	if len(list.Items) == 0 {
 		return nil
 	}
-	dash := s.dashOf(list.Items[len(list.Items)-1])
+	dash := s.findDash(list.Items[len(list.Items)-1])
 	if dash.Line == 0 {
 		return nil
 	}
-	body := s.test.block(strings.Repeat(" ", dash.Col-1))
+	body := s.test.renderBlock(strings.Repeat(" ", dash.Col-1))
 	end := s.endOfBlock(dash.Line, dash.Col)
-	first := s.lastOwnLine(dash, end) + 1
+	first := s.findLastOwnLine(dash, end) + 1
 	spaced := len(list.Items) > 1 && strings.TrimSpace(s.file.Line(dash.Line-1)) == ""
-	return s.places(first, end, body, spaced)
+	return s.listPlaces(first, end, body, spaced)
 }
 
 // newBlock returns the places for a new list at the end of a suite in block style.
 func (s *surroundings) newBlock() []Edit {
 	last := s.root.Fields[len(s.root.Fields)-1].Key.Pos
 	indent := strings.Repeat(" ", last.Col-1)
-	body := append([]string{indent + s.test.entry.Block + ":"}, s.test.block(indent+"  ")...)
+	body := append([]string{indent + s.test.entry.Block + ":"}, s.test.renderBlock(indent+"  ")...)
 	end := s.endOfDocument(last.Line)
 	spaced := end > 1 && strings.TrimSpace(s.file.Line(end-1)) != ""
-	places := s.places(end, end, body, spaced)
-	places = append(places, s.places(last.Line+1, end, body, spaced)...)
-	return append(places, s.before(last.Line, body)) // the last value would change behind it
+	places := s.listPlaces(end, end, body, spaced)
+	places = append(places, s.listPlaces(last.Line+1, end, body, spaced)...)
+	return append(places, s.editBefore(last.Line, body)) // the last value would change behind it
 }
 
-// places returns the insertions of lines before each of the lines from first to end.
-func (s *surroundings) places(first, end int, body []string, spaced bool) (edits []Edit) {
+// listPlaces returns the insertions of lines before each of the lines from first to end.
+func (s *surroundings) listPlaces(first, end int, body []string, spaced bool) (edits []Edit) {
 	for line := first; line <= end && len(edits) < maxPlaces; line++ {
 		if spaced {
-			edits = append(edits, s.before(line, append([]string{""}, body...)))
+			edits = append(edits, s.editBefore(line, append([]string{""}, body...)))
 		}
-		edits = append(edits, s.before(line, body))
+		edits = append(edits, s.editBefore(line, body))
 	}
 	return edits
 }
 
-// before returns the insertion of lines before a line of the file, or at its end if the
+// editBefore returns the insertion of lines before a line of the file, or at its end if the
 // file has fewer lines.
-func (s *surroundings) before(line int, lines []string) Edit {
+func (s *surroundings) editBefore(line int, lines []string) Edit {
 	text := strings.Join(lines, s.eol)
 	if offset := s.file.Offset(source.Pos{Line: line, Col: 1}); offset >= 0 && offset < len(s.file.Data) {
 		return Edit{offset, []byte(text + s.eol)}
@@ -69,8 +69,8 @@ func (s *surroundings) endsWithLineEnd() bool {
 	return end == 0 || s.file.Data[end-1] == '\n' || s.file.Data[end-1] == '\r'
 }
 
-// dashOf returns the position of the dash of an item.
-func (s *surroundings) dashOf(item *source.Node) source.Pos {
+// findDash returns the position of the dash of an item.
+func (s *surroundings) findDash(item *source.Node) source.Pos {
 	pos := item.Pos
 	if at, alias := item.Alias(); alias {
 		pos = at
@@ -110,9 +110,9 @@ func (s *surroundings) endOfFile() int {
 	return s.file.Lines() + 1
 }
 
-// lastOwnLine returns the last line of an item: what is indented deeper than its dash,
+// findLastOwnLine returns the last line of an item: what is indented deeper than its dash,
 // comments included. The comments and blank lines behind it belong to what follows.
-func (s *surroundings) lastOwnLine(dash source.Pos, end int) int {
+func (s *surroundings) findLastOwnLine(dash source.Pos, end int) int {
 	last := dash.Line
 	for line := dash.Line + 1; line < end; line++ {
 		text := s.file.Line(line)

@@ -69,7 +69,7 @@ func Open(path string) (*File, error) {
 	}
 	writable, err := os.OpenFile(real, os.O_WRONLY, 0)
 	if err != nil || info.Mode().Perm()&0o222 == 0 {
-		return nil, &RefusedError{path + " may not be written: " + problemOf(err)}
+		return nil, &RefusedError{path + " may not be written: " + describeProblem(err)}
 	}
 	_ = writable.Close()
 	text, diags := source.Read(path, path)
@@ -79,7 +79,7 @@ func Open(path string) (*File, error) {
 	return &File{Source: text, real: real, info: info}, nil
 }
 
-func problemOf(err error) string {
+func describeProblem(err error) string {
 	if wrapped, ok := errors.AsType[*fs.PathError](err); ok {
 		return wrapped.Err.Error()
 	}
@@ -91,8 +91,8 @@ func problemOf(err error) string {
 // *RefusedError. Permissions and links remain. Edit is called while other processes that
 // insert tests wait.
 func (f *File) Write(ctx context.Context, same bool, edit func(now *source.File) ([]byte, error)) error {
-	return f.locked(ctx, func() error {
-		data, err := f.content()
+	return f.runLocked(ctx, func() error {
+		data, err := f.readContent()
 		if err != nil {
 			return &RefusedError{fmt.Sprintf("%s was not written: %v", f.Source.Name, err)}
 		}
@@ -107,8 +107,8 @@ func (f *File) Write(ctx context.Context, same bool, edit func(now *source.File)
 	})
 }
 
-// locked calls change while other processes that insert tests wait.
-func (f *File) locked(ctx context.Context, change func() error) error {
+// runLocked calls change while other processes that insert tests wait.
+func (f *File) runLocked(ctx context.Context, change func() error) error {
 	ctx, cancel := context.WithTimeout(ctx, lockTime)
 	defer cancel()
 	dir, base := filepath.Split(f.real)
@@ -120,8 +120,8 @@ func (f *File) locked(ctx context.Context, change func() error) error {
 	return change()
 }
 
-// content returns what the file contains now. One that is to be created must not exist.
-func (f *File) content() ([]byte, error) {
+// readContent returns what the file contains now. One that is to be created must not exist.
+func (f *File) readContent() ([]byte, error) {
 	if f.info != nil {
 		return os.ReadFile(f.real)
 	}
@@ -133,7 +133,7 @@ func (f *File) content() ([]byte, error) {
 
 // Remove removes a file that Write created, if its content is still the given one.
 func (f *File) Remove(ctx context.Context, content []byte) error {
-	return f.locked(ctx, func() error {
+	return f.runLocked(ctx, func() error {
 		data, err := os.ReadFile(f.real)
 		if err != nil {
 			return &RefusedError{fmt.Sprintf("%s was not removed: %v", f.Source.Name, err)}

@@ -8,9 +8,9 @@ import (
 	"mcptest/internal/base/source"
 )
 
-// inFlow returns the place at the end of a list or map in flow style, which begins at an
+// insertInFlow returns the place at the end of a list or map in flow style, which begins at an
 // offset and has the given items (of a map, its keys).
-func (s *surroundings) inFlow(start int, items []*source.Node, p piece) []Edit {
+func (s *surroundings) insertInFlow(start int, items []*source.Node, p piece) []Edit {
 	b := findBracket(s.file.Data, start)
 	if b.close < 0 {
 		return nil

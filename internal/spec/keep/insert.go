@@ -52,7 +52,7 @@ func Insert(file *source.File, e draft.Entry, text func(string) string) (Edit, e
 	if root == nil || diags.HasErrors() || root.Kind != source.KindMap {
 		return Edit{}, &RefusedError{file.Name + " is not a valid suite"}
 	}
-	s := surroundings{file: file, root: root, eol: lineEnd(file.Data), test: rendering{entry: e, value: e.Value(text)}}
+	s := surroundings{file: file, root: root, eol: findLineEnd(file.Data), test: rendering{entry: e, value: e.Value(text)}}
 	s.test.json = isJSON(file)
 	list := root.Get(e.Block)
 	var tries []Edit
@@ -93,9 +93,9 @@ func (s *surroundings) endOf(list *source.Node) []Edit {
 		return nil
 	}
 	if s.file.Data[start] == '[' {
-		return s.inFlow(start, list.Items, s.test.item())
+		return s.insertInFlow(start, list.Items, s.test.renderItem())
 	}
-	return s.inBlock(list)
+	return s.insertInBlock(list)
 }
 
 // newList returns the places for a new list at the end of the suite.
@@ -106,7 +106,7 @@ func (s *surroundings) newList() []Edit {
 		for _, f := range s.root.Fields {
 			fields = append(fields, f.Key)
 		}
-		return s.inFlow(start, fields, s.test.field())
+		return s.insertInFlow(start, fields, s.test.renderField())
 	}
 	return s.newBlock()
 }
@@ -152,8 +152,8 @@ func equalFields(a, b source.Field) bool {
 	return a.Key.Text == b.Key.Text && equal(a.Value, b.Value)
 }
 
-// lineEnd returns the line end that a text uses first.
-func lineEnd(text []byte) string {
+// findLineEnd returns the line end that a text uses first.
+func findLineEnd(text []byte) string {
 	i := bytes.IndexAny(text, "\r\n")
 	switch {
 	case i < 0 || text[i] == '\n':

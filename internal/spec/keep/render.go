@@ -23,8 +23,8 @@ type piece struct {
 	lines []string
 }
 
-// flow formats a value on one line.
-func (r rendering) flow(v jsonv.Value) string {
+// formatFlow formats a value on one line.
+func (r rendering) formatFlow(v jsonv.Value) string {
 	if r.json {
 		return r.formatSpaced(v)
 	}
@@ -43,23 +43,23 @@ func (r rendering) formatSpaced(v jsonv.Value) string {
 	case jsonv.KindObject:
 		var items []string
 		for key, e := range v.Members() {
-			items = append(items, r.key(key)+": "+r.formatSpaced(e))
+			items = append(items, r.formatKey(key)+": "+r.formatSpaced(e))
 		}
 		return "{" + strings.Join(items, ", ") + "}"
 	}
 	return v.String()
 }
 
-func (r rendering) key(name string) string {
+func (r rendering) formatKey(name string) string {
 	if r.json {
 		return jsonv.String(name).String()
 	}
 	return source.FlowText(name)
 }
 
-// item returns the test as an item of a list in flow style.
-func (r rendering) item() piece {
-	p := piece{line: r.flow(r.value), lines: []string{"{"}}
+// renderItem returns the test as an item of a list in flow style.
+func (r rendering) renderItem() piece {
+	p := piece{line: r.formatFlow(r.value), lines: []string{"{"}}
 	members := r.value.Len()
 	for key, v := range r.value.Members() {
 		members--
@@ -67,31 +67,31 @@ func (r rendering) item() piece {
 		if members == 0 {
 			comma = ""
 		}
-		p.lines = append(p.lines, "\t"+r.key(key)+": "+r.flow(v)+comma)
+		p.lines = append(p.lines, "\t"+r.formatKey(key)+": "+r.formatFlow(v)+comma)
 	}
 	p.lines = append(p.lines, "}")
 	return p
 }
 
-// field returns the list with the test as a member of a map in flow style.
-func (r rendering) field() piece {
-	key := r.key(r.entry.Block) + ": "
-	p := piece{line: key + "[" + r.flow(r.value) + "]", lines: []string{key + "["}}
-	for _, line := range r.item().lines {
+// renderField returns the list with the test as a member of a map in flow style.
+func (r rendering) renderField() piece {
+	key := r.formatKey(r.entry.Block) + ": "
+	p := piece{line: key + "[" + r.formatFlow(r.value) + "]", lines: []string{key + "["}}
+	for _, line := range r.renderItem().lines {
 		p.lines = append(p.lines, "\t"+line)
 	}
 	p.lines = append(p.lines, "]")
 	return p
 }
 
-// block returns the lines of the test as an item of a list in block style.
-func (r rendering) block(indent string) []string {
+// renderBlock returns the lines of the test as an item of a list in block style.
+func (r rendering) renderBlock(indent string) []string {
 	var lines []string
 	lead := "- "
 	for key, v := range r.value.Members() {
 		if key == "expect" {
 			lines = append(lines, indent+"  expect:")
-			lines = append(lines, r.expectations(v, indent+"    ")...)
+			lines = append(lines, r.renderExpectations(v, indent+"    ")...)
 			continue
 		}
 		lines = append(lines, indent+lead+key+": "+source.Flow(v, source.FlowText))
@@ -100,7 +100,7 @@ func (r rendering) block(indent string) []string {
 	return lines
 }
 
-func (r rendering) expectations(list jsonv.Value, indent string) (lines []string) {
+func (r rendering) renderExpectations(list jsonv.Value, indent string) (lines []string) {
 	for i, v := range list.Elems() {
 		if note := r.entry.Expect[i].Review(); note != "" {
 			lines = append(lines, indent+"# "+display.Truncate(note, maxNote))
@@ -116,5 +116,5 @@ const maxNote = 160
 // Text returns a test as an item of a list in block style.
 func Text(e draft.Entry, text func(string) string) string {
 	r := rendering{entry: e, value: e.Value(text)}
-	return strings.Join(r.block(""), "\n") + "\n"
+	return strings.Join(r.renderBlock(""), "\n") + "\n"
 }

@@ -57,21 +57,21 @@ func (c *compiler) buildWith(e entry, b interpolate.Bindings) built {
 		File:        c.file,
 		Row:         b.Case,
 	}
-	servers := c.serversOf(st, n)
-	c.traffic(st, servers, out)
-	c.sameCall(st, servers, out)
-	c.limits(st, out)
+	servers := c.resolveServers(st, n)
+	c.compileTraffic(st, servers, out)
+	c.resolveSameCall(st, servers, out)
+	c.compileLimits(st, out)
 	out.Repeat, out.Trials = st.Repeat, st.Trials
 	if len(servers) > 0 {
 		out.Server = servers[0]
 	}
-	c.ops(st, servers, out, e, b)
+	c.compileOps(st, servers, out, e, b)
 	if len(servers) == 0 && out.Flow && len(out.Ops) > 0 && out.Ops[0].Server != nil {
 		// Every step names its server; the case is assigned to the first.
 		servers, out.Server = []*Server{out.Ops[0].Server}, out.Ops[0].Server
 	}
-	out.Tree = c.tree(st)
-	c.sameOffer(st, servers, out)
+	out.Tree = c.compileTree(st)
+	c.resolveSameOffer(st, servers, out)
 	c.examines(st, out)
 	out.listens = c.needsExclusive(out)
 	c.assignServer(out, out.Server)
@@ -176,8 +176,8 @@ func skipReason(st *suite.Test) string {
 	return cmp.Or(st.Skip.Text, "skipped by the suite")
 }
 
-// serversOf resolves the servers that a test runs on.
-func (c *compiler) serversOf(st *suite.Test, n *source.Node) (out []*Server) {
+// resolveServers resolves the servers that a test runs on.
+func (c *compiler) resolveServers(st *suite.Test, n *source.Node) (out []*Server) {
 	names := st.Server
 	path := st.Path + ".server"
 	if _, ok := st.Action.(*agent.Calibration); ok && len(c.file.Servers) > 0 {
@@ -192,9 +192,9 @@ func (c *compiler) serversOf(st *suite.Test, n *source.Node) (out []*Server) {
 			return []*Server{c.file.Default}
 		}
 		isAmbiguous := len(c.file.Servers) > 1 && c.suite.DefaultServer == "" && !c.suite.Partial
-		if isAmbiguous && n.Kind == source.KindMap && !stepsHaveServers(st) {
+		if isAmbiguous && n.Kind == source.KindMap && !haveStepsServers(st) {
 			c.dec.ErrorAt(n.Pos, st.Path, "names no server, and the suite has no default_server",
-				fmt.Sprintf("add server: to the test (%s), or default_server: to the suite", c.serverNames()))
+				fmt.Sprintf("add server: to the test (%s), or default_server: to the suite", c.joinServerNames()))
 		}
 		return nil
 	}
@@ -208,7 +208,7 @@ func (c *compiler) serversOf(st *suite.Test, n *source.Node) (out []*Server) {
 		switch {
 		case name.Text == "": // reported by the decoder
 		case len(found) == 0:
-			c.unknownServer(name.Pos, at, name.Text)
+			c.reportUnknownServer(name.Pos, at, name.Text)
 		case seen[name.Text]:
 			c.dec.ErrorAt(name.Pos, at, fmt.Sprintf("%q is in the list twice", name.Text), "")
 		}
@@ -222,44 +222,44 @@ func (c *compiler) serversOf(st *suite.Test, n *source.Node) (out []*Server) {
 	return out
 }
 
-func (c *compiler) serverNames() string {
+func (c *compiler) joinServerNames() string {
 	return display.List(lists.Map(c.file.Servers, func(s *Server) string { return s.Name }), 12)
 }
 
-func stepsHaveServers(st *suite.Test) bool {
+func haveStepsServers(st *suite.Test) bool {
 	return len(st.Steps) > 0 && !slices.ContainsFunc(st.Steps, func(s *suite.FlowStep) bool {
 		return s == nil || s.Server == ""
 	})
 }
 
-// sameOffer checks the servers of the matchers same-as.
-func (c *compiler) sameOffer(st *suite.Test, servers []*Server, out *Case) {
+// resolveSameOffer checks the servers of the matchers same-as.
+func (c *compiler) resolveSameOffer(st *suite.Test, servers []*Server, out *Case) {
 	for _, same := range out.Tree.SameAs() {
 		if same.Server != "" {
-			c.otherServer(same.Pos, st.Path+".same_as", same.Server, servers)
+			c.resolveOtherServer(same.Pos, st.Path+".same_as", same.Server, servers)
 		}
 	}
 }
 
-// otherServer reports that a server with which others are compared is not there, or is one of
+// resolveOtherServer reports that a server with which others are compared is not there, or is one of
 // them.
-func (c *compiler) otherServer(pos source.Pos, path, name string, servers []*Server) {
+func (c *compiler) resolveOtherServer(pos source.Pos, path, name string, servers []*Server) {
 	for _, s := range servers {
 		switch c.file.Counterpart(name, s) {
 		case nil:
-			c.unknownServer(pos, path, name)
+			c.reportUnknownServer(pos, path, name)
 		case s:
 			c.dec.ErrorAt(pos, path, "it would compare "+s.Name+" with itself", "")
 		}
 	}
 }
 
-// sameCall checks the server of same_as, and compiles what may differ.
-func (c *compiler) sameCall(st *suite.Test, servers []*Server, out *Case) {
+// resolveSameCall checks the server of same_as, and compiles what may differ.
+func (c *compiler) resolveSameCall(st *suite.Test, servers []*Server, out *Case) {
 	if st.SameAs == nil {
 		return
 	}
-	c.otherServer(st.SameAs.Pos, st.Path+".same_as", st.SameAs.Server, servers)
+	c.resolveOtherServer(st.SameAs.Pos, st.Path+".same_as", st.SameAs.Server, servers)
 	n := &source.Node{Pos: st.SameAs.Pos, Kind: source.KindMap}
 	if st.SameAs.Ignore != nil {
 		n.Fields = []source.Field{{Key: &source.Node{Kind: source.KindString, Text: "ignore"}, Value: st.SameAs.Ignore}}
@@ -267,9 +267,9 @@ func (c *compiler) sameCall(st *suite.Test, servers []*Server, out *Case) {
 	out.Masks = snapshot.Compile(c.dec, n, st.Path+".same_as")
 }
 
-// limits sets timeout, idle_timeout and retries. The order of precedence is: flag, test,
+// compileLimits sets timeout, idle_timeout and retries. The order of precedence is: flag, test,
 // defaultTest and, for the timeout (see place), server, run_options.
-func (c *compiler) limits(st *suite.Test, out *Case) {
+func (c *compiler) compileLimits(st *suite.Test, out *Case) {
 	dt := c.suite.DefaultTest
 	if dt != nil && !st.UsesDefaults() {
 		dt = nil
@@ -313,7 +313,7 @@ func (c *compiler) assignServer(out *Case, sv *Server) {
 	case sv != nil && sv.Timeout > 0:
 		out.Timeout = sv.Timeout
 	default:
-		out.Timeout = orDuration(c.suite.Options.Timeout, DefaultTimeout)
+		out.Timeout = defaultDuration(c.suite.Options.Timeout, DefaultTimeout)
 	}
 	switch {
 	case out.idleLimit > 0:
@@ -321,7 +321,7 @@ func (c *compiler) assignServer(out *Case, sv *Server) {
 	case sv != nil && sv.IdleTimeout > 0:
 		out.Idle = sv.IdleTimeout
 	default:
-		out.Idle = orDuration(c.suite.Options.IdleTimeout, 0)
+		out.Idle = defaultDuration(c.suite.Options.IdleTimeout, 0)
 	}
 	out.Exclusive = out.listens || sv != nil && sv.Respond != nil
 	for _, op := range out.Ops {
@@ -330,18 +330,18 @@ func (c *compiler) assignServer(out *Case, sv *Server) {
 	out.Alone = out.Exclusive || c.file.Options.Whole
 }
 
-// expectations compiles an `expect:` value. A schema in it may refer to files below
+// compileExpectations compiles an `expect:` value. A schema in it may refer to files below
 // the suite's directory by a relative path; other files are never read.
-func (c *compiler) expectations(n *source.Node, path string, list suite.Block) expect.Expect {
+func (c *compiler) compileExpectations(n *source.Node, path string, list suite.Block) expect.Expect {
 	lint.Expectations(c.dec, n, path)
-	return c.expecting(n, list).Expect(n, path, c.dec)
+	return c.compileExpecting(n, list).Expect(n, path, c.dec)
 }
 
-// tree merges the test's items with those of defaultTest.
-func (c *compiler) tree(st *suite.Test) *expect.Tree {
+// compileTree merges the test's items with those of defaultTest.
+func (c *compiler) compileTree(st *suite.Test) *expect.Tree {
 	own := expect.Parts{Threshold: st.Threshold}
 	if st.Expect != nil {
-		own.Expect = c.expectations(st.Expect, st.Path+".expect", st.Block)
+		own.Expect = c.compileExpectations(st.Expect, st.Path+".expect", st.Block)
 	}
 	return c.mergeItems(st, own, true)
 }
@@ -361,7 +361,7 @@ func (c *compiler) mergeItems(st *suite.Test, own expect.Parts, check bool) *exp
 		for _, choice := range tree.Checks() {
 			for _, name := range choice.InstalledWith {
 				if !slices.ContainsFunc(c.file.Servers, func(s *Server) bool { return s.Name == name }) {
-					c.unknownServer(choice.Pos, st.Path, name)
+					c.reportUnknownServer(choice.Pos, st.Path, name)
 				}
 			}
 		}
@@ -409,7 +409,7 @@ func (c *Case) Examines(upstream string) bool {
 	})
 }
 
-func orDuration(d *time.Duration, otherwise time.Duration) time.Duration {
+func defaultDuration(d *time.Duration, otherwise time.Duration) time.Duration {
 	if d == nil {
 		return otherwise
 	}

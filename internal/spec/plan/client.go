@@ -7,8 +7,8 @@ import (
 	"mcptest/internal/spec/suite"
 )
 
-// ClientNamed returns a known client, and whether there is one of that name.
-func ClientNamed(profile string) (c Client, ok bool) {
+// FindClient returns a known client, and whether there is one of that name.
+func FindClient(profile string) (c Client, ok bool) {
 	p, ok := identity.Named(profile)
 	if !ok {
 		return Client{}, false
@@ -26,13 +26,13 @@ func ClientNamed(profile string) (c Client, ok bool) {
 	}, true
 }
 
-// clientOf returns the client that a server's client: describes. Its own members win over
+// newClient returns the client that a server's client: describes. Its own members win over
 // those of the profile.
-func clientOf(written *suite.Client) Client {
+func newClient(written *suite.Client) Client {
 	if written == nil {
 		return Client{}
 	}
-	c, _ := ClientNamed(written.Profile) // package suite reports an unknown one
+	c, _ := FindClient(written.Profile) // package suite reports an unknown one
 	if written.Name != "" && written.Name != c.Name {
 		c.Name, c.Title = written.Name, "" // the title belongs to the other name
 	}

@@ -14,9 +14,9 @@ import (
 	"mcptest/internal/spec/suite/lint"
 )
 
-// argv reads a command: a list of text, or a string that is split by POSIX rules
+// compileArgv reads a command: a list of text, or a string that is split by POSIX rules
 // before placeholders are replaced.
-func (c *compiler) argv(n *source.Node, scope *interpolate.Scope, path string) []string {
+func (c *compiler) compileArgv(n *source.Node, scope *interpolate.Scope, path string) []string {
 	switch n.Kind {
 	case source.KindList:
 		var out []string
@@ -35,15 +35,15 @@ func (c *compiler) argv(n *source.Node, scope *interpolate.Scope, path string) [
 		}
 		return out
 	case source.KindString:
-		return c.words(n, scope, path, "a command is one program, not a shell line: put it in a script, or write "+shellwords.WrapInShell())
+		return c.compileWords(n, scope, path, "a command is one program, not a shell line: put it in a script, or write "+shellwords.WrapInShell())
 	}
 	c.dec.ReportWrongType(n, path, "a list of text, or text")
 	return nil
 }
 
-// shellScript returns the index of a shell's script among the words of a command,
+// findShellScript returns the index of a shell's script among the words of a command,
 // or -1.
-func shellScript(words []shellwords.Word) int {
+func findShellScript(words []shellwords.Word) int {
 	texts := lists.Map(words, func(w shellwords.Word) string { return w.Text })
 	switch filepath.Base(texts[0]) {
 	case "sh", "ash", "bash", "dash", "ksh", "zsh":
@@ -52,9 +52,9 @@ func shellScript(words []shellwords.Word) int {
 	return -1
 }
 
-// words splits a command string and then replaces its placeholders, so that values
+// compileWords splits a command string and then replaces its placeholders, so that values
 // do not change the number of words.
-func (c *compiler) words(n *source.Node, scope *interpolate.Scope, path, hint string) []string {
+func (c *compiler) compileWords(n *source.Node, scope *interpolate.Scope, path, hint string) []string {
 	words, err := shellwords.Split(n.Text)
 	if err != nil {
 		if se, ok := errors.AsType[*shellwords.SplitError](err); ok {
@@ -72,7 +72,7 @@ func (c *compiler) words(n *source.Node, scope *interpolate.Scope, path, hint st
 		return nil
 	}
 	out := make([]string, len(words))
-	script := shellScript(words)
+	script := findShellScript(words)
 	for i, w := range words {
 		word := n.WithText(w.Text)
 		if v := scope.Expand(word, path, interpolate.Bindings{}, c.dec); v.IsScalar() {
@@ -99,9 +99,9 @@ func (c *compiler) words(n *source.Node, scope *interpolate.Scope, path, hint st
 	return out
 }
 
-// path resolves a path relative to the directory of the file that it is written in;
+// resolvePath resolves a path relative to the directory of the file that it is written in;
 // "" is that directory.
-func (c *compiler) path(written string, in *source.File) string {
+func (c *compiler) resolvePath(written string, in *source.File) string {
 	if filepath.IsAbs(written) {
 		return written
 	}
@@ -112,9 +112,9 @@ func (c *compiler) path(written string, in *source.File) string {
 	return filepath.Join(dir, filepath.FromSlash(written))
 }
 
-// self replaces the word mcptest at the start of a command with the path of this
+// replaceSelf replaces the word mcptest at the start of a command with the path of this
 // program.
-func (c *compiler) self(argv []string) []string {
+func (c *compiler) replaceSelf(argv []string) []string {
 	if len(argv) > 0 && argv[0] == "mcptest" && c.set.Self != "" {
 		argv[0] = c.set.Self
 	}

@@ -78,8 +78,8 @@ type compiler struct {
 	table string
 }
 
-// apart returns a copy of the compiler with diagnostics of its own.
-func (c *compiler) apart() *compiler {
+// newApart returns a copy of the compiler with diagnostics of its own.
+func (c *compiler) newApart() *compiler {
 	out := *c
 	out.dec, out.probe = new(source.Decoder), nil
 	return &out
@@ -110,7 +110,7 @@ func Compile(suites []*suite.Suite, set Settings) (*Plan, source.Diagnostics) {
 		sel.anyOnly = sel.anyOnly || f.only
 	}
 	diags = append(diags, sel.choosePlaces(p.Files)...)
-	p.refs = make([]ref, 0, sel.maxSelected(p))
+	p.refs = make([]ref, 0, sel.countMaxSelected(p))
 	for i, f := range p.Files {
 		p.refs = sel.selectFrom(p.refs, i, f)
 	}
@@ -127,28 +127,28 @@ func (c *compiler) compile() *File {
 		Dir:    s.Dir,
 	}
 	c.file = f
-	f.HookEnv = hookEnv(c.set.Env, s)
+	f.HookEnv = makeHookEnv(c.set.Env, s)
 	for _, sv := range s.Servers {
-		server, diags := c.apart().server(sv)
+		server, diags := c.newApart().compileServer(sv)
 		f.Servers = append(f.Servers, server)
 		c.dec.AddNew(diags...) // variants share mistakes of their server
 	}
-	c.upstreams()
+	c.compileUpstreams()
 	f.Default = f.Server(s.DefaultServer)
-	c.options()
-	c.fixtures()
-	c.defaults()
+	c.compileOptions()
+	c.compileFixtures()
+	c.compileDefaults()
 	f.Serial = len(f.BeforeEach)+len(f.AfterEach)+len(f.SetupPerTest)+len(f.TeardownPerTest) > 0
-	c.parallelWithoutEffect()
+	c.warnParallel()
 	names := nameCheck{c.dec, map[string]firstUse{}}
 	for _, e := range s.Entries {
 		for i, n := range agent.Split(e.Node) {
 			e.Node = n
 			one := c
 			if i > 0 { // it has the mistakes of the first, too
-				one = c.apart()
+				one = c.newApart()
 			}
-			t := one.template(e)
+			t := one.compileTemplate(e)
 			if i > 0 {
 				c.dec.AddNew(one.dec.Diagnostics()...)
 			}
@@ -169,8 +169,8 @@ func (c *compiler) compile() *File {
 
 // checkOnly records a test with only:, and rejects it in CI.
 func (c *compiler) checkOnly(t *template) {
-	for row := range t.rowCount() {
-		if !t.onlyAt(row) {
+	for row := range t.countRows() {
+		if !t.isOnly(row) {
 			if t.meta == nil {
 				return
 			}
@@ -191,7 +191,7 @@ func (c *compiler) checkOnly(t *template) {
 	}
 }
 
-func (c *compiler) options() {
+func (c *compiler) compileOptions() {
 	o := c.suite.Options
 	f := c.file
 	f.Options = Options{Parallel: 1, RestartPolicy: PerRun, FailFast: c.set.FailFast}
@@ -212,9 +212,9 @@ func (c *compiler) options() {
 	}
 }
 
-// parallelWithoutEffect warns if the number of calls in flight has no effect in a
+// warnParallel warns if the number of calls in flight has no effect in a
 // file.
-func (c *compiler) parallelWithoutEffect() {
+func (c *compiler) warnParallel() {
 	why := "its hooks or steps for each test run its tests one after another"
 	o := c.suite.Options.Parallel
 	switch {
@@ -232,14 +232,14 @@ func (c *compiler) parallelWithoutEffect() {
 	}
 }
 
-// defaults compiles defaultTest once; its items are shared by every test.
-func (c *compiler) defaults() {
+// compileDefaults compiles defaultTest once; its items are shared by every test.
+func (c *compiler) compileDefaults() {
 	dt := c.suite.DefaultTest
 	if dt == nil {
 		return
 	}
 	if dt.Expect != nil {
-		c.base.Expect = c.expectations(dt.Expect, "defaultTest.expect", "")
+		c.base.Expect = c.compileExpectations(dt.Expect, "defaultTest.expect", "")
 	}
 	if dt.DerivedMetrics != nil {
 		c.base.Metrics = expect.CompileMetrics(dt.DerivedMetrics, "defaultTest.derivedMetrics", c.dec)
@@ -254,22 +254,22 @@ func (c *compiler) defaults() {
 	}
 	for _, name := range dt.Server.Items {
 		if name.Text != "" && len(c.file.Matching(name.Text)) == 0 {
-			c.unknownServer(name.Pos, "defaultTest.server", name.Text)
+			c.reportUnknownServer(name.Pos, "defaultTest.server", name.Text)
 		}
 	}
 }
 
-// unknownServer reports a name or pattern that matches no server, or a pattern
+// reportUnknownServer reports a name or pattern that matches no server, or a pattern
 // where one name is expected.
-func (c *compiler) unknownServer(pos source.Pos, path, name string) {
+func (c *compiler) reportUnknownServer(pos source.Pos, path, name string) {
 	found := c.file.Matching(name)
 	switch {
 	case len(found) > 0:
 		c.dec.ErrorAt(pos, path, fmt.Sprintf("expected the name of one server, got the pattern %q", name), "such as "+found[0].Name)
 	case c.suite.Partial: // it may be declared in a file that could not be read
 	case strings.Contains(name, "*"):
-		c.dec.ErrorAt(pos, path, fmt.Sprintf("no server matches %q", name), c.suite.ServerHint(name))
+		c.dec.ErrorAt(pos, path, fmt.Sprintf("no server matches %q", name), c.suite.SuggestServer(name))
 	default:
-		c.dec.ErrorAt(pos, path, fmt.Sprintf("no server is called %q", name), c.suite.ServerHint(name))
+		c.dec.ErrorAt(pos, path, fmt.Sprintf("no server is called %q", name), c.suite.SuggestServer(name))
 	}
 }

@@ -16,20 +16,20 @@ import (
 // fixtureCompiler compiles hooks and fixture steps.
 type fixtureCompiler struct{ c *compiler }
 
-// fixtures compiles all hooks and fixture steps of a file.
-func (c *compiler) fixtures() {
+// compileFixtures compiles all hooks and fixture steps of a file.
+func (c *compiler) compileFixtures() {
 	s, f, x := c.suite, c.file, fixtureCompiler{c}
-	f.BeforeAll = x.hooks("beforeAll", s.Hooks.BeforeAll)
-	f.AfterAll = x.hooks("afterAll", s.Hooks.AfterAll)
-	f.BeforeEach = x.hooks("beforeEach", s.Hooks.BeforeEach)
-	f.AfterEach = x.hooks("afterEach", s.Hooks.AfterEach)
-	f.Setup = x.steps("setup", s.Setup)
-	f.SetupPerTest = x.steps("setup_per_test", s.SetupPerTest)
-	f.TeardownPerTest = x.steps("teardown_per_test", s.TeardownPerTest)
-	f.Teardown = x.steps("teardown", s.Teardown)
+	f.BeforeAll = x.compileHooks("beforeAll", s.Hooks.BeforeAll)
+	f.AfterAll = x.compileHooks("afterAll", s.Hooks.AfterAll)
+	f.BeforeEach = x.compileHooks("beforeEach", s.Hooks.BeforeEach)
+	f.AfterEach = x.compileHooks("afterEach", s.Hooks.AfterEach)
+	f.Setup = x.compileSteps("setup", s.Setup)
+	f.SetupPerTest = x.compileSteps("setup_per_test", s.SetupPerTest)
+	f.TeardownPerTest = x.compileSteps("teardown_per_test", s.TeardownPerTest)
+	f.Teardown = x.compileSteps("teardown", s.Teardown)
 }
 
-func (x fixtureCompiler) hooks(phase string, list suite.HookList) []*Hook {
+func (x fixtureCompiler) compileHooks(phase string, list suite.HookList) []*Hook {
 	var out []*Hook
 	for _, h := range list {
 		if h == nil || h.Command == nil || h.Command.Kind == source.KindString && h.Command.Text == "" {
@@ -40,34 +40,34 @@ func (x fixtureCompiler) hooks(phase string, list suite.HookList) []*Hook {
 			Command: h.Command.Text,
 			Context: h.Context,
 			Pos:     h.Pos,
-			Dir:     x.c.path("", h.Pos.File),
-			Timeout: orDuration(h.Timeout, orDuration(x.c.suite.Hooks.Timeout, DefaultStepTimeout)),
+			Dir:     x.c.resolvePath("", h.Pos.File),
+			Timeout: defaultDuration(h.Timeout, defaultDuration(x.c.suite.Hooks.Timeout, DefaultStepTimeout)),
 		}
 		if h.Command.Kind == source.KindList {
-			hook.Argv = x.c.self(x.c.argv(h.Command, h.Scope, h.Path+".command"))
+			hook.Argv = x.c.replaceSelf(x.c.compileArgv(h.Command, h.Scope, h.Path+".command"))
 			hook.Command = shellwords.QuoteAll(hook.Argv)
 		} else {
-			hook.Argv = x.c.self(x.c.words(h.Command, h.Scope, h.Path, "hooks run one program, not a shell; write "+shellwords.WrapInShell()))
+			hook.Argv = x.c.replaceSelf(x.c.compileWords(h.Command, h.Scope, h.Path, "hooks run one program, not a shell; write "+shellwords.WrapInShell()))
 		}
 		out = append(out, hook)
 	}
 	return out
 }
 
-func (x fixtureCompiler) steps(phase string, list []*suite.Step) []*Step {
+func (x fixtureCompiler) compileSteps(phase string, list []*suite.Step) []*Step {
 	var out []*Step
 	for _, s := range list {
-		if st := x.fixtureStep(phase, s); st != nil {
+		if st := x.compileStep(phase, s); st != nil {
 			out = append(out, st)
 		}
 	}
 	return out
 }
 
-func (x fixtureCompiler) fixtureStep(phase string, s *suite.Step) *Step {
+func (x fixtureCompiler) compileStep(phase string, s *suite.Step) *Step {
 	st := &Step{
 		Phase: phase, Name: s.Name, Background: s.Background, WaitFor: s.WaitFor, Always: s.Always,
-		CaptureFailure: s.CaptureFailure, Timeout: orDuration(s.Timeout, DefaultStepTimeout), Pos: s.Pos,
+		CaptureFailure: s.CaptureFailure, Timeout: defaultDuration(s.Timeout, DefaultStepTimeout), Pos: s.Pos,
 	}
 	hasRun := s.Has("run")
 	switch {
@@ -97,8 +97,8 @@ func stepName(st *Step) string {
 }
 
 func (x fixtureCompiler) runStep(st *Step, s *suite.Step) {
-	st.Argv = x.c.self(x.c.argv(s.Run, s.Scope, s.Path+".run"))
-	st.Dir = x.c.path(s.Cwd, s.Pos.File)
+	st.Argv = x.c.replaceSelf(x.c.compileArgv(s.Run, s.Scope, s.Path+".run"))
+	st.Dir = x.c.resolvePath(s.Cwd, s.Pos.File)
 	for _, e := range s.Env.Entries {
 		st.Env = append(st.Env, e.Key+"="+string(e.Value))
 	}
@@ -107,12 +107,12 @@ func (x fixtureCompiler) runStep(st *Step, s *suite.Step) {
 func (x fixtureCompiler) callStep(st *Step, s *suite.Step) {
 	server, servers := x.c.file.Default, x.c.file.Servers
 	if st.unnamed = s.Call.Server == ""; st.unnamed && server == nil && strings.HasSuffix(st.Phase, "_per_test") && len(servers) > 0 &&
-		!slices.ContainsFunc(servers, func(v *Server) bool { return !v.variantOf(servers[0]) }) {
+		!slices.ContainsFunc(servers, func(v *Server) bool { return !v.isVariantOf(servers[0]) }) {
 		server = servers[0] // replaced by the server that each test uses
 	}
 	if !st.unnamed {
 		if server = x.c.file.Server(s.Call.Server); server == nil {
-			x.c.unknownServer(s.Call.Pos, s.Path+".call.server", s.Call.Server)
+			x.c.reportUnknownServer(s.Call.Pos, s.Path+".call.server", s.Call.Server)
 		}
 	} else if server == nil {
 		x.c.dec.ErrorAt(s.Call.Pos, s.Path+".call", "names no server, and the suite has no default_server",

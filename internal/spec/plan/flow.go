@@ -20,8 +20,8 @@ import (
 // causes it, so that `timeout: ${steps.t}` is valid and a misspelled key next to it
 // is not.
 
-// samples returns a value of each type that a captured value may have.
-func samples() []*source.Node {
+// listSamples returns a value of each type that a captured value may have.
+func listSamples() []*source.Node {
 	return []*source.Node{
 		{Kind: source.KindString, Text: "1s", Quoted: true},
 		{Kind: source.KindInt, Text: "1"},
@@ -42,7 +42,7 @@ func (c *compiler) compileSample(e entry, b interpolate.Bindings, put func(*inte
 	var found source.Diagnostics // for the best sample
 	common := map[source.Pos]int{}
 	listens := false
-	list := samples()
+	list := listSamples()
 	for i, sample := range list {
 		cc := *c
 		cc.dec, c.probe = cmp.Or(c.probe, new(source.Decoder)), nil
@@ -52,10 +52,10 @@ func (c *compiler) compileSample(e entry, b interpolate.Bindings, put func(*inte
 		if len(ds) == 0 {
 			c.probe = cc.dec
 		}
-		for pos := range errorPlaces(ds) {
+		for pos := range listErrorPlaces(ds) {
 			common[pos]++
 		}
-		if i == 0 || len(errorPlaces(ds)) < len(errorPlaces(found)) {
+		if i == 0 || len(listErrorPlaces(ds)) < len(listErrorPlaces(found)) {
 			best, found = got, ds
 		}
 		listens = listens || got.out.listens
@@ -75,7 +75,7 @@ func (c *compiler) compileSample(e entry, b interpolate.Bindings, put func(*inte
 	return best
 }
 
-func errorPlaces(ds source.Diagnostics) map[source.Pos]bool {
+func listErrorPlaces(ds source.Diagnostics) map[source.Pos]bool {
 	out := map[source.Pos]bool{}
 	for _, d := range ds {
 		if d.Severity == source.Error {
@@ -85,24 +85,24 @@ func errorPlaces(ds source.Diagnostics) map[source.Pos]bool {
 	return out
 }
 
-// ops compiles the operations of a test.
-func (c *compiler) ops(st *suite.Test, servers []*Server, out *Case, e entry, b interpolate.Bindings) {
+// compileOps compiles the operations of a test.
+func (c *compiler) compileOps(st *suite.Test, servers []*Server, out *Case, e entry, b interpolate.Bindings) {
 	switch {
 	case st.Action != nil:
 		op := &Op{Server: out.Server, Pos: st.Node.Pos, Action: st.Action}
 		out.Ops = []*Op{op}
 		if out.Flow {
-			c.flowOps(st, out, e, b)
+			c.compileFlowOps(st, out, e, b)
 		}
 		if a, ok := st.Action.(interface{ Files() []string }); ok {
 			for _, name := range a.Files() {
 				c.file.inputs.add(name)
 			}
 		}
-		for _, name := range traffic.Conversation(st, c.suite, c.dec) {
+		for _, name := range traffic.CompileConversation(st, c.suite, c.dec) {
 			op.With = append(op.With, c.file.Server(name))
 		}
-		traffic.Calibration(st, e.Node, c.suite, rows.Options{
+		traffic.CompileCalibration(st, e.Node, c.suite, rows.Options{
 			Dec:          c.dec,
 			Dir:          c.suite.Dir,
 			AllowOutside: c.set.AllowOutside,
@@ -116,16 +116,16 @@ func (c *compiler) ops(st *suite.Test, servers []*Server, out *Case, e entry, b 
 		}
 		return
 	case out.Flow:
-		c.flowOps(st, out, e, b)
+		c.compileFlowOps(st, out, e, b)
 		return
 	}
 	op := newOp(st.Block, st.Call, out.Server, st.Node)
-	op.CancelAfter, op.Wait, op.Until = orDuration(st.CancelAfter, 0), wait(st.Wait), st.Until
+	op.CancelAfter, op.Wait, op.Until = defaultDuration(st.CancelAfter, 0), wait(st.Wait), st.Until
 	out.Ops = []*Op{op}
 }
 
-// flowOps compiles the steps of a flow.
-func (c *compiler) flowOps(st *suite.Test, out *Case, e entry, b interpolate.Bindings) {
+// compileFlowOps compiles the steps of a flow.
+func (c *compiler) compileFlowOps(st *suite.Test, out *Case, e entry, b interpolate.Bindings) {
 	decoded, key := suite.StepsOf(st.Node)
 	written, _ := suite.StepsOf(e.Node)
 	captured := map[string]bool{}
@@ -159,7 +159,7 @@ func (c *compiler) flowOps(st *suite.Test, out *Case, e entry, b interpolate.Bin
 // checkCaptured reports placeholders for values that no earlier step captures.
 func (c *compiler) checkCaptured(n *source.Node, path string, captured map[string]bool) {
 	for _, p := range interpolate.Placeholders(n, "steps.") {
-		name := firstName(p.Member)
+		name := cutFirstName(p.Member)
 		if captured[name] || captured[p.Member] {
 			continue
 		}
@@ -176,17 +176,17 @@ func (c *compiler) step(s *suite.FlowStep, n *source.Node, server *Server) *Op {
 			if k := n.Get("server"); k != nil {
 				pos = k.Pos
 			}
-			c.unknownServer(pos, s.Path+".server", s.Server)
+			c.reportUnknownServer(pos, s.Path+".server", s.Server)
 		}
 	}
-	op := newOp(blockOf(s.Invocation), s.Invocation, server, n)
+	op := newOp(findBlock(s.Invocation), s.Invocation, server, n)
 	op.pinned = s.Server != ""
 	op.Name = s.Name
-	op.Timeout = orDuration(s.Timeout, 0)
-	op.CancelAfter, op.Wait, op.Until = orDuration(s.CancelAfter, 0), wait(s.Wait), s.Until
+	op.Timeout = defaultDuration(s.Timeout, 0)
+	op.CancelAfter, op.Wait, op.Until = defaultDuration(s.CancelAfter, 0), wait(s.Wait), s.Until
 	op.Respond, op.InvalidArgs = s.Respond, s.InvalidArgs
 	if s.Expect != nil {
-		ex := c.expectations(s.Expect, s.Path+".expect", "")
+		ex := c.compileExpectations(s.Expect, s.Path+".expect", "")
 		op.Tree = expect.Merge(expect.Parts{Expect: ex}, expect.Parts{})
 		op.Tree.Check(s.Path, c.dec)
 	}
@@ -197,8 +197,8 @@ func (c *compiler) step(s *suite.FlowStep, n *source.Node, server *Server) *Op {
 			continue // reported by the decoder
 		}
 		op.Capture = append(op.Capture, Capture{
-			Name: cp.Key, Pos: from.Pos, Target: c.expecting(from, "").Target(from, path, c.dec),
-			Regex: c.expecting(from, "").Pattern(cp.Value.Regex, path+".regex", c.dec),
+			Name: cp.Key, Pos: from.Pos, Target: c.compileExpecting(from, "").Target(from, path, c.dec),
+			Regex: c.compileExpecting(from, "").Pattern(cp.Value.Regex, path+".regex", c.dec),
 		})
 	}
 	return op
@@ -210,7 +210,7 @@ func (c *compiler) fillStep(
 	e entry, path string, written *source.Node, row jsonv.Value, server *Server,
 ) func(jsonv.Value) (*Op, source.Diagnostics) {
 	return func(steps jsonv.Value) (*Op, source.Diagnostics) {
-		cc := c.apart()
+		cc := c.newApart()
 		filled := e.Scope.Expand(written, path, interpolate.Bindings{Case: row, Steps: steps}, cc.dec)
 		s := suite.DecodeStep(filled, path, cc.dec)
 		out := cc.step(s, filled, server)
@@ -228,10 +228,10 @@ func (c *compiler) fillTree(
 	test := *st
 	test.Node = nil
 	return func(steps jsonv.Value) (*expect.Tree, source.Diagnostics) {
-		cc := c.apart()
+		cc := c.newApart()
 		test := test
 		test.Expect = e.Scope.Expand(written, st.Path+".expect", interpolate.Bindings{Case: row, Steps: steps}, cc.dec)
-		tree := cc.tree(&test)
+		tree := cc.compileTree(&test)
 		if ds := cc.dec.Diagnostics(); ds.HasErrors() {
 			return nil, ds
 		}

@@ -78,8 +78,8 @@ func (f *File) stepServers() (out []*Server) {
 	return out
 }
 
-// pinnedServers returns the servers that calls of a template name.
-func (t *template) pinnedServers() (out []*Server) {
+// listPinnedServers returns the servers that calls of a template name.
+func (t *template) listPinnedServers() (out []*Server) {
 	for _, op := range t.proto.Ops {
 		if op.pinned {
 			out = append(out, op.Server)
@@ -102,10 +102,10 @@ func (p *Plan) needs() []*Server {
 			out = append(out, f.stepServers()...)
 		}
 		if newTemplate {
-			out = append(out, t.pinnedServers()...)
+			out = append(out, t.listPinnedServers()...)
 		}
 		if t.meta != nil || newTemplate || r.server != last.server {
-			s := t.serverAt(int(r.row), int(r.server))
+			s := t.getServer(int(r.row), int(r.server))
 			if len(out) == 0 || out[len(out)-1] != s {
 				out = append(out, s)
 			}

@@ -30,7 +30,7 @@ type firstUse struct {
 // add checks the names of a template.
 func (n *nameCheck) add(t *template) {
 	found := 0
-	for row := range t.rowCount() {
+	for row := range t.countRows() {
 		for sv := range t.serverCount(row) {
 			name := t.caseName(row, sv)
 			if first, twice := n.seen[name]; !twice {

@@ -8,7 +8,7 @@ import (
 	"mcptest/internal/spec/suite"
 )
 
-func blockOf(call suite.Invocation) suite.Block {
+func findBlock(call suite.Invocation) suite.Block {
 	switch {
 	case call.Tool != "":
 		return suite.Tools
@@ -26,7 +26,7 @@ func newOp(block suite.Block, call suite.Invocation, server *Server, n *source.N
 	switch block {
 	case suite.Tools:
 		op.Method, op.Subject = "tools/call", call.Tool
-		op.Params = namedParams("name", call.Tool, orEmpty(call.Args))
+		op.Params = makeNamedParams("name", call.Tool, convertArgs(call.Args))
 		if strings.Contains(call.Tool, "/") {
 			op.MaybeMethod = true
 			if call.Args != nil {
@@ -35,10 +35,10 @@ func newOp(block suite.Block, call suite.Invocation, server *Server, n *source.N
 		}
 	case suite.Resources:
 		op.Method, op.Subject = "resources/read", call.URI
-		op.Params = namedParams("uri", call.URI, jsonv.Value{})
+		op.Params = makeNamedParams("uri", call.URI, jsonv.Value{})
 	case suite.Prompts:
 		op.Method, op.Subject = "prompts/get", call.Prompt
-		op.Params = namedParams("name", call.Prompt, promptArgs(call.Args, n.Get("invalid_args")))
+		op.Params = makeNamedParams("name", call.Prompt, convertPromptArgs(call.Args, n.Get("invalid_args")))
 	case suite.Protocol:
 		op.Method, op.Notification = call.Method, call.Notification
 		if call.Params != nil {
@@ -51,17 +51,17 @@ func newOp(block suite.Block, call suite.Invocation, server *Server, n *source.N
 	return op
 }
 
-// orEmpty returns arguments as JSON; the default for a tool is an empty object.
-func orEmpty(args *source.Node) jsonv.Value {
+// convertArgs returns arguments as JSON; the default for a tool is an empty object.
+func convertArgs(args *source.Node) jsonv.Value {
 	if args == nil {
 		return jsonv.Object()
 	}
 	return args.JSON()
 }
 
-// promptArgs returns the arguments of a prompt, which are text: a number or a boolean that
+// convertPromptArgs returns the arguments of a prompt, which are text: a number or a boolean that
 // replaced a placeholder becomes text, unless the test sends wrong arguments on purpose.
-func promptArgs(args, wrong *source.Node) jsonv.Value {
+func convertPromptArgs(args, wrong *source.Node) jsonv.Value {
 	intended := wrong != nil && wrong.Text == "true"
 	if args == nil || args.Kind != source.KindMap || intended {
 		return args.JSON()
@@ -77,9 +77,9 @@ func promptArgs(args, wrong *source.Node) jsonv.Value {
 	return out
 }
 
-// namedParams returns params with a name or URI, and arguments unless they are absent. It
+// makeNamedParams returns params with a name or URI, and arguments unless they are absent. It
 // is called for each row, so it writes JSON without building a value first.
-func namedParams(key, name string, args jsonv.Value) []byte {
+func makeNamedParams(key, name string, args jsonv.Value) []byte {
 	out := append(make([]byte, 0, 64), `{"`+key+`":`...)
 	out = jsonv.AppendString(out, name)
 	if !args.IsAbsent() {
@@ -92,5 +92,5 @@ func wait(w *suite.Wait) *Wait {
 	if w == nil {
 		return nil
 	}
-	return &Wait{Notification: w.Notification, Timeout: orDuration(w.Timeout, 0)}
+	return &Wait{Notification: w.Notification, Timeout: defaultDuration(w.Timeout, 0)}
 }

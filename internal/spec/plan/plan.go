@@ -62,7 +62,7 @@ func (p *Plan) FileOf(i int) int { return int(p.refs[i].file) }
 // it has none.
 func (p *Plan) ServerOf(i int) *Server {
 	r := p.refs[i]
-	return p.Files[r.file].templates[r.template].serverAt(int(r.row), int(r.server))
+	return p.Files[r.file].templates[r.template].getServer(int(r.row), int(r.server))
 }
 
 // Arrange selects the cases with the given indexes, in that order. Cases of one
@@ -264,9 +264,9 @@ func (s *Server) Identity() []string {
 	return append([]string{s.Dir}, s.Argv...)
 }
 
-// variantOf reports whether two servers are the same or variants of the same
+// isVariantOf reports whether two servers are the same or variants of the same
 // server.
-func (s *Server) variantOf(other *Server) bool {
+func (s *Server) isVariantOf(other *Server) bool {
 	a, _, _ := strings.Cut(s.Name, "@")
 	b, _, _ := strings.Cut(other.Name, "@")
 	return a == b
@@ -430,7 +430,7 @@ func (s *Step) After() bool { return strings.HasPrefix(s.Phase, "teardown") }
 // For returns the step for a test on a server: a call that names no server uses the
 // test's variant of the default server.
 func (s *Step) For(server *Server) *Step {
-	if !s.unnamed || server == nil || !server.variantOf(s.Call.Server) {
+	if !s.unnamed || server == nil || !server.isVariantOf(s.Call.Server) {
 		return s
 	}
 	out, call := *s, *s.Call

@@ -9,10 +9,10 @@ import (
 
 const unusedExpect = "expect is a column here, and nothing uses it"
 
-// rowAsserts takes the assertions of single rows out of inline cases: `expect:` of a
+// compileRowAsserts takes the assertions of single rows out of inline cases: `expect:` of a
 // row is a list of maps that no ${case.expect} uses. Otherwise it is a column like all
 // others. It returns the test without them, and the assertions by row.
-func (e entry) rowAsserts(d *source.Decoder) (entry, map[int]*source.Node) {
+func (e entry) compileRowAsserts(d *source.Decoder) (entry, map[int]*source.Node) {
 	list := e.Node.Get("cases")
 	if list.Kind != source.KindList || usesExpect(e) {
 		return e, nil
@@ -25,32 +25,32 @@ func (e entry) rowAsserts(d *source.Decoder) (entry, map[int]*source.Node) {
 		switch {
 		case own == nil:
 		case slices.ContainsFunc(own.Items, func(n *source.Node) bool { return n.Kind == source.KindMap }):
-			found[i], rows.Items[i] = own, with(row, "expect", nil)
+			found[i], rows.Items[i] = own, setKey(row, "expect", nil)
 		default:
 			d.Warnf(own, source.PathIndex(e.Path+".cases", i)+".expect", unusedExpect).Hint = "assertions of a row are a list: expect: [{target: …, matcher: …}]"
 		}
 	}
-	e.Node = with(e.Node, "cases", &rows)
+	e.Node = setKey(e.Node, "cases", &rows)
 	return e, found
 }
 
 // usesExpect reports whether a test uses the column expect of its rows.
 func usesExpect(e entry) bool {
-	return slices.ContainsFunc(interpolate.Placeholders(e.Node, "case."), func(p interpolate.Placeholder) bool { return firstName(p.Member) == "expect" })
+	return slices.ContainsFunc(interpolate.Placeholders(e.Node, "case."), func(p interpolate.Placeholder) bool { return cutFirstName(p.Member) == "expect" })
 }
 
-// at returns the test of a row, with the row's own assertions after those of the test.
-func (t *template) at(row int) entry {
+// makeEntry returns the test of a row, with the row's own assertions after those of the test.
+func (t *template) makeEntry(row int) entry {
 	own, e := t.asserts[row], t.entry
 	if own == nil {
 		return e
 	}
 	if all := e.Node.Get("expect"); all != nil && all.Kind == source.KindMap {
-		own = with(all, "assertions", appendList(all.Get("assertions"), own))
+		own = setKey(all, "assertions", appendList(all.Get("assertions"), own))
 	} else {
 		own = appendList(all, own)
 	}
-	e.Node = with(e.Node, "expect", own)
+	e.Node = setKey(e.Node, "expect", own)
 	return e
 }
 
@@ -68,8 +68,8 @@ func appendList(list, more *source.Node) *source.Node {
 	return &out
 }
 
-// with returns a map with another value of a key; nil removes the key.
-func with(n *source.Node, key string, v *source.Node) *source.Node {
+// setKey returns a map with another value of a key; nil removes the key.
+func setKey(n *source.Node, key string, v *source.Node) *source.Node {
 	out := *n
 	out.Fields = slices.DeleteFunc(slices.Clone(n.Fields), func(f source.Field) bool { return f.Key.Text == key })
 	if v != nil {

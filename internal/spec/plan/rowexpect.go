@@ -41,13 +41,13 @@ type rowItem struct {
 	needs []interpolate.Placeholder
 }
 
-func (c *compiler) rowExpect(e entry, test *suite.Test) *rowExpect {
+func (c *compiler) compileRowExpect(e entry, test *suite.Test) *rowExpect {
 	r := &rowExpect{entry: e, test: test, node: e.Node.Get("expect"), path: e.Path + ".expect"}
 	r.list = r.node
 	if r.node.Kind == source.KindMap {
 		r.list = r.node.Get("assertions")
 	}
-	own := expect.Parts{Expect: c.expectations(test.Expect, r.path, test.Block), Threshold: test.Threshold}
+	own := expect.Parts{Expect: c.compileExpectations(test.Expect, r.path, test.Block), Threshold: test.Threshold}
 	r.fixed, r.gate = own.Expect.Items, own.Expect.MaxDuration
 	r.check = test.Threshold != nil || c.base.Threshold != nil || test.DerivedMetrics != nil || len(c.base.Metrics) > 0
 	if r.list == nil || r.list.Kind != source.KindList || len(r.fixed) != len(r.list.Items) {
@@ -99,12 +99,12 @@ func (r *rowExpect) fits(v jsonv.Value) bool {
 	})
 }
 
-// tree compiles the tree of one row and reports mistakes to the compiler's decoder.
-func (r *rowExpect) tree(c *compiler, v jsonv.Value) *expect.Tree {
+// compileTree compiles the tree of one row and reports mistakes to the compiler's decoder.
+func (r *rowExpect) compileTree(c *compiler, v jsonv.Value) *expect.Tree {
 	test := *r.test
 	b := interpolate.Bindings{Case: v}
 	if !r.whole {
-		if items, ok := r.items(c, b); ok {
+		if items, ok := r.compileItems(c, b); ok {
 			if !r.check {
 				tree := *r.proto
 				tree.Items = items
@@ -115,16 +115,16 @@ func (r *rowExpect) tree(c *compiler, v jsonv.Value) *expect.Tree {
 		}
 	}
 	test.Expect = r.entry.Scope.Expand(r.node, r.path, b, c.dec)
-	return c.tree(&test)
+	return c.compileTree(&test)
 }
 
-// items returns the items of one row's tree, ending with those of defaultTest. It
+// compileItems returns the items of one row's tree, ending with those of defaultTest. It
 // returns false, without reporting a mistake, if an item that uses the row has one.
-func (r *rowExpect) items(c *compiler, b interpolate.Bindings) ([]expect.Item, bool) {
+func (r *rowExpect) compileItems(c *compiler, b interpolate.Bindings) ([]expect.Item, bool) {
 	items := slices.Clone(r.proto.Items)
 	for i := range r.vary {
 		at := r.vary[i].at
-		item, ok := r.item(c, &r.vary[i], b)
+		item, ok := r.compileItem(c, &r.vary[i], b)
 		if !ok {
 			return nil, false
 		}
@@ -134,8 +134,8 @@ func (r *rowExpect) items(c *compiler, b interpolate.Bindings) ([]expect.Item, b
 	return items, true
 }
 
-// item compiles one item for a row.
-func (r *rowExpect) item(c *compiler, vary *rowItem, b interpolate.Bindings) (expect.Item, bool) {
+// compileItem compiles one item for a row.
+func (r *rowExpect) compileItem(c *compiler, vary *rowItem, b interpolate.Bindings) (expect.Item, bool) {
 	item := r.fixed[vary.at]
 	if vary.exact != nil {
 		dec := new(source.Decoder)
@@ -143,14 +143,14 @@ func (r *rowExpect) item(c *compiler, vary *rowItem, b interpolate.Bindings) (ex
 		item.Assertion = item.Assertion.Exactly(n.JSON())
 		return item, dec.Count() == 0 && item.Assertion != nil
 	}
-	cc := c.apart()
+	cc := c.newApart()
 	if vary.matcher != nil {
 		n := r.entry.Scope.Expand(vary.matcher, item.Path, b, cc.dec)
-		item.Assertion = cc.expecting(n, "").WithMatcher(item.Assertion, n, item.Path, cc.dec)
+		item.Assertion = cc.compileExpecting(n, "").WithMatcher(item.Assertion, n, item.Path, cc.dec)
 		return item, item.Assertion != nil && len(cc.dec.Diagnostics()) == 0
 	}
 	n := r.entry.Scope.Expand(r.list.Items[vary.at], r.path, b, cc.dec)
-	ex := cc.expectations(&source.Node{
+	ex := cc.compileExpectations(&source.Node{
 		Pos:   r.list.Pos,
 		Kind:  source.KindList,
 		Items: []*source.Node{n},
@@ -187,16 +187,16 @@ func (t *template) newRowCheck() *rowCheck {
 	return r
 }
 
-// row checks one row and reports mistakes to dec. The template checked most of the
+// checkRow checks one row and reports mistakes to dec. The template checked most of the
 // first row.
-func (r *rowCheck) row(i int, v jsonv.Value, dec *source.Decoder) {
+func (r *rowCheck) checkRow(i int, v jsonv.Value, dec *source.Decoder) {
 	t := r.t
 	r.c.dec = dec
 	if t.varies.name {
-		r.name(v)
+		r.checkName(v)
 	}
 	if t.varies.all {
-		b := r.c.build(t.at(i), v)
+		b := r.c.build(t.makeEntry(i), v)
 		t.meta[i] = t.sets.add(b)
 		return
 	}
@@ -208,7 +208,7 @@ func (r *rowCheck) row(i int, v jsonv.Value, dec *source.Decoder) {
 		t.entry.call(&call, t.varies.call, interpolate.Bindings{Case: v}, dec)
 	}
 	if t.varies.expect && !t.expect.fits(v) {
-		t.expect.tree(&r.c, v)
+		t.expect.compileTree(&r.c, v)
 	}
 }
 
@@ -220,7 +220,7 @@ func lacksValue(needs []interpolate.Placeholder, row jsonv.Value) bool {
 	})
 }
 
-func (r *rowCheck) name(v jsonv.Value) {
+func (r *rowCheck) checkName(v jsonv.Value) {
 	e, path := r.t.entry, r.t.entry.Path+".name"
 	n := e.Scope.Expand(e.Node.Get("name"), path, interpolate.Bindings{Case: v}, r.c.dec)
 	if text, ok := n.AsText(); !ok {
@@ -242,16 +242,16 @@ func (s *metaSets) add(b built) rowMeta {
 		key.WriteString(sv.Name + "\x00")
 	}
 	var isNew bool
-	if m.servers, isNew = s.index("s"+key.String(), len(s.servers)); isNew {
+	if m.servers, isNew = s.addSet("s"+key.String(), len(s.servers)); isNew {
 		s.servers = append(s.servers, b.servers)
 	}
-	if m.tags, isNew = s.index("t"+strings.Join(b.out.Tags, "\x00"), len(s.tags)); isNew {
+	if m.tags, isNew = s.addSet("t"+strings.Join(b.out.Tags, "\x00"), len(s.tags)); isNew {
 		s.tags = append(s.tags, b.out.Tags)
 	}
 	return m
 }
 
-func (s *metaSets) index(key string, next int) (at uint32, isNew bool) {
+func (s *metaSets) addSet(key string, next int) (at uint32, isNew bool) {
 	if at, known := s.known[key]; known {
 		return at, false
 	}

@@ -13,14 +13,14 @@ import (
 	"mcptest/internal/spec/suite"
 )
 
-// expecting returns the compiler of the expectations in a node, of a test of a list.
-func (c *compiler) expecting(n *source.Node, list suite.Block) expect.Compiler {
+// compileExpecting returns the compiler of the expectations in a node, of a test of a list.
+func (c *compiler) compileExpecting(n *source.Node, list suite.Block) expect.Compiler {
 	out := expect.Compiler{Upstreams: c.suite.Upstreams.Keys(), List: string(list), Options: match.Options{
 		Models:     append([]string{}, c.suite.Models.Keys()...),
 		Schemas:    c.schemas,
 		Dir:        c.suite.Dir,
 		Opened:     c.file.inputs.add,
-		LoadSchema: func(_ source.Pos, uri string) ([]byte, error) { return c.schemaFile(n, uri) },
+		LoadSchema: func(_ source.Pos, uri string) ([]byte, error) { return c.readSchemaFile(n, uri) },
 	}}
 	for _, sv := range c.file.Servers {
 		out.Servers = append(out.Servers, sv.Name)
@@ -28,20 +28,20 @@ func (c *compiler) expecting(n *source.Node, list suite.Block) expect.Compiler {
 	return out
 }
 
-func (c *compiler) schemaFile(in *source.Node, uri string) ([]byte, error) {
+func (c *compiler) readSchemaFile(in *source.Node, uri string) ([]byte, error) {
 	u, err := url.Parse(uri)
 	if err != nil || u.Scheme != "file" || u.Host != "" {
 		return nil, errors.New("only schema files below the suite's directory are read, by a relative path")
 	}
-	if writtenFileURL(in) {
+	if isFileURL(in) {
 		return nil, errors.New("file: URLs are never read; write a path relative to the suite")
 	}
 	name := filepath.FromSlash(u.Path)
-	if !c.set.AllowOutside && !suite.Inside(c.suite.Dir, name) {
+	if !c.set.AllowOutside && !suite.IsInside(c.suite.Dir, name) {
 		return nil, fmt.Errorf("%s is outside the suite's directory (--allow-outside permits it)", name)
 	}
 	c.file.inputs.add(name)
-	file, diags := source.Read(name, shortName(in, name))
+	file, diags := source.Read(name, makeShortName(in, name))
 	if file == nil {
 		if !strings.HasSuffix(diags[0].Msg, ")") { // no similar file
 			diags[0].Msg += " (looked for " + name + ")"
@@ -51,8 +51,8 @@ func (c *compiler) schemaFile(in *source.Node, uri string) ([]byte, error) {
 	return file.Data, nil
 }
 
-// shortName returns the path of a file from the folder of the file that has n.
-func shortName(n *source.Node, name string) string {
+// makeShortName returns the path of a file from the folder of the file that has n.
+func makeShortName(n *source.Node, name string) string {
 	rel, err := filepath.Rel(filepath.Dir(n.Pos.File.Path), name)
 	if err != nil || !filepath.IsLocal(rel) {
 		return name
@@ -60,8 +60,8 @@ func shortName(n *source.Node, name string) string {
 	return filepath.ToSlash(rel)
 }
 
-// writtenFileURL reports whether n contains a file: URL.
-func writtenFileURL(n *source.Node) bool {
+// isFileURL reports whether n contains a file: URL.
+func isFileURL(n *source.Node) bool {
 	found := false
 	n.MapScalars(func(sc *source.Node) *source.Node {
 		found = found || strings.HasPrefix(strings.ToLower(sc.Text), "file:")

@@ -27,7 +27,7 @@ func newSelector(set Settings) (*selector, source.Diagnostics) {
 	var diags source.Diagnostics
 	for _, written := range set.Filters {
 		f, inverse := strings.CutPrefix(written, "!")
-		match, err := matcherOf(f)
+		match, err := newMatcher(f)
 		switch {
 		case err != nil:
 			diags = append(diags, source.Diagnostic{
@@ -43,8 +43,8 @@ func newSelector(set Settings) (*selector, source.Diagnostics) {
 	return s, diags
 }
 
-// matcherOf returns what compares names with a filter.
-func matcherOf(filter string) (func(string) bool, error) {
+// newMatcher returns what compares names with a filter.
+func newMatcher(filter string) (func(string) bool, error) {
 	expr, isRE := strings.CutPrefix(filter, "re:")
 	if !isRE {
 		return func(name string) bool { return strings.Contains(name, filter) }, nil
@@ -87,8 +87,8 @@ func (s *selector) choosePlaces(files []*File) (diags source.Diagnostics) {
 // byName reports whether the selection depends on names.
 func (s *selector) byName() bool { return len(s.match)+len(s.without) > 0 || s.set.Names != nil }
 
-// maxSelected returns an upper bound of the number of selected cases.
-func (s *selector) maxSelected(p *Plan) int {
+// countMaxSelected returns an upper bound of the number of selected cases.
+func (s *selector) countMaxSelected(p *Plan) int {
 	if s.byName() || s.anyOnly || s.chosen != nil {
 		return 0
 	}
@@ -100,8 +100,8 @@ func (s *selector) selectFrom(refs []ref, file int, f *File) []ref {
 		if s.chosen != nil && !s.chosen[t] {
 			continue
 		}
-		for row := range t.rowCount() {
-			if s.anyOnly && !t.onlyAt(row) || !s.tags(t.tagsAt(row)) {
+		for row := range t.countRows() {
+			if s.anyOnly && !t.isOnly(row) || !s.matchesTags(t.listTags(row)) {
 				continue
 			}
 			for si := range t.serverCount(row) {
@@ -114,7 +114,7 @@ func (s *selector) selectFrom(refs []ref, file int, f *File) []ref {
 	return refs
 }
 
-func (s *selector) tags(tags []string) bool {
+func (s *selector) matchesTags(tags []string) bool {
 	has := func(t string) bool { return slices.Contains(tags, t) }
 	if slices.ContainsFunc(s.set.SkipTags, has) {
 		return false
@@ -130,7 +130,7 @@ func (s *selector) isSelected(t *template, row, server int) bool {
 		}
 	}
 	if len(s.set.Servers) > 0 {
-		sv := t.serverAt(row, server)
+		sv := t.getServer(row, server)
 		if sv == nil || !slices.ContainsFunc(s.set.Servers, func(name string) bool { return suite.MatchName(name, sv.Name) }) {
 			return false
 		}
@@ -168,7 +168,7 @@ func (s *selector) warnMisspelled(p *Plan) source.Diagnostics {
 		})
 	}
 	if len(s.set.Tags)+len(s.set.SkipTags) > 0 {
-		known := p.tags()
+		known := p.listTags()
 		for _, tag := range s.set.Tags {
 			if !slices.Contains(known, tag) {
 				warn("--tag", "no test has the tag %q", tag, known)
@@ -184,7 +184,7 @@ func (s *selector) warnMisspelled(p *Plan) source.Diagnostics {
 		if s.hit[i] {
 			continue
 		}
-		if words, found := p.wordsUnless(match); !found {
+		if words, found := p.findWords(match); !found {
 			if text, isRE := strings.CutPrefix(s.wanted[i], "re:"); isRE {
 				warn("--filter", "no test's name matches %q", text, nil)
 			} else {
@@ -206,8 +206,8 @@ func isExpression(text string) bool {
 	})
 }
 
-// tags returns the tags of all tests, sorted.
-func (p *Plan) tags() []string {
+// listTags returns the tags of all tests, sorted.
+func (p *Plan) listTags() []string {
 	var out []string
 	for _, f := range p.Files {
 		for _, t := range f.templates {
@@ -224,13 +224,13 @@ func (p *Plan) tags() []string {
 	return slices.Compact(out)
 }
 
-// wordsUnless returns the names of all cases and the words in them. It returns
+// findWords returns the names of all cases and the words in them. It returns
 // found instead if a name matches.
-func (p *Plan) wordsUnless(match func(string) bool) (words []string, found bool) {
+func (p *Plan) findWords(match func(string) bool) (words []string, found bool) {
 	searched := 0
 	for _, f := range p.Files {
 		for _, t := range f.templates {
-			for row := range t.rowCount() {
+			for row := range t.countRows() {
 				for si := range t.serverCount(row) {
 					searched++
 					if searched > maxSearched {

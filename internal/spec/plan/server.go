@@ -35,25 +35,25 @@ func (s *serverCompiler) report(key, msg, hint string) {
 	s.c.dec.ErrorAt(s.sv.KeyPos(key), s.path+"."+key, msg, hint)
 }
 
-// server resolves one server entry. The compiler has no diagnostics yet: see apart.
-func (c *compiler) server(sv *suite.Server) (*Server, source.Diagnostics) {
+// compileServer resolves one server entry. The compiler has no diagnostics yet: see apart.
+func (c *compiler) compileServer(sv *suite.Server) (*Server, source.Diagnostics) {
 	s := &serverCompiler{c: c, sv: sv, path: sv.Path()}
 	out := &Server{
 		Name: sv.Name, Pos: sv.Pos, URL: sv.URL, Auth: sv.Auth, TLS: sv.TLS,
 		Transport: cmp.Or(sv.Transport, "auto"), Protocol: cmp.Or(sv.Protocol, "auto"),
-		ConnectTimeout: orDuration(sv.ConnectTimeout, DefaultConnectTimeout), Timeout: orDuration(sv.Timeout, 0), IdleTimeout: orDuration(sv.IdleTimeout, 0),
+		ConnectTimeout: defaultDuration(sv.ConnectTimeout, DefaultConnectTimeout), Timeout: defaultDuration(sv.Timeout, 0), IdleTimeout: defaultDuration(sv.IdleTimeout, 0),
 		WaitForReady: sv.WaitForReady, Sessions: 1, ValidateOutput: true, Respond: sv.Respond,
 		Tolerate: map[string]bool{}, ServerKeys: sv.ServerKeys, def: sv,
 	}
 	s.out = out
 	if sv.Command != nil {
-		s.program()
+		s.compileProgram()
 		if sv.URL == "" {
 			s.refuse("url")
 		}
 	}
 	if sv.URL != "" {
-		s.address()
+		s.compileAddress()
 	}
 	for _, h := range sv.Headers.Entries {
 		out.Headers = append(out.Headers, Header{Name: h.Key, Value: h.Value.Value})
@@ -69,12 +69,12 @@ func (c *compiler) server(sv *suite.Server) (*Server, source.Diagnostics) {
 			out.WaitForReady = wait.String()
 		}
 	}
-	s.bearer()
+	s.compileBearer()
 	if sv.Auth != nil && sv.Auth.OAuth != nil {
-		out.ClientSecret, _ = s.envValue(sv.Auth.OAuth.ClientSecretEnv)
+		out.ClientSecret, _ = s.findEnvValue(sv.Auth.OAuth.ClientSecretEnv)
 	}
-	s.caFile()
-	out.Describe = traffic.Descriptions(sv, c.suite, s.path+".describe", rows.Options{
+	s.compileCAFile()
+	out.Describe = traffic.CompileDescriptions(sv, c.suite, s.path+".describe", rows.Options{
 		Dec:          c.dec,
 		Dir:          c.suite.Dir,
 		AllowOutside: c.set.AllowOutside,
@@ -84,8 +84,8 @@ func (c *compiler) server(sv *suite.Server) (*Server, source.Diagnostics) {
 		out.ValidateOutput = *sv.ValidateOutput
 	}
 	s.tolerate()
-	s.client()
-	out.Key = serverKey(out)
+	s.compileClient()
+	out.Key = makeServerKey(out)
 	return out, c.dec.Diagnostics()
 }
 
@@ -101,47 +101,47 @@ func (s *serverCompiler) tolerate() {
 	}
 }
 
-// client sets what mcptest claims to be: --client wins over client: of the server.
-func (s *serverCompiler) client() {
-	s.out.Client = clientOf(s.sv.Client)
+// compileClient sets what mcptest claims to be: --client wins over client: of the server.
+func (s *serverCompiler) compileClient() {
+	s.out.Client = newClient(s.sv.Client)
 	if s.c.set.Client != nil {
 		s.out.Client = *s.c.set.Client
 	}
 	s.c.warnUnasked(s.out, s.sv.Respond, s.path+".respond")
 }
 
-// address checks the address of a server, and that no other key excludes it.
-func (s *serverCompiler) address() {
+// compileAddress checks the address of a server, and that no other key excludes it.
+func (s *serverCompiler) compileAddress() {
 	u, err := url.Parse(s.sv.URL)
 	switch {
 	case err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "":
-		s.report("url", fmt.Sprintf("%q is not an http or https address", s.sv.URL), withScheme(s.sv.URL))
+		s.report("url", fmt.Sprintf("%q is not an http or https address", s.sv.URL), addScheme(s.sv.URL))
 	case u.Fragment != "":
 		s.report("url", "the address of a server must not have a fragment", "remove #"+u.Fragment)
 	}
 	s.refuse("command")
-	s.transport()
+	s.compileTransport()
 }
 
-// program resolves the command: a program with its arguments, or a bundle.
-func (s *serverCompiler) program() {
+// compileProgram resolves the command: a program with its arguments, or a bundle.
+func (s *serverCompiler) compileProgram() {
 	c, sv, out := s.c, s.sv, s.out
 	var preset []string
 	if sv.Command.Kind == source.KindMap {
-		preset = s.bundle()
+		preset = s.compileBundle()
 	} else {
-		out.Argv = c.self(s.argv())
+		out.Argv = c.replaceSelf(s.compileArgv())
 	}
-	out.Dir = c.path(sv.Cwd, sv.File)
+	out.Dir = c.resolvePath(sv.Cwd, sv.File)
 	if out.Bundle != nil && sv.Cwd == "" {
 		out.Dir = out.Bundle.Dir
 	}
-	out.Env, out.Withheld = serverEnv(c.set.Env, preset, c.suite, sv)
+	out.Env, out.Withheld = makeServerEnv(c.set.Env, preset, c.suite, sv)
 }
 
-// bundle resolves a command that is a bundle: what it starts, in place of a list of words. It
+// compileBundle resolves a command that is a bundle: what it starts, in place of a list of words. It
 // returns the environment that the manifest sets.
-func (s *serverCompiler) bundle() (env []string) {
+func (s *serverCompiler) compileBundle() (env []string) {
 	c, n, path := s.c, s.sv.Command, s.path+".command"
 	var written suite.BundleCommand
 	c.dec.Decode(n, path, &written)
@@ -152,12 +152,12 @@ func (s *serverCompiler) bundle() (env []string) {
 		}
 		return nil
 	}
-	at := c.path(written.Bundle, s.sv.File)
+	at := c.resolvePath(written.Bundle, s.sv.File)
 	c.file.inputs.add(at)
 	b, ds := bundle.Open(at, written.Bundle)
 	if b != nil && !ds.HasErrors() {
 		var more source.Diagnostics
-		s.out.Bundle, more = b.Program(s.config(written), s.system(), c.set.Bundles)
+		s.out.Bundle, more = b.Program(s.makeConfig(written), s.makeSystem(), c.set.Bundles)
 		ds = append(ds, more...)
 	}
 	for _, d := range ds {
@@ -173,8 +173,8 @@ func (s *serverCompiler) bundle() (env []string) {
 	return s.out.Bundle.Env
 }
 
-// config returns the values of the bundle's options.
-func (s *serverCompiler) config(written suite.BundleCommand) bundle.Config {
+// makeConfig returns the values of the bundle's options.
+func (s *serverCompiler) makeConfig(written suite.BundleCommand) bundle.Config {
 	n := s.sv.Command
 	pos := n.Get("bundle").Pos
 	if values := n.Get("config"); values != nil {
@@ -184,12 +184,12 @@ func (s *serverCompiler) config(written suite.BundleCommand) bundle.Config {
 		Values: written.Config,
 		Path:   s.path + ".command.config",
 		Pos:    pos,
-		Dir:    s.c.path("", s.sv.File),
+		Dir:    s.c.resolvePath("", s.sv.File),
 	}
 }
 
-// system returns where the bundle is started: with the home folder that the server gets.
-func (s *serverCompiler) system() bundle.System {
+// makeSystem returns where the bundle is started: with the home folder that the server gets.
+func (s *serverCompiler) makeSystem() bundle.System {
 	sys := s.c.set.System
 	for _, v := range s.c.suite.Env {
 		if v.Name == "HOME" {
@@ -202,11 +202,11 @@ func (s *serverCompiler) system() bundle.System {
 	return sys
 }
 
-// argv returns the command with its arguments.
-func (s *serverCompiler) argv() []string {
+// compileArgv returns the command with its arguments.
+func (s *serverCompiler) compileArgv() []string {
 	n, path := s.sv.Command, s.path+".command"
 	if !s.sv.Whole || n.Kind != source.KindString {
-		return append(s.c.argv(n, s.sv.Scope, path), s.sv.Args...)
+		return append(s.c.compileArgv(n, s.sv.Scope, path), s.sv.Args...)
 	}
 	n = s.sv.Scope.Expand(n, path, interpolate.Bindings{}, s.c.dec)
 	if strings.TrimSpace(n.Text) == "" {
@@ -215,28 +215,28 @@ func (s *serverCompiler) argv() []string {
 	return append([]string{n.Text}, s.sv.Args...)
 }
 
-// withScheme returns a hint for an address without its beginning, or "".
-func withScheme(address string) string {
+// addScheme returns a hint for an address without its beginning, or "".
+func addScheme(address string) string {
 	if strings.Contains(address, "://") || !strings.ContainsAny(address, ":./") {
 		return ""
 	}
 	return "write http://" + address
 }
 
-// bearer converts auth.bearer_token_env to a header. An unset variable was reported
+// compileBearer converts auth.bearer_token_env to a header. An unset variable was reported
 // when the suite was loaded.
-func (s *serverCompiler) bearer() {
+func (s *serverCompiler) compileBearer() {
 	if s.sv.Auth == nil || s.sv.Auth.BearerTokenEnv == "" {
 		return
 	}
-	if v, ok := s.envValue(s.sv.Auth.BearerTokenEnv); ok {
+	if v, ok := s.findEnvValue(s.sv.Auth.BearerTokenEnv); ok {
 		s.out.Headers = append(s.out.Headers, Header{Name: "Authorization", Value: "Bearer " + v})
 	}
 }
 
-// envValue looks up a variable like interpolation does: first in the environment,
+// findEnvValue looks up a variable like interpolation does: first in the environment,
 // then in .env.
-func (s *serverCompiler) envValue(name string) (string, bool) {
+func (s *serverCompiler) findEnvValue(name string) (string, bool) {
 	for _, kv := range slices.Backward(s.c.set.Env) {
 		if n, v, _ := strings.Cut(kv, "="); n == name {
 			return v, true
@@ -250,16 +250,16 @@ func (s *serverCompiler) envValue(name string) (string, bool) {
 	return "", false
 }
 
-// caFile resolves tls.ca_file relative to the file it is written in.
-func (s *serverCompiler) caFile() {
+// compileCAFile resolves tls.ca_file relative to the file it is written in.
+func (s *serverCompiler) compileCAFile() {
 	c, sv := s.c, s.sv
 	if sv.TLS == nil || sv.TLS.CAFile == "" {
 		return
 	}
 	t := *sv.TLS
-	t.CAFile = c.path(t.CAFile, sv.File)
+	t.CAFile = c.resolvePath(t.CAFile, sv.File)
 	c.file.inputs.add(t.CAFile)
-	if !c.set.AllowOutside && !suite.Inside(c.suite.Dir, t.CAFile) {
+	if !c.set.AllowOutside && !suite.IsInside(c.suite.Dir, t.CAFile) {
 		c.dec.ErrorAt(t.Pos, s.path+".tls.ca_file", sv.TLS.CAFile+" is outside the suite's directory", "move it below the suite, or run with --allow-outside")
 	} else if pem, err := os.ReadFile(t.CAFile); err != nil {
 		c.dec.ErrorAt(t.Pos, s.path+".tls.ca_file", "can't read "+sv.TLS.CAFile, "looked for "+t.CAFile)
@@ -269,9 +269,9 @@ func (s *serverCompiler) caFile() {
 	s.out.TLS = &t
 }
 
-// transport reports a transport that does not support the pinned version: HTTP+SSE
+// compileTransport reports a transport that does not support the pinned version: HTTP+SSE
 // requires a session.
-func (s *serverCompiler) transport() {
+func (s *serverCompiler) compileTransport() {
 	if s.sv.Transport == "sse" && protocol.VersionOf(s.sv.Protocol).Stateless {
 		s.report("transport", "protocol "+s.sv.Protocol+" is not supported over HTTP+SSE",
 			"write transport: streamable-http, or leave out protocol: or transport:")
@@ -282,13 +282,13 @@ func (s *serverCompiler) transport() {
 func (s *serverCompiler) refuse(other string) {
 	for _, f := range source.Fields(reflect.TypeFor[suite.Server]()) {
 		if f.Tag.Get("for") == other && s.sv.Has(f.Name) {
-			s.report(f.Name, fmt.Sprintf("%s: requires a server with %s:", f.Name, other), wayInstead(f.Name))
+			s.report(f.Name, fmt.Sprintf("%s: requires a server with %s:", f.Name, other), explainInstead(f.Name))
 		}
 	}
 }
 
-// wayInstead says how the other kind of server gets what a key is written for.
-func wayInstead(key string) string {
+// explainInstead says how the other kind of server gets what a key is written for.
+func explainInstead(key string) string {
 	const started = "the server at a URL was started elsewhere: "
 	const program = "a program is started and gets no HTTP requests: "
 	switch key {
@@ -330,8 +330,8 @@ func (s *serverCompiler) waitForReady() {
 		fmt.Sprintf("expected a duration or an address to probe, got %q", w), "such as 10s, http://127.0.0.1:8080/healthz or tcp://127.0.0.1:8080")
 }
 
-// serverKey returns the resolved definition as text, without source positions.
-func serverKey(s *Server) string {
+// makeServerKey returns the resolved definition as text, without source positions.
+func makeServerKey(s *Server) string {
 	b, err := json.Marshal(s)
 	if err != nil {
 		return s.Name
@@ -347,21 +347,21 @@ var minimalNames = []string{
 	"PROGRAMFILES", "PROGRAMDATA", "XDG_RUNTIME_DIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME",
 }
 
-// ServerEnv returns the environment of a server that no suite declares. names
+// SplitServerEnv returns the environment of a server that no suite declares. names
 // corresponds to inherit_env.
-func ServerEnv(env, names []string) (passed, withheld []string) {
-	return serverEnv(env, nil, &suite.Suite{}, &suite.Server{InheritEnv: &suite.InheritEnv{Names: names}})
+func SplitServerEnv(env, names []string) (passed, withheld []string) {
+	return makeServerEnv(env, nil, &suite.Suite{}, &suite.Server{InheritEnv: &suite.InheritEnv{Names: names}})
 }
 
-// BundleEnv returns the environment of a bundle that no suite declares.
-func BundleEnv(env, names []string, p *bundle.Program) (passed, withheld []string) {
-	return serverEnv(env, p.Env, &suite.Suite{}, &suite.Server{InheritEnv: &suite.InheritEnv{Names: names}})
+// SplitBundleEnv returns the environment of a bundle that no suite declares.
+func SplitBundleEnv(env, names []string, p *bundle.Program) (passed, withheld []string) {
+	return makeServerEnv(env, p.Env, &suite.Suite{}, &suite.Server{InheritEnv: &suite.InheritEnv{Names: names}})
 }
 
-// serverEnv builds a server's environment: inherited names, .env for the names it
+// makeServerEnv builds a server's environment: inherited names, .env for the names it
 // lists, what a bundle sets, the suite's env, then its own env. withheld are the names that
 // are set in env and not passed on.
-func serverEnv(env, preset []string, s *suite.Suite, sv *suite.Server) (passed, withheld []string) {
+func makeServerEnv(env, preset []string, s *suite.Suite, sv *suite.Server) (passed, withheld []string) {
 	b := envBuilder{values: map[string]string{}}
 	inherit := sv.InheritEnv
 	listed := map[string]bool{}
@@ -395,7 +395,7 @@ func serverEnv(env, preset []string, s *suite.Suite, sv *suite.Server) (passed, 
 	for _, e := range sv.Env.Entries {
 		b.set(e.Key, string(e.Value))
 	}
-	for _, kv := range hookEnv(env, s) {
+	for _, kv := range makeHookEnv(env, s) {
 		name, _, _ := strings.Cut(kv, "=")
 		if _, ok := b.values[name]; !ok {
 			withheld = append(withheld, name)
@@ -404,8 +404,8 @@ func serverEnv(env, preset []string, s *suite.Suite, sv *suite.Server) (passed, 
 	return b.list(), withheld
 }
 
-// hookEnv returns the environment of hooks and steps.
-func hookEnv(env []string, s *suite.Suite) []string {
+// makeHookEnv returns the environment of hooks and steps.
+func makeHookEnv(env []string, s *suite.Suite) []string {
 	b := envBuilder{values: map[string]string{}}
 	for _, v := range s.DotEnv {
 		b.set(v.Name, v.Value)

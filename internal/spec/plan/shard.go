@@ -37,7 +37,7 @@ type unit struct {
 // expensive cases are assigned first, each to the shard with the lowest total;
 // without costs they are assigned in turn. A file that is Bound is not split.
 func (p *Plan) Shard(index, total int, costs []Costs) []int {
-	units := p.units(costs)
+	units := p.listUnits(costs)
 	slices.SortStableFunc(units, func(a, b unit) int { return cmp.Compare(b.cost, a.cost) })
 	load := make([]time.Duration, total)
 	var places []int
@@ -60,8 +60,8 @@ func (p *Plan) Shard(index, total int, costs []Costs) []int {
 	return places
 }
 
-// units returns the units to assign, in plan order.
-func (p *Plan) units(costs []Costs) []unit {
+// listUnits returns the units to assign, in plan order.
+func (p *Plan) listUnits(costs []Costs) []unit {
 	cost := p.costs(costs)
 	var out []unit
 	whole := map[int]int{} // file → its index in out

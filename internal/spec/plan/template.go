@@ -61,15 +61,15 @@ type metaSets struct {
 	known   map[string]uint32
 }
 
-func (t *template) rowCount() int {
+func (t *template) countRows() int {
 	if t.rows == nil {
 		return 1
 	}
 	return t.rows.Len()
 }
 
-// serversAt returns the servers of a row, which can be none.
-func (t *template) serversAt(row int) []*Server {
+// listServers returns the servers of a row, which can be none.
+func (t *template) listServers(row int) []*Server {
 	if t.meta != nil {
 		return t.sets.servers[t.meta[row].servers]
 	}
@@ -77,23 +77,23 @@ func (t *template) serversAt(row int) []*Server {
 }
 
 // serverCount returns the number of cases of a row.
-func (t *template) serverCount(row int) int { return max(1, len(t.serversAt(row))) }
+func (t *template) serverCount(row int) int { return max(1, len(t.listServers(row))) }
 
-func (t *template) serverAt(row, i int) *Server {
-	if list := t.serversAt(row); i < len(list) {
+func (t *template) getServer(row, i int) *Server {
+	if list := t.listServers(row); i < len(list) {
 		return list[i]
 	}
 	return nil
 }
 
-func (t *template) tagsAt(row int) []string {
+func (t *template) listTags(row int) []string {
 	if t.meta != nil {
 		return t.sets.tags[t.meta[row].tags]
 	}
 	return t.tags
 }
 
-func (t *template) onlyAt(row int) bool {
+func (t *template) isOnly(row int) bool {
 	if t.meta != nil {
 		return t.meta[row].only
 	}
@@ -103,18 +103,18 @@ func (t *template) onlyAt(row int) bool {
 // count returns the number of the template's cases.
 func (t *template) count() int {
 	if t.meta == nil {
-		return t.rowCount() * max(1, len(t.servers))
+		return t.countRows() * max(1, len(t.servers))
 	}
 	n := 0
-	for row := range t.rowCount() {
+	for row := range t.countRows() {
 		n += t.serverCount(row)
 	}
 	return n
 }
 
-// template compiles one entry and checks each of its rows, to find mistakes caused
+// compileTemplate compiles one entry and checks each of its rows, to find mistakes caused
 // by their values.
-func (c *compiler) template(se suite.Entry) *template {
+func (c *compiler) compileTemplate(se suite.Entry) *template {
 	e := entry{se}
 	t := &template{c: c, entry: e, pos: e.Node.Pos, namer: e.Node.Pos}
 	if n := e.Node.Get("name"); n != nil {
@@ -124,16 +124,16 @@ func (c *compiler) template(se suite.Entry) *template {
 	before := c.errors()
 	var row jsonv.Value
 	if n := e.Node.Get("cases"); n != nil {
-		e, t.asserts = e.rowAsserts(c.dec)
+		e, t.asserts = e.compileRowAsserts(c.dec)
 		t.entry = e
-		t.rows = c.rows(e.Node.Get("cases"), e)
+		t.rows = c.compileRows(e.Node.Get("cases"), e)
 		if t.rows.Len() > 0 {
 			row = t.rows.At(0)
 		}
 		if n.Kind != source.KindList && !row.Lookup("expect").IsAbsent() && !usesExpect(e) {
 			c.dec.Warnf(n, e.Path+".cases", unusedExpect).Hint = "write ${case.expect} where it belongs; only rows in the suite itself can have assertions"
 		}
-		t.dependence()
+		t.findDependence()
 		t.varies.all = t.varies.all || len(t.asserts) > 0
 	}
 	var b built
@@ -146,7 +146,7 @@ func (c *compiler) template(se suite.Entry) *template {
 		if t.rows != nil {
 			c.table = t.rows.Table()
 		}
-		b = c.build(t.at(0), row)
+		b = c.build(t.makeEntry(0), row)
 		c.table = ""
 	}
 	t.proto = b.out
@@ -158,7 +158,7 @@ func (c *compiler) template(se suite.Entry) *template {
 		t.only = e.Node.Get("only").Pos
 	}
 	if t.varies.expect && !t.varies.all && t.rows.Len() > 0 {
-		t.expect = c.rowExpect(e, b.test)
+		t.expect = c.compileRowExpect(e, b.test)
 	}
 	if c.errors() == before && t.rows != nil {
 		t.checkRows()
@@ -166,8 +166,8 @@ func (c *compiler) template(se suite.Entry) *template {
 	return t
 }
 
-// rows reads `cases:`.
-func (c *compiler) rows(n *source.Node, e entry) *rows.Rows {
+// compileRows reads `cases:`.
+func (c *compiler) compileRows(n *source.Node, e entry) *rows.Rows {
 	path, before := e.Path+".cases", c.errors()
 	expanded := e.Scope.Expand(n, path, interpolate.Bindings{}, c.dec)
 	out := rows.Read(expanded, n, path, rows.Options{
@@ -182,8 +182,8 @@ func (c *compiler) rows(n *source.Node, e entry) *rows.Rows {
 	return out
 }
 
-// dependence records which parts of the test use its row.
-func (t *template) dependence() {
+// findDependence records which parts of the test use its row.
+func (t *template) findDependence() {
 	flow := t.entry.Node.Get("steps") != nil
 	for _, f := range t.entry.Node.Fields {
 		if len(interpolate.Placeholders(f.Value, "case.")) == 0 {
@@ -215,10 +215,10 @@ func (t *template) release() {
 
 // caseName returns a case's full name: "name [row] @server". It includes the server
 // if there are several, or if it is a variant.
-func (t *template) caseName(row, server int) string { return t.nameWith(t.row(row), row, server) }
+func (t *template) caseName(row, server int) string { return t.makeName(t.row(row), row, server) }
 
-// nameWith is caseName for a parsed row.
-func (t *template) nameWith(v jsonv.Value, row, server int) string {
+// makeName is caseName for a parsed row.
+func (t *template) makeName(v jsonv.Value, row, server int) string {
 	name := t.name
 	switch {
 	case t.varies.name:
@@ -230,7 +230,7 @@ func (t *template) nameWith(v jsonv.Value, row, server int) string {
 	case t.rows != nil:
 		name += " [" + rows.Label(row, v) + "]"
 	}
-	if list := t.serversAt(row); len(list) > 1 || len(list) == 1 && strings.Contains(list[0].Name, "@") {
+	if list := t.listServers(row); len(list) > 1 || len(list) == 1 && strings.Contains(list[0].Name, "@") {
 		name += " @" + list[server].Name
 	}
 	return name
@@ -243,10 +243,10 @@ func (t *template) row(i int) jsonv.Value { return t.rows.At(i) }
 func (t *template) build(row, server int) *Case {
 	v := t.row(row)
 	c := t.buildRow(row, v)
-	if sv := t.serverAt(row, server); sv != nil && sv != c.Server {
+	if sv := t.getServer(row, server); sv != nil && sv != c.Server {
 		c.moveTo(sv, t.c)
 	}
-	c.Name, c.RowPos = t.nameWith(v, row, server), t.rows.Pos(row)
+	c.Name, c.RowPos = t.makeName(v, row, server), t.rows.Pos(row)
 	return c
 }
 
@@ -258,9 +258,9 @@ func (t *template) buildRow(row int, v jsonv.Value) *Case {
 		c.Row = v
 		return &c
 	}
-	cc := t.c.apart()
+	cc := t.c.newApart()
 	if t.varies.all {
-		return cc.build(t.at(row), v).out
+		return cc.build(t.makeEntry(row), v).out
 	}
 	c := *t.proto
 	c.Row = v
@@ -273,7 +273,7 @@ func (t *template) buildRow(row int, v jsonv.Value) *Case {
 		c.Ops = []*Op{op}
 	}
 	if t.varies.expect {
-		c.Tree = t.expect.tree(cc, v)
+		c.Tree = t.expect.compileTree(cc, v)
 	}
 	return &c
 }
@@ -315,7 +315,7 @@ func (t *template) checkRows() {
 		if bad >= rows.MaxBad {
 			break
 		}
-		check.row(i, t.rows.At(i), dec)
+		check.checkRow(i, t.rows.At(i), dec)
 		all := dec.Diagnostics()
 		if len(all) == seen {
 			continue

@@ -6,15 +6,15 @@ import (
 	"mcptest/internal/spec/suite"
 )
 
-func (c *compiler) upstreamOptions() upstream.Options {
+func (c *compiler) makeUpstreamOptions() upstream.Options {
 	return upstream.Options{Dir: c.suite.Dir, AllowOutside: c.set.AllowOutside, Opened: c.file.inputs.add}
 }
 
-// upstreams compiles the upstreams of the file. If there are any, other files
+// compileUpstreams compiles the upstreams of the file. If there are any, other files
 // cannot share its servers, because the test doubles belong to this file.
-func (c *compiler) upstreams() {
+func (c *compiler) compileUpstreams() {
 	f := c.file
-	f.Upstreams = traffic.Upstreams(c.suite, c.upstreamOptions(), c.dec)
+	f.Upstreams = traffic.CompileUpstreams(c.suite, c.makeUpstreamOptions(), c.dec)
 	for _, sv := range f.Servers {
 		sv.Upstreams = f.Upstreams
 		if len(f.Upstreams) > 0 {
@@ -23,8 +23,8 @@ func (c *compiler) upstreams() {
 	}
 }
 
-// traffic compiles the routes and headers of a test.
-func (c *compiler) traffic(st *suite.Test, servers []*Server, out *Case) {
+// compileTraffic compiles the routes and headers of a test.
+func (c *compiler) compileTraffic(st *suite.Test, servers []*Server, out *Case) {
 	program := ""
 	for _, sv := range servers {
 		if sv.URL == "" {
@@ -32,6 +32,6 @@ func (c *compiler) traffic(st *suite.Test, servers []*Server, out *Case) {
 			break
 		}
 	}
-	out.Routes = traffic.Routes(st, c.suite, c.upstreamOptions(), c.dec)
-	out.Headers = traffic.Headers(st, program, (&serverCompiler{c: c}).envValue, c.dec)
+	out.Routes = traffic.Routes(st, c.suite, c.makeUpstreamOptions(), c.dec)
+	out.Headers = traffic.Headers(st, program, (&serverCompiler{c: c}).findEnvValue, c.dec)
 }

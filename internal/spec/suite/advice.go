@@ -15,12 +15,12 @@ import (
 
 // AdviseKey returns hints for keys of client configuration files.
 func (*Server) AdviseKey(key string) string {
-	return cmp.Or(lint.ServerKey(key), elsewhere(key, "test", "run_options", "suite"))
+	return cmp.Or(lint.ServerKey(key), explainElsewhere(key, "test", "run_options", "suite"))
 }
 
-// elsewhere says at which of some levels a key of the language belongs, if it is one
+// explainElsewhere says at which of some levels a key of the language belongs, if it is one
 // of them.
-func elsewhere(key string, levels ...string) string {
+func explainElsewhere(key string, levels ...string) string {
 	for _, level := range levels {
 		t, form := reflect.TypeFor[toolsEntry](), "the test: tools: [{name: …, KEY: …}]"
 		switch level {
@@ -46,7 +46,7 @@ func elsewhere(key string, levels ...string) string {
 func (d *document) AdviseKey(key string) string {
 	switch key {
 	case "tests", "it", "test", "testcases", "test_cases", "folders", "items", "jobs":
-		for _, test := range items(d.tests) {
+		for _, test := range listItems(d.tests) {
 			for _, key := range subjects {
 				if test.Get(key) != nil {
 					return listOf(key)
@@ -55,7 +55,7 @@ func (d *document) AdviseKey(key string) string {
 		}
 		return "tests are listed in tools:, resources:, prompts: or protocol:, by what they call"
 	}
-	return cmp.Or(lint.SuiteKey(key), elsewhere(key, "run_options", "server", "test"))
+	return cmp.Or(lint.SuiteKey(key), explainElsewhere(key, "run_options", "server", "test"))
 }
 
 // AdviseKey returns hints for a token that is written in the suite.
@@ -79,12 +79,12 @@ func (*RunOptions) AdviseKey(key string) string {
 	case "repeat":
 		return "it belongs to a test: repeat: 20"
 	}
-	return elsewhere(key, "server", "test", "suite")
+	return explainElsewhere(key, "server", "test", "suite")
 }
 
 // AdviseKey returns hints for the keys that other test tools use.
 func (*Common) AdviseKey(key string) string {
-	return cmp.Or(lint.TestKey(key), listOf(key), elsewhere(key, "step", "server", "suite"))
+	return cmp.Or(lint.TestKey(key), listOf(key), explainElsewhere(key, "step", "server", "suite"))
 }
 
 // listOf says in which list the tests with a key are.
@@ -126,8 +126,8 @@ func (*FlowStep) AdviseKey(key string) string {
 		return "write tool: NAME and args: (call: is for setup and teardown)"
 	}
 	hint := lint.TestKey(key)
-	if elsewhere(hint, "step") == "" { // it is not a key of steps either
-		hint = cmp.Or(elsewhere(cmp.Or(hint, key), "test", "server", "suite"), hint)
+	if explainElsewhere(hint, "step") == "" { // it is not a key of steps either
+		hint = cmp.Or(explainElsewhere(cmp.Or(hint, key), "test", "server", "suite"), hint)
 	}
 	return hint
 }

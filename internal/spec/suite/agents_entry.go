@@ -40,8 +40,8 @@ func (e *agentsEntry) expectations(n *source.Node, path string, d *source.Decode
 			d.Errorf(v, path+"."+key, "%s: belongs to a call, and the model decides which calls are made", key)
 		}
 	}
-	checker{d: d}.common(&Test{Path: path, Common: e.Common}, n)
-	checker{d: d}.steps(e.Then, items(n.Get("then")), path+".then")
+	checker{d: d}.checkCommon(&Test{Path: path, Common: e.Common}, n)
+	checker{d: d}.checkSteps(e.Then, listItems(n.Get("then")), path+".then")
 	if e.Expect == nil && len(e.Then) == 0 && e.does.Model != agent.Script {
 		d.Errorf(n, path+".expect", "the test examines nothing").Hint = "add an assertion: expect: [{target: calls, matcher: {trajectory: {in_order: [TOOL]}}}]"
 	}

@@ -49,7 +49,7 @@ func (e *boundaryKeys) common() Common {
 // expectations returns what is written after expect:. A test that examines nothing
 // would always pass.
 func (e *boundaryKeys) expectations(n *source.Node, path string, d *source.Decoder) *source.Node {
-	if len(examinedRoots(e.Expect)) == 0 {
+	if len(listExaminedRoots(e.Expect)) == 0 {
 		d.Errorf(n, path+".expect", "the test examines nothing").Hint = "add an assertion: expect: [{target: …, matcher: …}]"
 	}
 	return e.Expect

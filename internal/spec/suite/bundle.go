@@ -15,9 +15,9 @@ type BundleCommand struct {
 	Config source.Map[*source.Node] `yaml:"config" example:"{api_key: '${API_KEY}'}"`
 }
 
-// bundleSecrets returns the values of the options that the manifest of a bundle calls
+// listBundleSecrets returns the values of the options that the manifest of a bundle calls
 // sensitive. The path of the bundle is relative to dir.
-func bundleSecrets(command *source.Node, dir string) (out []string) {
+func listBundleSecrets(command *source.Node, dir string) (out []string) {
 	file, values := command.Get("bundle"), command.Get("config")
 	if file == nil || !file.IsScalar() || values == nil {
 		return nil

@@ -35,14 +35,14 @@ func (l *loader) check() {
 		}
 	}
 	for _, e := range s.Env {
-		l.credential(e.Name, e.Value)
+		l.addCredential(e.Name, e.Value)
 	}
-	l.programSecrets()
+	l.addProgramSecrets()
 	if n := root.Get("default_server"); n != nil && n.Kind == source.KindString && n.Text == "" {
 		l.dec.Errorf(n, "default_server", "the name is empty")
 	}
 	if s.DefaultServer != "" && s.Server(s.DefaultServer) == nil && !s.Partial {
-		msg, hint := "no server is called %q", s.ServerHint(s.DefaultServer)
+		msg, hint := "no server is called %q", s.SuggestServer(s.DefaultServer)
 		if strings.Contains(s.DefaultServer, "*") {
 			msg, hint = "expected the name of one server, got the pattern %q", "defaultTest: {server: …} takes patterns"
 		}
@@ -81,13 +81,13 @@ func (l *loader) checkServer(sv *Server) {
 			dotenv.CheckName(l.dec, n.Items[i].Pos, source.PathIndex(path+".inherit_env", i), name, "")
 		}
 	}
-	l.headers(sv, path)
+	l.checkHeaders(sv, path)
 	lint.Unreplaced(l.dec, sv.node, path, l.suite.VarNames)
 	if name, _, variant := strings.Cut(sv.Name, "@"); !variant {
 		lint.Letters(l.dec, sv.Pos, path, "the name of the server", name)
 	}
 	if sv.Auth != nil {
-		l.auth(sv, path+".auth")
+		l.checkAuth(sv, path+".auth")
 	}
 }
 
@@ -101,8 +101,8 @@ func (l *loader) checkVariant(sv *Server) {
 	l.dec = all
 }
 
-// headers resolves and checks a server's HTTP headers.
-func (l *loader) headers(sv *Server, path string) {
+// checkHeaders resolves and checks a server's HTTP headers.
+func (l *loader) checkHeaders(sv *Server, path string) {
 	seen := map[string]source.Pos{}
 	for i := range sv.Headers.Entries {
 		e := &sv.Headers.Entries[i]
@@ -118,7 +118,7 @@ func (l *loader) headers(sv *Server, path string) {
 		if !IsHeaderName(e.Key) {
 			l.dec.ErrorAt(e.Pos, at, fmt.Sprintf("%q is not the name of an HTTP header", e.Key), "")
 		}
-		l.header(e.Key, &e.Value, at)
+		l.checkHeader(e.Key, &e.Value, at)
 		if why := Unsent(e.Key, e.Value.Value, false); why != "" {
 			l.dec.ErrorAt(e.Pos, at, why, "")
 		}
@@ -145,7 +145,7 @@ func IsHeaderName(s string) bool {
 	}) < 0
 }
 
-func (l *loader) header(key string, h *Header, path string) {
+func (l *loader) checkHeader(key string, h *Header, path string) {
 	if h.Env == "" {
 		if secret.Name(key) {
 			value := h.Value
@@ -165,8 +165,8 @@ func (l *loader) header(key string, h *Header, path string) {
 	h.Value = v
 }
 
-// auth checks the rules of each way to authenticate and records the secrets.
-func (l *loader) auth(sv *Server, path string) {
+// checkAuth checks the rules of each way to authenticate and records the secrets.
+func (l *loader) checkAuth(sv *Server, path string) {
 	a := sv.Auth
 	switch {
 	case a.BearerTokenEnv != "" && a.OAuth != nil:
@@ -174,13 +174,13 @@ func (l *loader) auth(sv *Server, path string) {
 	case a.BearerTokenEnv == "" && a.OAuth == nil && !l.hasReported(path):
 		l.dec.ErrorAt(a.Pos, path, "needs bearer_token_env: or oauth:", "")
 	}
-	l.secretFromEnv(a.BearerTokenEnv, a.Pos, path+".bearer_token_env")
+	l.addSecretFromEnv(a.BearerTokenEnv, a.Pos, path+".bearer_token_env")
 	if a.OAuth != nil {
-		l.oauth(a.OAuth, sv.node.Get("auth").Get("oauth"), path+".oauth")
+		l.checkOAuth(a.OAuth, sv.node.Get("auth").Get("oauth"), path+".oauth")
 	}
 }
 
-func (l *loader) secretFromEnv(name string, pos source.Pos, path string) {
+func (l *loader) addSecretFromEnv(name string, pos source.Pos, path string) {
 	if name == "" {
 		return
 	}

@@ -32,7 +32,7 @@ func (e *checkEntry) common() Common {
 // expectations returns an assertion with the matcher check, whose argument are the
 // other keys of the entry.
 func (e *checkEntry) expectations(n *source.Node, _ string, _ *source.Decoder) *source.Node {
-	choice := mapping(n.Pos)
+	choice := newMapping(n.Pos)
 	common := func(f source.Field) bool {
 		return slices.Contains([]string{"name", "server", "tags", "skip", "expect_failure"}, f.Key.Text)
 	}

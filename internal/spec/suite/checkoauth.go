@@ -24,8 +24,8 @@ var oauthKeys = map[string]struct{ needs, knows []string }{
 	},
 }
 
-func (l *loader) oauth(o *OAuth, n *source.Node, path string) {
-	l.secretFromEnv(o.ClientSecretEnv, o.Pos, path+".client_secret_env")
+func (l *loader) checkOAuth(o *OAuth, n *source.Node, path string) {
+	l.addSecretFromEnv(o.ClientSecretEnv, o.Pos, path+".client_secret_env")
 	rules, ok := oauthKeys[o.Grant]
 	if !ok || n == nil {
 		return // reported by the decoder
@@ -45,13 +45,13 @@ func (l *loader) oauth(o *OAuth, n *source.Node, path string) {
 			l.dec.ErrorAt(f.Key.Pos, path, fmt.Sprintf("%s: cannot be used with the grant %s", key, o.Grant), "")
 		}
 	}
-	l.oauthClient(o, n, path)
-	l.oauthAddresses(o, n, path)
+	l.checkOAuthClient(o, n, path)
+	l.checkOAuthAddresses(o, n, path)
 }
 
-// oauthClient checks combinations of the client's keys, for grants that discover
+// checkOAuthClient checks combinations of the client's keys, for grants that discover
 // the authorization server through the server under test.
-func (l *loader) oauthClient(o *OAuth, n *source.Node, path string) {
+func (l *loader) checkOAuthClient(o *OAuth, n *source.Node, path string) {
 	if o.Grant == "client_credentials" {
 		return
 	}
@@ -68,8 +68,8 @@ func (l *loader) oauthClient(o *OAuth, n *source.Node, path string) {
 	}
 }
 
-// oauthAddresses checks the addresses that receive secrets, codes and tokens.
-func (l *loader) oauthAddresses(o *OAuth, n *source.Node, path string) {
+// checkOAuthAddresses checks the addresses that receive secrets, codes and tokens.
+func (l *loader) checkOAuthAddresses(o *OAuth, n *source.Node, path string) {
 	for _, a := range []struct{ key, noun, value string }{
 		{"issuer", "an issuer", o.Issuer}, {"token_endpoint", "a token endpoint", o.TokenEndpoint}, {"client_metadata_url", "", o.ClientMetadataURL},
 	} {

@@ -31,21 +31,21 @@ var goesWith = map[string][]string{
 
 func (c checker) test(t *Test, n *source.Node) {
 	if n.Get("steps") == nil {
-		c.invocation(n, t.Path, subject[t.Block], t.Call, true)
-		c.timing(n, t.Path, t.Call, t.CancelAfter, t.Wait, t.Until)
+		c.checkInvocation(n, t.Path, subject[t.Block], t.Call, true)
+		c.checkTiming(n, t.Path, t.Call, t.CancelAfter, t.Wait, t.Until)
 	} else {
-		c.flow(t, n)
+		c.checkFlow(t, n)
 	}
 	if s := n.Get("same_as"); s != nil && (!t.Call.calls() || t.Call.Raw != nil || t.Call.Notification) {
 		c.d.Errorf(s, t.Path+".same_as", "same_as: needs a test with exactly one request")
 	} else if s != nil && t.Call.Method != "" && s.Get("prefix") != nil {
 		c.d.Errorf(s.Get("prefix"), t.Path+".same_as.prefix", "prefix: goes with tool:, uri: and prompt:, not with method:")
 	}
-	c.common(t, n)
+	c.checkCommon(t, n)
 }
 
-// flow checks a test with steps.
-func (c checker) flow(t *Test, n *source.Node) {
+// checkFlow checks a test with steps.
+func (c checker) checkFlow(t *Test, n *source.Node) {
 	for _, key := range append(slices.Clone(subject[t.Block]), "args", "params", "notification", "wait", "until", "cancel_after") {
 		if v := n.Get(key); v != nil {
 			c.d.Errorf(v, t.Path+"."+key, "%s: belongs in one of the steps if a test has steps:", key)
@@ -55,10 +55,10 @@ func (c checker) flow(t *Test, n *source.Node) {
 	if list.Kind == source.KindList && len(list.Items) == 0 {
 		c.d.Errorf(list, t.Path+".steps", "a flow needs at least one step")
 	}
-	c.steps(t.Steps, items(list), t.Path+".steps")
+	c.checkSteps(t.Steps, listItems(list), t.Path+".steps")
 }
 
-func (c checker) steps(list []*FlowStep, written []*source.Node, path string) {
+func (c checker) checkSteps(list []*FlowStep, written []*source.Node, path string) {
 	captures := map[string]source.Pos{}
 	for i, s := range list {
 		path := source.PathIndex(path, i)
@@ -83,8 +83,8 @@ func StepsOf(test *source.Node) (steps *source.Node, key string) {
 }
 
 func (c checker) step(s *FlowStep, n *source.Node, captures map[string]source.Pos) {
-	c.invocation(n, s.Path, subjects, s.Invocation, false)
-	c.timing(n, s.Path, s.Invocation, s.CancelAfter, s.Wait, s.Until)
+	c.checkInvocation(n, s.Path, subjects, s.Invocation, false)
+	c.checkTiming(n, s.Path, s.Invocation, s.CancelAfter, s.Wait, s.Until)
 	if v := n.Get("server"); v != nil && v.Kind == source.KindString && v.Text == "" {
 		c.d.Errorf(v, s.Path+".server", "the name is empty")
 	}
@@ -105,8 +105,8 @@ func (c checker) step(s *FlowStep, n *source.Node, captures map[string]source.Po
 	}
 }
 
-// subject checks that exactly one subject is given, with keys that it can have.
-func (c checker) subject(n *source.Node, path string, known []string, orSteps bool) {
+// checkSubject checks that exactly one subject is given, with keys that it can have.
+func (c checker) checkSubject(n *source.Node, path string, known []string, orSteps bool) {
 	var has []string
 	for _, key := range known {
 		if n.Get(key) != nil {
@@ -123,29 +123,29 @@ func (c checker) subject(n *source.Node, path string, known []string, orSteps bo
 	case len(has) == 0 && isMisplaced(n, known):
 		// A misspelled key was reported; don't report the missing one too.
 	case len(has) == 0:
-		msg := "missing key " + quotedOr(known) + ": what to invoke"
+		msg := "missing key " + joinQuoted(known) + ": what to invoke"
 		if orSteps {
 			msg += " (or steps: for a flow)"
 		}
 		d := c.d.Errorf(n, path, "%s", msg)
 		d.Code = "missing-key"
-		if orSteps && slices.ContainsFunc(examinedRoots(n.Get("expect")), isOffered) {
+		if orSteps && slices.ContainsFunc(listExaminedRoots(n.Get("expect")), isOffered) {
 			d.Hint = "a test without a call examines only the targets surface and server"
 		}
 	case len(has) > 1:
-		c.d.Errorf(n.Get(has[1]), path, "has %s; expected exactly one", strings.Join(colons(has), " and "))
+		c.d.Errorf(n.Get(has[1]), path, "has %s; expected exactly one", strings.Join(addColons(has), " and "))
 	default:
 		for _, key := range []string{"args", "params", "notification", "invalid_args"} {
 			v := n.Get(key)
 			if v != nil && slices.Contains(known, goesWith[key][0]) && !slices.Contains(goesWith[key], has[0]) {
-				c.d.Errorf(v, path+"."+key, "%s: goes with %s, not with %s:", key, strings.Join(colons(goesWith[key]), " and "), has[0])
+				c.d.Errorf(v, path+"."+key, "%s: goes with %s, not with %s:", key, strings.Join(addColons(goesWith[key]), " and "), has[0])
 			}
 		}
 	}
 }
 
-// wrongArguments reports that arguments must be a map, with a hint of what is meant.
-func (c checker) wrongArguments(call Invocation, path string) {
+// checkWrongArguments reports that arguments must be a map, with a hint of what is meant.
+func (c checker) checkWrongArguments(call Invocation, path string) {
 	args := call.Args
 	diag := c.d.ReportWrongType(args, path, "a map of arguments")
 	word, rest, isPair := strings.Cut(args.Text, ":")
@@ -159,12 +159,12 @@ func (c checker) wrongArguments(call Invocation, path string) {
 	}
 }
 
-// invocation checks that exactly one subject is given, and that the other keys can
+// checkInvocation checks that exactly one subject is given, and that the other keys can
 // be combined with it.
-func (c checker) invocation(n *source.Node, path string, known []string, call Invocation, orSteps bool) {
-	c.subject(n, path, known, orSteps)
+func (c checker) checkInvocation(n *source.Node, path string, known []string, call Invocation, orSteps bool) {
+	c.checkSubject(n, path, known, orSteps)
 	if call.Args != nil && call.Args.Kind != source.KindMap {
-		c.wrongArguments(call, path+".args")
+		c.checkWrongArguments(call, path+".args")
 	}
 	if prompt := n.Get("prompt"); prompt != nil && call.Args != nil && !isTrue(n.Get("invalid_args")) {
 		CheckPromptArguments(call.Args, path+".args", c.d)
@@ -209,16 +209,16 @@ func CheckPromptArguments(args *source.Node, path string, dec *source.Decoder) {
 // needsNoCall reports whether all targets of a test describe what the server
 // offers, so that it needs no call.
 func needsNoCall(n *source.Node) bool {
-	roots := examinedRoots(n.Get("expect"))
+	roots := listExaminedRoots(n.Get("expect"))
 	return len(roots) > 0 && !slices.ContainsFunc(roots, func(root string) bool { return !isOffered(root) })
 }
 
 // isOffered reports whether a root of targets describes what the server offers.
 func isOffered(root string) bool { return root == "surface" || root == "server" }
 
-// examinedRoots returns the roots of the targets of an expect: value; "" for an invalid
+// listExaminedRoots returns the roots of the targets of an expect: value; "" for an invalid
 // target.
-func examinedRoots(n *source.Node) (roots []string) {
+func listExaminedRoots(n *source.Node) (roots []string) {
 	if n == nil {
 		return nil
 	}
@@ -235,11 +235,11 @@ func examinedRoots(n *source.Node) (roots []string) {
 			roots = append(roots, t.Root())
 		}
 		if f.Key.Text != "matcher" {
-			roots = append(roots, examinedRoots(f.Value)...)
+			roots = append(roots, listExaminedRoots(f.Value)...)
 		}
 	}
 	for _, item := range n.Items {
-		roots = append(roots, examinedRoots(item)...)
+		roots = append(roots, listExaminedRoots(item)...)
 	}
 	return roots
 }
@@ -256,8 +256,8 @@ func isMisplaced(n *source.Node, known []string) bool {
 	})
 }
 
-// timing checks cancel_after, wait and until.
-func (c checker) timing(n *source.Node, path string, call Invocation, cancel *time.Duration, wait *Wait, until *Until) {
+// checkTiming checks cancel_after, wait and until.
+func (c checker) checkTiming(n *source.Node, path string, call Invocation, cancel *time.Duration, wait *Wait, until *Until) {
 	at := n.Get("until")
 	switch {
 	case until == nil:
@@ -282,7 +282,7 @@ func (c checker) timing(n *source.Node, path string, call Invocation, cancel *ti
 	}
 }
 
-func (c checker) common(t *Test, n *source.Node) {
+func (c checker) checkCommon(t *Test, n *source.Node) {
 	if v := n.Get("name"); v != nil && v.IsScalar() && v.Kind != source.KindNull && strings.TrimSpace(v.Text) == "" {
 		c.d.Errorf(v, t.Path+".name", "the name is empty")
 	}
@@ -310,7 +310,7 @@ func checkTags(n *source.Node, path string, tags []string, d *source.Decoder) {
 	}
 }
 
-func quotedOr(words []string) string {
+func joinQuoted(words []string) string {
 	q := slices.Clone(words)
 	for i := range q {
 		q[i] = `"` + q[i] + `"`
@@ -318,7 +318,7 @@ func quotedOr(words []string) string {
 	return display.Alternatives(q, "or")
 }
 
-func colons(words []string) []string {
+func addColons(words []string) []string {
 	out := slices.Clone(words)
 	for i := range out {
 		out[i] += ":"

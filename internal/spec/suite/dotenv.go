@@ -21,20 +21,20 @@ func (l *loader) readDotEnv(dir string, files []string) []Var {
 		if info, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) || err == nil && info.IsDir() {
 			return nil
 		}
-		return l.envFile(name, "", out)
+		return l.readEnvFile(name, "", out)
 	}
 	for _, name := range files {
-		out = l.envFile(name, "--env-file", out)
+		out = l.readEnvFile(name, "--env-file", out)
 	}
 	return out
 }
 
-func (l *loader) envFile(name, flag string, out []Var) []Var {
+func (l *loader) readEnvFile(name, flag string, out []Var) []Var {
 	abs, err := filepath.Abs(name)
 	if err != nil {
 		abs = name
 	}
-	file, diags := source.Read(abs, l.displayPath(abs))
+	file, diags := source.Read(abs, l.shortenPath(abs))
 	if file == nil {
 		for _, d := range diags {
 			d.Path = flag

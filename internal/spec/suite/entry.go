@@ -95,7 +95,7 @@ func DecodeTest(block Block, n *source.Node, path string, d *source.Decoder) *Te
 		t.Common, t.Steps = e.Common, e.Steps
 		t.Call = Invocation{Method: e.Method, Params: e.Params, Notification: e.Notification, Raw: e.Raw}
 	default:
-		t.kind(d)
+		t.setKind(d)
 		return t
 	}
 	c := checker{d: d}
@@ -106,8 +106,8 @@ func DecodeTest(block Block, n *source.Node, path string, d *source.Decoder) *Te
 	return t
 }
 
-// kind decodes a test without a call.
-func (t *Test) kind(d *source.Decoder) {
+// setKind decodes a test without a call.
+func (t *Test) setKind(d *source.Decoder) {
 	k, before := reflect.New(EntryTypes()[t.Block]).Interface().(kind), d.Count()
 	d.Decode(t.Node, t.Path, k)
 	t.Common, t.Action = k.common(), k.action()
@@ -116,8 +116,8 @@ func (t *Test) kind(d *source.Decoder) {
 	if d.Count() == before { // otherwise its matchers would find the same mistakes
 		t.Expect = k.expectations(t.Node, t.Path, d)
 	}
-	if then, ok := k.(interface{ steps() []*FlowStep }); ok {
-		t.Steps = then.steps()
+	if then, ok := k.(interface{ loadSteps() []*FlowStep }); ok {
+		t.Steps = then.loadSteps()
 	}
 }
 

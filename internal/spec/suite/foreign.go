@@ -13,19 +13,19 @@ func refuseForeign(dec *source.Decoder, root *source.Node) bool {
 	if root == nil || root.Kind != source.KindMap || root.Get("servers") != nil || root.Get("imports") != nil {
 		return false
 	}
-	key := promptfooKey(root)
+	key := findPromptfooKey(root)
 	if key == nil {
 		return false
 	}
 	d := dec.Errorf(key, "", "this is a configuration of promptfoo, not a suite of mcptest")
 	d.Code = "promptfoo"
-	d.Hint = "mcptest init -- " + cmp.Or(promptfooCommand(root), "COMMAND") + " writes a suite for an MCP server; " +
+	d.Hint = "mcptest init -- " + cmp.Or(makePromptfooCommand(root), "COMMAND") + " writes a suite for an MCP server; " +
 		"assert: becomes expect: [{target: text, matcher: {contains: …}}], vars: becomes cases:, a prompt for a model becomes a test of agents:"
 	return true
 }
 
-// promptfooKey returns the key by which a file is one of promptfoo, or nil.
-func promptfooKey(root *source.Node) *source.Node {
+// findPromptfooKey returns the key by which a file is one of promptfoo, or nil.
+func findPromptfooKey(root *source.Node) *source.Node {
 	var found *source.Node
 	others := 0
 	for _, f := range root.Fields {
@@ -51,8 +51,8 @@ func promptfooKey(root *source.Node) *source.Node {
 	return found
 }
 
-// promptfooCommand returns the command of an MCP server in a file of promptfoo, or "".
-func promptfooCommand(n *source.Node) string {
+// makePromptfooCommand returns the command of an MCP server in a file of promptfoo, or "".
+func makePromptfooCommand(n *source.Node) string {
 	if n == nil {
 		return ""
 	}
@@ -64,12 +64,12 @@ func promptfooCommand(n *source.Node) string {
 		return strings.Join(words, " ")
 	}
 	for _, f := range n.Fields {
-		if found := promptfooCommand(f.Value); found != "" {
+		if found := makePromptfooCommand(f.Value); found != "" {
 			return found
 		}
 	}
 	for _, item := range n.Items {
-		if found := promptfooCommand(item); found != "" {
+		if found := makePromptfooCommand(item); found != "" {
 			return found
 		}
 	}

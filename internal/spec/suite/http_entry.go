@@ -84,7 +84,7 @@ func (e *httpEntry) action() Action {
 			a.Removed = append(a.Removed, h.Key)
 		}
 	}
-	a.Body, a.JSON = body(r.Body)
+	a.Body, a.JSON = readBody(r.Body)
 	if a.Method == "" {
 		a.Method = http.MethodGet
 		if a.Body != nil {
@@ -94,8 +94,8 @@ func (e *httpEntry) action() Action {
 	return a
 }
 
-// body returns the bytes of a body; nil if it is left out.
-func body(n *source.Node) (data []byte, isJSON bool) {
+// readBody returns the bytes of a body; nil if it is left out.
+func readBody(n *source.Node) (data []byte, isJSON bool) {
 	if n == nil || n.Kind == source.KindNull {
 		return nil, false
 	}

@@ -91,7 +91,7 @@ func Load(path string, o Options) (*Suite, source.Diagnostics) {
 	}
 	l.suite.File = l.docs[0].file
 	l.resolveVariables()
-	l.usedNames()
+	l.markUsedNames()
 	for _, d := range l.docs {
 		value := func(n *source.Node, path string) *source.Node {
 			return d.scope.Expand(n, path, interpolate.Bindings{}, l.dec)
@@ -125,7 +125,7 @@ func (l *loader) read(abs string, from source.Pos, path string) {
 		if p == id {
 			chain := append(append([]string(nil), l.stack[i:]...), id)
 			for j, p := range chain {
-				chain[j] = l.displayPath(p)
+				chain[j] = l.shortenPath(p)
 			}
 			l.dec.Add(source.Diagnostic{
 				Pos: from, Path: path, Code: "import-cycle",
@@ -144,13 +144,13 @@ func (l *loader) read(abs string, from source.Pos, path string) {
 		return
 	}
 	d := &loadedDoc{file: file, root: root}
-	d.scope = &interpolate.Scope{Dir: filepath.Dir(abs), Variable: l.variable, Env: l.env.Get, Names: l.names}
+	d.scope = &interpolate.Scope{Dir: filepath.Dir(abs), Variable: l.findVariable, Env: l.env.Get, Names: l.listNames}
 	l.docs = append(l.docs, d)
 	l.declare(d)
 
 	l.stack = append(l.stack, id)
 	defer func() { l.stack = l.stack[:len(l.stack)-1] }()
-	for i, imp := range items(root.Get("imports")) {
+	for i, imp := range listItems(root.Get("imports")) {
 		l.readImport(d, imp, source.PathIndex("imports", i))
 	}
 }
@@ -161,7 +161,7 @@ func (l *loader) parse(abs string, from source.Pos, path string) (*source.Node, 
 	if file == nil {
 		for _, d := range diags {
 			if from.File != nil {
-				d.Msg = fmt.Sprintf("can't import %s: %s", l.displayPath(abs), d.Msg)
+				d.Msg = fmt.Sprintf("can't import %s: %s", l.shortenPath(abs), d.Msg)
 				d.Pos, d.Path = from, path
 			}
 			l.dec.Add(d)
@@ -192,7 +192,7 @@ func (l *loader) parse(abs string, from source.Pos, path string) (*source.Node, 
 	rename(root.Get("defaultTest"))
 	rename(root.Get("hooks"))
 	for block := range EntryTypes() {
-		for _, test := range items(root.Get(string(block))) {
+		for _, test := range listItems(root.Get(string(block))) {
 			rename(test)
 		}
 	}
@@ -200,7 +200,7 @@ func (l *loader) parse(abs string, from source.Pos, path string) (*source.Node, 
 }
 
 func (l *loader) open(abs string) (*source.File, source.Diagnostics) {
-	name := l.displayPath(abs)
+	name := l.shortenPath(abs)
 	if text, given := l.opts.Texts[abs]; given {
 		return &source.File{Name: name, Path: abs, Data: text}, nil
 	}
@@ -254,14 +254,14 @@ func (l *loader) readImport(d *loadedDoc, imp *source.Node, path string) {
 	if !filepath.IsAbs(abs) {
 		abs = filepath.Join(filepath.Dir(d.file.Path), abs)
 	}
-	if !l.opts.AllowOutside && !Inside(l.suite.Dir, abs) {
+	if !l.opts.AllowOutside && !IsInside(l.suite.Dir, abs) {
 		l.dec.ErrorAt(imp.Pos, path, name+" is outside the suite's directory",
-			"move it below "+l.displayPath(l.suite.Dir)+", or run with --allow-outside")
+			"move it below "+l.shortenPath(l.suite.Dir)+", or run with --allow-outside")
 		l.suite.Partial = true
 		return
 	}
 	if _, err := os.Stat(abs); err != nil {
-		hint := source.Suggest(l.besides(d, abs))
+		hint := source.Suggest(l.describeBesides(d, abs))
 		if hint == "" {
 			hint = "looked for " + abs
 		}
@@ -275,8 +275,8 @@ func (l *loader) readImport(d *loadedDoc, imp *source.Node, path string) {
 	l.read(filepath.Clean(abs), imp.Pos, path)
 }
 
-// besides returns a file near a missing one, by its path from the file that names it.
-func (l *loader) besides(d *loadedDoc, abs string) string {
+// describeBesides returns a file near a missing one, by its path from the file that names it.
+func (l *loader) describeBesides(d *loadedDoc, abs string) string {
 	near := source.FindNearFile(abs)
 	if rel, err := filepath.Rel(filepath.Dir(d.file.Path), near); err == nil && near != "" {
 		return filepath.ToSlash(rel)
@@ -284,9 +284,9 @@ func (l *loader) besides(d *loadedDoc, abs string) string {
 	return near
 }
 
-// Inside reports whether path is dir or below it, after resolving symbolic
+// IsInside reports whether path is dir or below it, after resolving symbolic
 // links where they exist.
-func Inside(dir, path string) bool {
+func IsInside(dir, path string) bool {
 	rel, err := filepath.Rel(resolveLinks(dir), resolveLinks(path))
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
@@ -320,8 +320,8 @@ func readError(err error) string {
 	return err.Error()
 }
 
-// displayPath returns a path for messages: relative if it is below the base directory.
-func (l *loader) displayPath(abs string) string {
+// shortenPath returns a path for messages: relative if it is below the base directory.
+func (l *loader) shortenPath(abs string) string {
 	base := l.opts.BaseDir
 	if base == "" {
 		base, _ = os.Getwd()
@@ -332,7 +332,7 @@ func (l *loader) displayPath(abs string) string {
 	return filepath.ToSlash(abs)
 }
 
-func (l *loader) declaredTwice(what, name, path string, pos, other source.Pos) {
+func (l *loader) reportDeclaredTwice(what, name, path string, pos, other source.Pos) {
 	l.dec.Add(source.Diagnostic{
 		Pos: pos, Path: path, Code: "import-clash",
 		Msg:     fmt.Sprintf("%s %q is declared twice", what, name),
@@ -340,7 +340,7 @@ func (l *loader) declaredTwice(what, name, path string, pos, other source.Pos) {
 	})
 }
 
-func items(n *source.Node) []*source.Node {
+func listItems(n *source.Node) []*source.Node {
 	if n == nil || n.Kind != source.KindList {
 		return nil
 	}

@@ -155,7 +155,7 @@ func TestImportsThroughLinks(t *testing.T) {
 		filepath.Join(dir, "away", "x.yml"): false, filepath.Join(dir, "away", "not-there.yml"): false, filepath.Dir(dir): false, outside: false,
 		dir + "-sibling": false, filepath.Join(dir, "..", filepath.Base(dir), "a"): true,
 	} {
-		if suite.Inside(dir, path) != inside {
+		if suite.IsInside(dir, path) != inside {
 			t.Errorf("%s: want inside %v", path, inside)
 		}
 	}

@@ -66,10 +66,10 @@ func (l *loader) decode(d *loadedDoc) {
 // value is executed as code.
 func scriptValues(dec *source.Decoder, argv *source.Node, path string) {
 	var words []string
-	for _, item := range items(argv) {
+	for _, item := range listItems(argv) {
 		words = append(words, item.Text)
 	}
-	for i, item := range items(argv) {
+	for i, item := range listItems(argv) {
 		if i != shellwords.ScriptAt(words) {
 			continue
 		}
@@ -89,15 +89,15 @@ func scriptValues(dec *source.Decoder, argv *source.Node, path string) {
 func (l *loader) expandServers(d *loadedDoc, n *source.Node) *source.Node {
 	var servers func(n *source.Node, at string) *source.Node
 	servers = func(n *source.Node, at string) *source.Node {
-		return eachField(n, func(f source.Field) *source.Node {
+		return mapFields(n, func(f source.Field) *source.Node {
 			path := source.PathKey(at, f.Key.Text)
-			return eachField(f.Value, func(sf source.Field) *source.Node {
+			return mapFields(f.Value, func(sf source.Field) *source.Node {
 				below := source.PathKey(path, sf.Key.Text)
 				switch {
 				case sf.Key.Text == "variants":
 					return servers(sf.Value, below)
 				case sf.Key.Text == "command":
-					argv := &source.Node{Kind: source.KindList, Items: slices.Concat(items(sf.Value), items(f.Value.Get("args")))}
+					argv := &source.Node{Kind: source.KindList, Items: slices.Concat(listItems(sf.Value), listItems(f.Value.Get("args")))}
 					if sf.Value.IsScalar() {
 						argv.Items = slices.Insert(argv.Items, 0, sf.Value)
 					}
@@ -117,7 +117,7 @@ func (l *loader) expandServers(d *loadedDoc, n *source.Node) *source.Node {
 
 // expandHooks interpolates the keys of hooks, except commands.
 func (l *loader) expandHooks(d *loadedDoc, n *source.Node) *source.Node {
-	return eachField(n, func(f source.Field) *source.Node {
+	return mapFields(n, func(f source.Field) *source.Node {
 		path := source.PathKey("hooks", f.Key.Text)
 		if f.Key.Text == "timeout" {
 			return d.scope.Expand(f.Value, path, interpolate.Bindings{}, l.dec)
@@ -137,7 +137,7 @@ func (l *loader) expandCommands(d *loadedDoc, n *source.Node, path, command stri
 		}
 		return &out
 	}
-	return eachField(n, func(f source.Field) *source.Node {
+	return mapFields(n, func(f source.Field) *source.Node {
 		below := source.PathKey(path, f.Key.Text)
 		if f.Key.Text == command {
 			if f.Value.IsScalar() {
@@ -149,9 +149,9 @@ func (l *loader) expandCommands(d *loadedDoc, n *source.Node, path, command stri
 	})
 }
 
-// eachField returns a map with each value replaced by fn. It returns other nodes
+// mapFields returns a map with each value replaced by fn. It returns other nodes
 // unchanged.
-func eachField(n *source.Node, fn func(f source.Field) *source.Node) *source.Node {
+func mapFields(n *source.Node, fn func(f source.Field) *source.Node) *source.Node {
 	if n == nil || n.Kind != source.KindMap {
 		return n
 	}
@@ -185,35 +185,35 @@ func (l *loader) merge() {
 	s.Hooks.Pos = root.Hooks.Pos
 	servers, env := map[string]source.Pos{}, map[string]source.Pos{}
 	for _, d := range l.docs {
-		l.servers(d, servers)
+		l.loadServers(d, servers)
 		for _, e := range d.doc.Env.Entries {
 			path := source.PathKey("env", e.Key)
 			if old, ok := env[e.Key]; ok {
-				l.declaredTwice("environment variable", e.Key, path, e.Pos, old)
+				l.reportDeclaredTwice("environment variable", e.Key, path, e.Pos, old)
 				continue
 			}
 			env[e.Key] = e.Pos
 			dotenv.CheckName(l.dec, e.Pos, path, e.Key, string(e.Value))
 			s.Env = append(s.Env, Var{Name: e.Key, Value: string(e.Value), Pos: e.Pos})
 		}
-		s.Hooks.BeforeAll = append(s.Hooks.BeforeAll, hooks(d, d.doc.Hooks.BeforeAll)...)
-		s.Hooks.AfterAll = append(s.Hooks.AfterAll, hooks(d, d.doc.Hooks.AfterAll)...)
-		s.Hooks.BeforeEach = append(s.Hooks.BeforeEach, hooks(d, d.doc.Hooks.BeforeEach)...)
-		s.Hooks.AfterEach = append(s.Hooks.AfterEach, hooks(d, d.doc.Hooks.AfterEach)...)
-		s.Setup = append(s.Setup, steps(d, d.doc.Setup)...)
-		s.SetupPerTest = append(s.SetupPerTest, steps(d, d.doc.SetupPerTest)...)
-		s.TeardownPerTest = append(s.TeardownPerTest, steps(d, d.doc.TeardownPerTest)...)
-		s.Teardown = append(s.Teardown, steps(d, d.doc.Teardown)...)
-		l.entries(d)
+		s.Hooks.BeforeAll = append(s.Hooks.BeforeAll, loadHooks(d, d.doc.Hooks.BeforeAll)...)
+		s.Hooks.AfterAll = append(s.Hooks.AfterAll, loadHooks(d, d.doc.Hooks.AfterAll)...)
+		s.Hooks.BeforeEach = append(s.Hooks.BeforeEach, loadHooks(d, d.doc.Hooks.BeforeEach)...)
+		s.Hooks.AfterEach = append(s.Hooks.AfterEach, loadHooks(d, d.doc.Hooks.AfterEach)...)
+		s.Setup = append(s.Setup, loadSteps(d, d.doc.Setup)...)
+		s.SetupPerTest = append(s.SetupPerTest, loadSteps(d, d.doc.SetupPerTest)...)
+		s.TeardownPerTest = append(s.TeardownPerTest, loadSteps(d, d.doc.TeardownPerTest)...)
+		s.Teardown = append(s.Teardown, loadSteps(d, d.doc.Teardown)...)
+		l.loadEntries(d)
 	}
 }
 
-func (l *loader) servers(d *loadedDoc, seen map[string]source.Pos) {
+func (l *loader) loadServers(d *loadedDoc, seen map[string]source.Pos) {
 	written := d.filled.Get("servers")
 	for _, e := range d.doc.Servers.Entries {
 		path := source.PathKey("servers", e.Key)
 		if old, ok := seen[e.Key]; ok {
-			l.declaredTwice("server", e.Key, path, e.Pos, old)
+			l.reportDeclaredTwice("server", e.Key, path, e.Pos, old)
 			continue
 		}
 		seen[e.Key] = e.Pos
@@ -256,20 +256,20 @@ func (l *loader) addVariants(base *Server) {
 		case strings.ContainsAny(e.Key, "@*") && !slices.Contains(l.suite.Unknown, base.Name):
 			l.dec.ErrorAt(e.Pos, path, `the name of a variant can't contain "@" or "*"`, "")
 		}
-		sv := base.variant(e)
+		sv := base.makeVariant(e)
 		l.suite.Servers = append(l.suite.Servers, sv)
 		if sv.URL == "" && sv.Has("query") {
 			l.dec.ErrorAt(sv.KeyPos("query"), path+".query", "query: requires a server with url:",
 				"a program has no address: it takes its settings from args: or env:")
 		}
 		for _, q := range e.Value.Query.Entries {
-			l.credential(q.Key, string(q.Value))
+			l.addCredential(q.Key, string(q.Value))
 		}
 	}
 }
 
-// hooks adds the scope and the time limit of a file to its hooks.
-func hooks(d *loadedDoc, list HookList) HookList {
+// loadHooks adds the scope and the time limit of a file to its hooks.
+func loadHooks(d *loadedDoc, list HookList) HookList {
 	for _, h := range list {
 		h.Scope = d.scope
 		limit := d.doc.Hooks.Timeout
@@ -280,7 +280,7 @@ func hooks(d *loadedDoc, list HookList) HookList {
 	return list
 }
 
-func steps(d *loadedDoc, list []*Step) []*Step {
+func loadSteps(d *loadedDoc, list []*Step) []*Step {
 	out := list[:0:0]
 	for _, st := range list {
 		if st != nil {
@@ -291,21 +291,21 @@ func steps(d *loadedDoc, list []*Step) []*Step {
 	return out
 }
 
-// entries collects a file's tests, in the order of its blocks.
-func (l *loader) entries(d *loadedDoc) {
+// loadEntries collects a file's tests, in the order of its blocks.
+func (l *loader) loadEntries(d *loadedDoc) {
 	for _, f := range d.blocks {
-		for i, n := range items(f.Value) {
+		for i, n := range listItems(f.Value) {
 			l.suite.Entries = append(l.suite.Entries, Entry{
 				Block: Block(f.Key.Text), Node: n, Path: fmt.Sprintf("%s[%d]", f.Key.Text, i), Scope: d.scope,
 			})
-			l.secretHeaders(n.Get("headers"))
-			l.secretHeaders(n.Get("request").Get("headers"))
+			l.addSecretHeaders(n.Get("headers"))
+			l.addSecretHeaders(n.Get("request").Get("headers"))
 		}
 	}
 }
 
-// secretHeaders records the values of a test's headers that come from the environment.
-func (l *loader) secretHeaders(headers *source.Node) {
+// addSecretHeaders records the values of a test's headers that come from the environment.
+func (l *loader) addSecretHeaders(headers *source.Node) {
 	if headers == nil {
 		return
 	}

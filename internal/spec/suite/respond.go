@@ -114,14 +114,14 @@ func (a *ElicitationAnswer) DecodeNode(n *source.Node, path string, d *source.De
 func (a ElicitationAnswer) JSON(params jsonv.Value) jsonv.Value {
 	content := a.Content
 	if a.Defaults {
-		content = schemaDefaults(params.Lookup("requestedSchema"))
+		content = fillDefaults(params.Lookup("requestedSchema"))
 	}
 	return jsonv.ObjectOf("action", a.Action, "content", content)
 }
 
-// schemaDefaults collects the defaults of an elicitation's properties
+// fillDefaults collects the defaults of an elicitation's properties
 // (MCP 2025-11-25, SEP-1034).
-func schemaDefaults(schema jsonv.Value) jsonv.Value {
+func fillDefaults(schema jsonv.Value) jsonv.Value {
 	var out []jsonv.Member
 	for name, prop := range schema.Lookup("properties").Members() {
 		out = append(out, jsonv.Member{Key: name, Value: prop.Lookup("default")})

@@ -13,9 +13,9 @@ import (
 // commandKeys are the keys of the words of a program, wherever they are in a suite.
 var commandKeys = []string{"command", "run", "exec", "args", "beforeAll", "beforeEach", "afterEach", "afterAll"}
 
-// programSecrets records the secrets that the suite gives to programs: to servers, hooks, steps,
+// addProgramSecrets records the secrets that the suite gives to programs: to servers, hooks, steps,
 // matchers, tests of a program's start, and what else has an environment or a command.
-func (l *loader) programSecrets() {
+func (l *loader) addProgramSecrets() {
 	p := secret.NewProgram()
 	for _, d := range l.docs {
 		expand := func(n *source.Node) *source.Node {
@@ -32,11 +32,11 @@ func (l *loader) programSecrets() {
 		}
 		var words []string
 		if sv.Command != nil {
-			words = commandWords(sv.Command, func(n *source.Node) *source.Node { return n })
+			words = expandCommand(sv.Command, func(n *source.Node) *source.Node { return n })
 		}
 		p.AddWords(append(words, sv.Args...))
 		if sv.File != nil {
-			l.suite.Secrets = append(l.suite.Secrets, bundleSecrets(sv.Command, filepath.Dir(sv.File.Path))...)
+			l.suite.Secrets = append(l.suite.Secrets, listBundleSecrets(sv.Command, filepath.Dir(sv.File.Path))...)
 		}
 	}
 	l.suite.Secrets = append(l.suite.Secrets, p.Secrets()...)
@@ -57,7 +57,7 @@ func collect(p *secret.Program, n *source.Node, expand func(*source.Node) *sourc
 			}
 			continue
 		case slices.Contains(commandKeys, f.Key.Text) && f.Value.Kind != source.KindMap:
-			p.AddWords(commandWords(f.Value, expand))
+			p.AddWords(expandCommand(f.Value, expand))
 		case f.Value.IsScalar() && f.Value.Kind == source.KindString:
 			p.Text(f.Key.Text + ": " + expand(f.Value).Text)
 		}
@@ -68,9 +68,9 @@ func collect(p *secret.Program, n *source.Node, expand func(*source.Node) *sourc
 	}
 }
 
-// commandWords returns the words of a command. Text is split at blanks: package plan, which splits
+// expandCommand returns the words of a command. Text is split at blanks: package plan, which splits
 // it exactly, comes later.
-func commandWords(n *source.Node, expand func(*source.Node) *source.Node) (words []string) {
+func expandCommand(n *source.Node, expand func(*source.Node) *source.Node) (words []string) {
 	if n.Kind == source.KindList {
 		for _, item := range n.Items {
 			if item.IsScalar() {

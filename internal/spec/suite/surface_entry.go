@@ -28,7 +28,7 @@ type namedKeys struct {
 }
 
 func (e *entryKeys) common(does string) Common {
-	c := e.namedKeys.common(does + of(e.Server))
+	c := e.namedKeys.common(does + formatServers(e.Server))
 	c.Server = e.Server
 	return c
 }
@@ -105,8 +105,8 @@ func (e *surfaceEntry) action() Action { return Offer{} }
 
 func (e *surfaceEntry) common() Common { return e.entryKeys.common("surface") }
 
-// of returns the end of a test's name that names its only server.
-func of(servers Names) string {
+// formatServers returns the end of a test's name that names its only server.
+func formatServers(servers Names) string {
 	if len(servers.Items) != 1 {
 		return ""
 	}
@@ -123,14 +123,14 @@ func (e *surfaceEntry) expectations(n *source.Node, path string, d *source.Decod
 	case lock == nil && failOn != nil:
 		d.Errorf(failOn, path+".fail_on", "fail_on: requires lock:")
 	case lock != nil && failOn != nil:
-		add("lock", mapping(lock.Pos, "file", lock, "fail_on", failOn))
+		add("lock", newMapping(lock.Pos, "file", lock, "fail_on", failOn))
 	case lock != nil:
 		add("lock", lock)
 	}
 	if tokens := n.Get("tokens"); tokens != nil {
 		if tokens.Kind == source.KindMap && tokens.Get("lock") == nil && lock != nil {
 			with := *tokens
-			with.Fields = append(slices.Clip(with.Fields), mapping(lock.Pos, "lock", lock).Fields...)
+			with.Fields = append(slices.Clip(with.Fields), newMapping(lock.Pos, "lock", lock).Fields...)
 			tokens = &with
 		}
 		add("tokens", tokens)
@@ -147,11 +147,11 @@ func (e *surfaceEntry) expectations(n *source.Node, path string, d *source.Decod
 // offers returns an assertion on what the server offers.
 func offers(matcher string, arg *source.Node) *source.Node {
 	root := &source.Node{Pos: arg.Pos, Kind: source.KindString, Text: "surface"}
-	return mapping(arg.Pos, "target", root, "matcher", mapping(arg.Pos, matcher, arg))
+	return newMapping(arg.Pos, "target", root, "matcher", newMapping(arg.Pos, matcher, arg))
 }
 
-// mapping returns a map node of alternating keys and values.
-func mapping(pos source.Pos, pairs ...any) *source.Node {
+// newMapping returns a map node of alternating keys and values.
+func newMapping(pos source.Pos, pairs ...any) *source.Node {
 	out := &source.Node{Pos: pos, Kind: source.KindMap}
 	for i := 0; i < len(pairs); i += 2 {
 		key := &source.Node{Pos: pos, Kind: source.KindString, Text: pairs[i].(string)}

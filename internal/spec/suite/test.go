@@ -253,14 +253,14 @@ func (s *Names) DecodeNode(n *source.Node, path string, d *source.Decoder) {
 	if s.List = d.OneOrMany(n, path, &s.Items, &one, "expected a server's name or a list of names, got an empty list"); !s.List {
 		s.Items = []Text{one}
 	}
-	notEmpty(n, path, d)
+	checkNotEmpty(n, path, d)
 	for i, item := range n.Items {
-		notEmpty(item, source.PathIndex(path, i), d)
+		checkNotEmpty(item, source.PathIndex(path, i), d)
 	}
 }
 
-// notEmpty reports an empty server name, which would otherwise count as no name.
-func notEmpty(n *source.Node, path string, d *source.Decoder) {
+// checkNotEmpty reports an empty server name, which would otherwise count as no name.
+func checkNotEmpty(n *source.Node, path string, d *source.Decoder) {
 	if n.Kind == source.KindString && n.Text == "" {
 		d.Errorf(n, path, "a server's name is empty")
 	}

@@ -84,7 +84,7 @@ func (l *loader) declare(d *loadedDoc) {
 		name := f.Key.Text
 		path := source.PathKey("variables", name)
 		if old, ok := l.decls[name]; ok {
-			l.declaredTwice("variable", name, path, f.Key.Pos, old.key)
+			l.reportDeclaredTwice("variable", name, path, f.Key.Pos, old.key)
 			continue
 		}
 		if !interpolate.IsName(name) || strings.Contains(name, ".") {
@@ -107,7 +107,7 @@ func (l *loader) declare(d *loadedDoc) {
 // other variables, the environment and CONFIG_DIR.
 func (l *loader) resolveVariables() {
 	for _, name := range slices.Sorted(maps.Keys(l.decls)) {
-		l.variable(name)
+		l.findVariable(name)
 	}
 	for _, name := range slices.Sorted(maps.Keys(l.decls)) {
 		if v := l.vars[name]; v != nil {
@@ -120,13 +120,13 @@ func (l *loader) resolveVariables() {
 	}
 	for _, name := range slices.Sorted(maps.Keys(l.opts.Vars)) {
 		if _, ok := l.decls[name]; !ok {
-			l.variable(name)
+			l.findVariable(name)
 		}
 	}
 }
 
-// variable returns the value of a variable. The first call resolves it.
-func (l *loader) variable(name string) (*source.Node, bool) {
+// findVariable returns the value of a variable. The first call resolves it.
+func (l *loader) findVariable(name string) (*source.Node, bool) {
 	v, declared := l.decls[name]
 	if !declared {
 		if _, known := l.vars[name]; !known && l.docs != nil {
@@ -143,7 +143,7 @@ func (l *loader) variable(name string) (*source.Node, bool) {
 		return nil, true
 	}
 	v.state = resolving
-	value, from := l.valueOf(name, v)
+	value, from := l.expandVariable(name, v)
 	v.state = resolvedVariable
 	l.vars[name] = value
 	if value == nil {
@@ -152,8 +152,8 @@ func (l *loader) variable(name string) (*source.Node, bool) {
 	if v.From != nil && v.From.Secret {
 		l.addSecret(value.Text, v.Pos, source.PathKey("variables", name))
 	} else {
-		l.credential(name, value.Text)
-		l.credential(from, value.Text)
+		l.addCredential(name, value.Text)
+		l.addCredential(from, value.Text)
 	}
 	return value, true
 }
@@ -163,7 +163,7 @@ func (l *loader) addUndeclared(name string) {
 	text, given := l.opts.Vars[name]
 	if key, random := strings.CutPrefix(name, "random."); random && key != "" {
 		if !given {
-			text = l.recordings()[key]
+			text = l.listRecordings()[key]
 			if text == "" {
 				text = l.opts.Random.Make(key)
 			}
@@ -173,16 +173,16 @@ func (l *loader) addUndeclared(name string) {
 	if given {
 		l.vars[name] = flagValue(text)
 		l.suite.Variables = append(l.suite.Variables, Variable{Name: name, Value: l.vars[name]})
-		l.credential(name, text)
+		l.addCredential(name, text)
 	}
 }
 
-// recordings returns the values of ${random.KEY} in the recordings of the suite.
-func (l *loader) recordings() map[string]string {
+// listRecordings returns the values of ${random.KEY} in the recordings of the suite.
+func (l *loader) listRecordings() map[string]string {
 	if l.recorded == nil {
 		l.recorded = map[string]string{} // for the paths of the recordings
 		files, root := map[string]string{}, l.docs[0]
-		eachField(root.root.Get("upstreams"), func(f source.Field) *source.Node {
+		mapFields(root.root.Get("upstreams"), func(f source.Field) *source.Node {
 			if n := f.Value.Get("recording"); n != nil {
 				files[f.Key.Text] = root.scope.Expand(n, "", interpolate.Bindings{}, new(source.Decoder)).Text
 			}
@@ -193,10 +193,10 @@ func (l *loader) recordings() map[string]string {
 	return l.recorded
 }
 
-// valueOf returns the value of a declared variable, or nil if it has none; from is
+// expandVariable returns the value of a declared variable, or nil if it has none; from is
 // the environment variable that provides it. Values from outside the file are not
 // expanded.
-func (l *loader) valueOf(name string, v *variableDecl) (value *source.Node, from string) {
+func (l *loader) expandVariable(name string, v *variableDecl) (value *source.Node, from string) {
 	path := source.PathKey("variables", name)
 	if text, ok := l.opts.Vars[name]; ok {
 		value = flagValue(text)
@@ -220,15 +220,15 @@ func (l *loader) valueOf(name string, v *variableDecl) (value *source.Node, from
 	if value == nil || !value.IsScalar() {
 		return nil, ""
 	}
-	scope := &interpolate.Scope{Variable: l.variable, Env: l.env.Get, Names: l.names}
+	scope := &interpolate.Scope{Variable: l.findVariable, Env: l.env.Get, Names: l.listNames}
 	if v.Pos.File != nil {
 		scope.Dir = filepath.Dir(v.Pos.File.Path)
 	}
 	return scope.Expand(value, path, interpolate.Bindings{}, l.dec), ""
 }
 
-// credential records a value as a secret if its name suggests that it is one.
-func (l *loader) credential(name, value string) {
+// addCredential records a value as a secret if its name suggests that it is one.
+func (l *loader) addCredential(name, value string) {
 	if name != "" && len(value) >= secret.MinLength && secret.Name(name) {
 		l.suite.Secrets = append(l.suite.Secrets, value)
 	}
@@ -258,19 +258,19 @@ func flagValue(text string) *source.Node {
 	return &out
 }
 
-// usedNames records the names that the suite's placeholders use, and the values of
+// markUsedNames records the names that the suite's placeholders use, and the values of
 // credentials among them as secrets.
-func (l *loader) usedNames() {
+func (l *loader) markUsedNames() {
 	used := map[string]bool{}
 	for _, d := range l.docs {
 		interpolate.Scan(d.root, func(_ *source.Node, p placeholder.Part) { used[p.Name] = true })
 	}
 	for _, name := range slices.Sorted(maps.Keys(used)) {
 		if strings.HasPrefix(name, "random.") {
-			l.variable(name) // tests are expanded later, by several goroutines
+			l.findVariable(name) // tests are expanded later, by several goroutines
 		}
 		if text, ok := l.env.Get(name); ok {
-			l.credential(name, text)
+			l.addCredential(name, text)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(l.opts.Vars)) {
@@ -281,8 +281,8 @@ func (l *loader) usedNames() {
 	l.suite.VarNames = slices.Sorted(maps.Keys(l.decls))
 }
 
-// names returns the names that ${…} can use.
-func (l *loader) names() []string {
+// listNames returns the names that ${…} can use.
+func (l *loader) listNames() []string {
 	out := slices.AppendSeq(slices.AppendSeq(l.env.Names(), maps.Keys(l.decls)), maps.Keys(l.opts.Vars))
 	slices.Sort(out)
 	return append(slices.Compact(out), "CONFIG_DIR")

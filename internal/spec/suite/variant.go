@@ -42,15 +42,15 @@ type Variant struct {
 
 // AdviseKey returns a hint for keys of a server that all its variants share.
 func (*Variant) AdviseKey(key string) string {
-	if elsewhere(key, "server") == "" {
+	if explainElsewhere(key, "server") == "" {
 		return ""
 	}
 	return "it is the same for all variants: set it on the server"
 }
 
-// variant merges a variant into its server: it appends lists, merges maps and
+// makeVariant merges a variant into its server: it appends lists, merges maps and
 // replaces other values.
-func (s *Server) variant(e source.Entry[*Variant]) *Server {
+func (s *Server) makeVariant(e source.Entry[*Variant]) *Server {
 	v, written := e.Value, s.node.Get("variants").Get(e.Key)
 	out := *s
 	out.Name = s.Name + "@" + e.Key
@@ -87,7 +87,7 @@ func (s *Server) variant(e source.Entry[*Variant]) *Server {
 		out.Client = v.Client
 	}
 	if out.URL != "" {
-		out.URL = withQuery(out.URL, v.Query)
+		out.URL = addQuery(out.URL, v.Query)
 	}
 	out.Describe = written.Get("describe")
 	out.node = &source.Node{Pos: written.Pos, Kind: source.KindMap}
@@ -109,9 +109,9 @@ func overlay[T any](base, top source.Map[T], key func(name string) string) sourc
 	return source.Map[T]{Entries: append(slices.DeleteFunc(slices.Clone(base.Entries), replaced), top.Entries...)}
 }
 
-// withQuery sets query parameters of an address. It returns an address that cannot
+// addQuery sets query parameters of an address. It returns an address that cannot
 // be parsed unchanged; package plan reports it.
-func withQuery(address string, query source.Map[scalar]) string {
+func addQuery(address string, query source.Map[scalar]) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || len(query.Entries) == 0 {
 		return address
@@ -141,8 +141,8 @@ func MatchName(written, name string) bool {
 	return secret.Glob(written, name)
 }
 
-// ServerHint returns a hint for a name, or pattern, that matches no server.
-func (s *Suite) ServerHint(name string) string {
+// SuggestServer returns a hint for a name, or pattern, that matches no server.
+func (s *Suite) SuggestServer(name string) string {
 	var names, variants, patterns []string
 	for _, sv := range s.Servers {
 		names = append(names, sv.Name)

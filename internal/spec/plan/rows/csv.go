@@ -10,11 +10,11 @@ import (
 	"mcptest/internal/base/source"
 )
 
-// csvRows reads a CSV file (RFC 4180) whose first line names the columns. An
+// readCSV reads a CSV file (RFC 4180) whose first line names the columns. An
 // unquoted field is a JSON scalar if it can be parsed as one; a quoted field is
 // text. It does not use encoding/csv, which changes line breaks in quoted fields
 // and would make parsing a single row more expensive.
-func (r *reader) csvRows(file *source.File) {
+func (r *reader) readCSV(file *source.File) {
 	r.into.text, r.into.file = file.Data, file
 	p := csvParser{data: file.Data}
 	if bytes.HasPrefix(p.data, []byte("\ufeff")) {
@@ -22,13 +22,13 @@ func (r *reader) csvRows(file *source.File) {
 	}
 	var header []string
 	for bad := 0; !p.done() && bad < MaxBad; {
-		if p.blank() {
+		if p.isBlank() {
 			continue
 		}
 		start := p.at
 		if header == nil {
 			var msg string
-			if header, msg = p.header(); msg != "" {
+			if header, msg = p.parseHeader(); msg != "" {
 				r.Dec.ErrorAt(file.At(p.at), "", msg, "the first line names the columns")
 				return
 			}
@@ -55,18 +55,18 @@ func (r *reader) csvRows(file *source.File) {
 	}
 }
 
-// csvRow parses one valid record.
-func csvRow(text []byte, header []string) jsonv.Value {
+// parseCSVRow parses one valid record.
+func parseCSVRow(text []byte, header []string) jsonv.Value {
 	row := make([]jsonv.Member, 0, len(header))
 	whole := string(text) // one copy for all fields
 	p := csvParser{data: text}
 	p.record(func(start, end int) {
-		row = append(row, jsonv.Member{Key: header[len(row)], Value: csvValue(whole[start:end])})
+		row = append(row, jsonv.Member{Key: header[len(row)], Value: parseCSVValue(whole[start:end])})
 	})
 	return jsonv.Object(row...)
 }
 
-func csvValue(field string) jsonv.Value {
+func parseCSVValue(field string) jsonv.Value {
 	start := strings.TrimLeft(field, " \t")
 	switch {
 	case strings.HasPrefix(field, `"`):
@@ -89,16 +89,16 @@ type csvParser struct {
 
 func (p *csvParser) done() bool { return p.at >= len(p.data) }
 
-// blank skips an empty line.
-func (p *csvParser) blank() bool {
+// isBlank skips an empty line.
+func (p *csvParser) isBlank() bool {
 	if c := p.data[p.at]; c != '\n' && c != '\r' {
 		return false
 	}
-	p.newline()
+	p.skipNewline()
 	return true
 }
 
-func (p *csvParser) newline() {
+func (p *csvParser) skipNewline() {
 	if p.at < len(p.data) && p.data[p.at] == '\r' {
 		p.at++
 	}
@@ -112,20 +112,20 @@ func (p *csvParser) newline() {
 func (p *csvParser) record(each func(start, end int)) (msg string) {
 	for {
 		start := p.at
-		if msg = p.field(); msg != "" {
+		if msg = p.parseField(); msg != "" {
 			return msg
 		}
 		each(start, p.at)
 		if p.done() || p.data[p.at] != ',' {
 			p.end = p.at
-			p.newline()
+			p.skipNewline()
 			return ""
 		}
 		p.at++
 	}
 }
 
-func (p *csvParser) header() (names []string, msg string) {
+func (p *csvParser) parseHeader() (names []string, msg string) {
 	bad, fault := 0, ""
 	msg = p.record(func(start, end int) {
 		name := string(p.data[start:end])
@@ -148,8 +148,8 @@ func (p *csvParser) header() (names []string, msg string) {
 	return names, msg
 }
 
-// field skips one field. After a mistake, p.at is its position.
-func (p *csvParser) field() (msg string) {
+// parseField skips one field. After a mistake, p.at is its position.
+func (p *csvParser) parseField() (msg string) {
 	if p.done() || p.data[p.at] != '"' {
 		for i := p.at; i < len(p.data); i++ {
 			switch p.data[i] {

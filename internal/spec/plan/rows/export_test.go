@@ -8,7 +8,7 @@ import (
 // ReadCSV returns the rows of a CSV text.
 func ReadCSV(text string) ([]jsonv.Value, source.Diagnostics) {
 	r := &reader{into: &Rows{}, Options: Options{Dec: new(source.Decoder)}}
-	r.csvRows(&source.File{Name: "rows.csv", Data: []byte(text)})
+	r.readCSV(&source.File{Name: "rows.csv", Data: []byte(text)})
 	var out []jsonv.Value
 	for i := range r.into.Len() {
 		out = append(out, r.into.At(i))

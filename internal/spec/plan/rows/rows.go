@@ -40,7 +40,7 @@ func (r *Rows) At(i int) jsonv.Value {
 	}
 	text := r.text[r.spans[i].start:r.spans[i].end]
 	if r.csv != nil {
-		return csvRow(text, r.csv)
+		return parseCSVRow(text, r.csv)
 	}
 	v, err := jsonv.Parse(text)
 	if err != nil {
@@ -113,7 +113,7 @@ func Read(n, written *source.Node, path string, o Options) *Rows {
 	case n.Kind == source.KindList:
 		r.listRows(n, path)
 	case isText && text != "":
-		r.fileRows(n, written, path)
+		r.readFile(n, written, path)
 	default:
 		d := r.Dec.ReportWrongType(n, path, "a list of maps, or the path of a CSV, JSON Lines or YAML file")
 		if n.Kind == source.KindMap {
@@ -145,7 +145,7 @@ func (o Options) Open(n, written *source.Node, path string, kinds ...string) *so
 	if !filepath.IsAbs(name) && written.Pos.File != nil {
 		name = filepath.Join(filepath.Dir(written.Pos.File.Path), name)
 	}
-	if !o.AllowOutside && !suite.Inside(o.Dir, name) {
+	if !o.AllowOutside && !suite.IsInside(o.Dir, name) {
 		o.Dec.ErrorAt(n.Pos, path, n.Text+" is outside the suite's directory", "move it below the suite, or run with --allow-outside")
 		return nil
 	}
@@ -158,7 +158,7 @@ func (o Options) Open(n, written *source.Node, path string, kinds ...string) *so
 	if o.Opened != nil {
 		o.Opened(name)
 	}
-	file, diags := source.Read(name, shown(written, n.Text))
+	file, diags := source.Read(name, showName(written, n.Text))
 	if file == nil {
 		for _, d := range diags {
 			d.Pos, d.Path, d.Msg = n.Pos, path, "can't read "+n.Text+": "+d.Msg
@@ -173,19 +173,19 @@ func (o Options) Open(n, written *source.Node, path string, kinds ...string) *so
 	return file
 }
 
-func (r *reader) fileRows(n, written *source.Node, path string) {
+func (r *reader) readFile(n, written *source.Node, path string) {
 	file := r.Open(n, written, path, ".csv", ".jsonl", ".ndjson", ".yaml", ".yml", ".json")
 	if file == nil {
 		return
 	}
 	switch strings.ToLower(filepath.Ext(n.Text)) {
 	case ".csv":
-		if r.textFile(file) {
-			r.csvRows(file)
+		if r.checkTextFile(file) {
+			r.readCSV(file)
 		}
 	case ".jsonl", ".ndjson":
-		if r.textFile(file) {
-			r.jsonRows(file)
+		if r.checkTextFile(file) {
+			r.readJSON(file)
 		}
 	default:
 		root, diags := source.Parse(file)
@@ -201,18 +201,18 @@ func (r *reader) fileRows(n, written *source.Node, path string) {
 	}
 }
 
-// shown returns the name of a row file for messages, relative to the same directory
+// showName returns the name of a row file for messages, relative to the same directory
 // as the suite's.
-func shown(n *source.Node, name string) string {
+func showName(n *source.Node, name string) string {
 	if n.Pos.File == nil || filepath.IsAbs(name) {
 		return name
 	}
 	return filepath.ToSlash(filepath.Join(filepath.Dir(n.Pos.File.Name), name))
 }
 
-// textFile reports whether a file is UTF-8. If not, it reports the position of the
+// checkTextFile reports whether a file is UTF-8. If not, it reports the position of the
 // first invalid byte.
-func (r *reader) textFile(file *source.File) bool {
+func (r *reader) checkTextFile(file *source.File) bool {
 	if d, bad := source.CheckEncoding(file); bad {
 		r.Dec.Add(d)
 		return false
@@ -233,8 +233,8 @@ func (r *reader) textFile(file *source.File) bool {
 	return false
 }
 
-// jsonRows reads JSON Lines: one object per line; blank lines are ignored.
-func (r *reader) jsonRows(file *source.File) {
+// readJSON reads JSON Lines: one object per line; blank lines are ignored.
+func (r *reader) readJSON(file *source.File) {
 	r.into.text, r.into.file = file.Data, file
 	bad, start := 0, 0
 	for line := range bytes.Lines(file.Data) {

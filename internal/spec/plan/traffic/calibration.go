@@ -12,9 +12,9 @@ import (
 	"mcptest/internal/spec/suite"
 )
 
-// Calibration reads the labels of a test of calibration, which is written in a node, and
+// CompileCalibration reads the labels of a test of calibration, which is written in a node, and
 // resolves its model.
-func Calibration(st *suite.Test, written *source.Node, s *suite.Suite, o rows.Options) {
+func CompileCalibration(st *suite.Test, written *source.Node, s *suite.Suite, o rows.Options) {
 	k, ok := st.Action.(*agent.Calibration)
 	if !ok || k.Labels == nil {
 		return

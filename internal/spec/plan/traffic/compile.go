@@ -11,8 +11,8 @@ import (
 	"mcptest/internal/spec/suite"
 )
 
-// Upstreams compiles the upstreams of a suite.
-func Upstreams(s *suite.Suite, o upstream.Options, dec *source.Decoder) (out []*upstream.Upstream) {
+// CompileUpstreams compiles the upstreams of a suite.
+func CompileUpstreams(s *suite.Suite, o upstream.Options, dec *source.Decoder) (out []*upstream.Upstream) {
 	for _, e := range s.Upstreams.Entries {
 		if e.Value == nil {
 			dec.Add(source.Errorf(e.Pos, source.PathKey("upstreams", e.Key), "expected an upstream: a map with stands_for:"))
@@ -20,15 +20,15 @@ func Upstreams(s *suite.Suite, o upstream.Options, dec *source.Decoder) (out []*
 		}
 		u := upstream.Compile(e.Key, e.Value, o, dec)
 		u.Pos = e.Pos
-		distinct(u, out, dec)
+		checkDistinct(u, out, dec)
 		out = append(out, u)
 	}
 	return out
 }
 
-// distinct reports two upstreams whose addresses are passed to a server in the same
+// checkDistinct reports two upstreams whose addresses are passed to a server in the same
 // place.
-func distinct(u *upstream.Upstream, earlier []*upstream.Upstream, dec *source.Decoder) {
+func checkDistinct(u *upstream.Upstream, earlier []*upstream.Upstream, dec *source.Decoder) {
 	for _, o := range earlier {
 		both := ""
 		switch {

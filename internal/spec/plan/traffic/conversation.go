@@ -10,9 +10,9 @@ import (
 	"mcptest/internal/spec/suite"
 )
 
-// Conversation checks the names in a test of agents, and returns the other servers that
+// CompileConversation checks the names in a test of agents, and returns the other servers that
 // it uses.
-func Conversation(st *suite.Test, s *suite.Suite, dec *source.Decoder) (with []string) {
+func CompileConversation(st *suite.Test, s *suite.Suite, dec *source.Decoder) (with []string) {
 	k, ok := st.Action.(*agent.Conversation)
 	if !ok {
 		return nil
@@ -21,7 +21,7 @@ func Conversation(st *suite.Test, s *suite.Suite, dec *source.Decoder) (with []s
 		path, n := source.PathIndex(st.Path+".with", i), st.Node.Get("with").Items[i]
 		switch {
 		case s.Server(name) == nil:
-			dec.Errorf(n, path, "no server is called %q", name).Hint = s.ServerHint(name)
+			dec.Errorf(n, path, "no server is called %q", name).Hint = s.SuggestServer(name)
 		case slices.Contains(with, name) || slices.ContainsFunc(st.Server.Items, func(t suite.Text) bool { return t.Text == name }):
 			dec.Errorf(n, path, "the conversation uses %q already", name)
 		default:
@@ -31,7 +31,7 @@ func Conversation(st *suite.Test, s *suite.Suite, dec *source.Decoder) (with []s
 	names := append(s.Models.Keys(), agent.Script)
 	if k.Model != "" && !slices.Contains(names, k.Model) {
 		d := dec.Errorf(st.Node.Get("model"), st.Path+".model", "no model is called %q", k.Model)
-		d.Hint = cmp.Or(source.DidYouMean(k.Model, names), "declare it at the top level: models: {"+k.Model+": "+endpoint(k.Model)+"}")
+		d.Hint = cmp.Or(source.DidYouMean(k.Model, names), "declare it at the top level: models: {"+k.Model+": "+makeEndpoint(k.Model)+"}")
 	}
 	m, _ := s.Models.Get(k.Model)
 	if m != nil && m.Price == nil && k.Budget != nil && k.Budget.USD > 0 {
@@ -40,8 +40,8 @@ func Conversation(st *suite.Test, s *suite.Suite, dec *source.Decoder) (with []s
 	return with
 }
 
-// endpoint is a declaration of a model that is known by its name.
-func endpoint(model string) string {
+// makeEndpoint is a declaration of a model that is known by its name.
+func makeEndpoint(model string) string {
 	switch {
 	case strings.HasPrefix(model, "gpt-") && !strings.HasPrefix(model, "gpt-oss"):
 		return `{api: openai, url: "https://api.openai.com/v1", model: ` + model + ", key_env: OPENAI_API_KEY}"

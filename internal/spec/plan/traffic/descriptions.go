@@ -9,8 +9,8 @@ import (
 	"mcptest/internal/spec/suite"
 )
 
-// Descriptions reads the file of descriptions of a variant of a server of a suite.
-func Descriptions(sv *suite.Server, s *suite.Suite, path string, o rows.Options) (out []agent.Description) {
+// CompileDescriptions reads the file of descriptions of a variant of a server of a suite.
+func CompileDescriptions(sv *suite.Server, s *suite.Suite, path string, o rows.Options) (out []agent.Description) {
 	n := sv.Describe
 	if n == nil || n.Kind != source.KindString { // which the decoder reports
 		return nil
@@ -19,7 +19,8 @@ func Descriptions(sv *suite.Server, s *suite.Suite, path string, o rows.Options)
 	if file == nil {
 		return nil
 	}
-	if !slices.ContainsFunc(s.Entries, func(e suite.Entry) bool { return e.Block == "agents" }) {
+	hasAgents := slices.ContainsFunc(s.Entries, func(e suite.Entry) bool { return e.Block == "agents" })
+	if !hasAgents {
 		o.Dec.Warnf(n, path, "it has no effect: only models read descriptions, and the suite has no test of agents")
 	}
 	root, diags := source.Parse(file)
@@ -27,11 +28,11 @@ func Descriptions(sv *suite.Server, s *suite.Suite, path string, o rows.Options)
 	if root == nil {
 		return nil
 	}
-	var texts source.Map[string]
 	if root.Kind != source.KindMap || len(root.Fields) == 0 {
 		o.Dec.ReportWrongType(root, "", "a map of tools and their descriptions").Hint = "write TOOL: DESCRIPTION"
 		return nil
 	}
+	var texts source.Map[string]
 	o.Dec.Decode(root, "", &texts)
 	for _, e := range texts.Entries {
 		out = append(out, agent.Description{Tool: e.Key, Text: e.Value, Pos: e.Pos})

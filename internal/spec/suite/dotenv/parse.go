@@ -24,7 +24,7 @@ func Parse(f *source.File, isName func(string) bool) ([]Var, source.Diagnostics)
 		p.diags.Add(d)
 		return nil, p.diags
 	}
-	return p.vars(), p.diags
+	return p.parseVars(), p.diags
 }
 
 type parser struct {
@@ -41,12 +41,12 @@ func (p *parser) fail(line int, format string, args ...any) {
 	p.diags.Add(d)
 }
 
-func (p *parser) vars() []Var {
+func (p *parser) parseVars() []Var {
 	var out []Var
 	seen := map[string]source.Pos{}
 	for p.text != "" {
 		line := p.line
-		v, ok := p.entry()
+		v, ok := p.parseEntry()
 		if !ok {
 			continue
 		}
@@ -63,12 +63,12 @@ func (p *parser) vars() []Var {
 	return out
 }
 
-// entry reads one line, or several if a quoted value contains line breaks.
-func (p *parser) entry() (Var, bool) {
+// parseEntry reads one line, or several if a quoted value contains line breaks.
+func (p *parser) parseEntry() (Var, bool) {
 	at := p.line
 	line, _, _ := strings.Cut(p.text, "\n")
 	if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
-		p.nextLine()
+		p.cutLine()
 		return Var{}, false
 	}
 	name, _, ok := strings.Cut(line, "=")
@@ -77,7 +77,7 @@ func (p *parser) entry() (Var, bool) {
 		name = strings.TrimSpace(rest)
 	}
 	if !ok || !p.isName(name) {
-		p.nextLine()
+		p.cutLine()
 		p.fail(at, "expected NAME=value")
 		return Var{}, false
 	}
@@ -89,13 +89,13 @@ func (p *parser) entry() (Var, bool) {
 			p.text = ""
 			return Var{}, false
 		}
-		if rest := strings.TrimSpace(p.nextLine()); rest != "" && rest[0] != '#' {
+		if rest := strings.TrimSpace(p.cutLine()); rest != "" && rest[0] != '#' {
 			p.fail(at, "text after the quoted value of %s", name)
 			return Var{}, false
 		}
 		return Var{Name: name, Value: value}, !p.hasNUL(at, name, value)
 	}
-	value := p.nextLine()
+	value := p.cutLine()
 	for i := range len(value) {
 		if value[i] == '#' && (i == 0 || value[i-1] == ' ' || value[i-1] == '\t') {
 			value = value[:i]
@@ -114,7 +114,7 @@ func (p *parser) hasNUL(line int, name, value string) bool {
 	return false
 }
 
-func (p *parser) nextLine() string {
+func (p *parser) cutLine() string {
 	line, rest, _ := strings.Cut(p.text, "\n")
 	p.text = rest
 	p.line++

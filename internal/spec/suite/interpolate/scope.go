@@ -48,7 +48,7 @@ func (s *Scope) Expand(n *source.Node, path string, b Bindings, d *source.Decode
 		if sc.Kind != source.KindString || !strings.Contains(sc.Text, "${") {
 			return sc
 		}
-		return e.scalar(sc)
+		return e.expandScalar(sc)
 	})
 }
 
@@ -66,7 +66,7 @@ type expansion struct {
 	origin source.Origin
 }
 
-func (e *expansion) scalar(n *source.Node) *source.Node {
+func (e *expansion) expandScalar(n *source.Node) *source.Node {
 	parts, bad := splitTemplate(n.Text)
 	if bad != nil {
 		e.report(n, bad.Offset, bad.Msg, bad.Hint)
@@ -75,7 +75,7 @@ func (e *expansion) scalar(n *source.Node) *source.Node {
 	before, blanks := e.reported, e.blanks
 	e.origin = source.Substituted
 	if placeholder.Whole(parts) {
-		v := e.value(n, parts[0])
+		v := e.expandValue(n, parts[0])
 		if v == nil {
 			return n.Unknown()
 		}
@@ -83,7 +83,7 @@ func (e *expansion) scalar(n *source.Node) *source.Node {
 		v.Origin = max(v.Origin, e.origin)
 		return v
 	}
-	text := e.text(n, parts)
+	text := e.expandText(n, parts)
 	if e.reported > before {
 		return n.Unknown()
 	}
@@ -92,15 +92,15 @@ func (e *expansion) scalar(n *source.Node) *source.Node {
 	return out
 }
 
-// text joins parts as text.
-func (e *expansion) text(n *source.Node, parts []placeholder.Part) string {
+// expandText joins parts as text.
+func (e *expansion) expandText(n *source.Node, parts []placeholder.Part) string {
 	var b strings.Builder
 	for _, p := range parts {
 		if p.Literal {
 			b.WriteString(p.Text)
 			continue
 		}
-		v := e.value(n, p)
+		v := e.expandValue(n, p)
 		switch {
 		case v == nil:
 		case v.IsScalar():
@@ -115,9 +115,9 @@ func (e *expansion) text(n *source.Node, parts []placeholder.Part) string {
 	return b.String()
 }
 
-// value returns the value of a placeholder, or nil if it is unknown, which has been
+// expandValue returns the value of a placeholder, or nil if it is unknown, which has been
 // reported.
-func (e *expansion) value(n *source.Node, p placeholder.Part) *source.Node {
+func (e *expansion) expandValue(n *source.Node, p placeholder.Part) *source.Node {
 	if member, ok := strings.CutPrefix(p.Name, "steps."); ok {
 		return e.step(n, p, member)
 	}
@@ -131,7 +131,7 @@ func (e *expansion) value(n *source.Node, p placeholder.Part) *source.Node {
 			e.report(n, p.Offset, "${"+p.Name+"} can be used only in tests with cases:", "")
 			return nil
 		}
-		return e.member(n, p, "row", member, e.b.Case)
+		return e.findMember(n, p, "row", member, e.b.Case)
 	}
 	if p.Name == "CONFIG_DIR" {
 		return Placed(n, e.scope.Dir)
@@ -150,13 +150,13 @@ func (e *expansion) value(n *source.Node, p placeholder.Part) *source.Node {
 		return Placed(n, text)
 	}
 	if p.HasDefault {
-		return e.fallback(n, p)
+		return e.expandFallback(n, p)
 	}
 	hint := "declare it under variables:, set it in the environment or .env, or write ${" + p.Name + ":-default}; " + placeholder.LiteralHint
 	short := p.Name[strings.LastIndexByte(p.Name, '.')+1:]
 	if near := source.FindNearest(p.Name, e.scope.Names()); near != "" {
 		hint = source.Suggest("${" + near + "}")
-	} else if name := plain(p.Name); name != "" {
+	} else if name := isPlain(p.Name); name != "" {
 		hint = "write ${" + name + "}"
 	} else if _, column := e.b.Case.Get(short); column {
 		hint = "write ${case." + short + "}"
@@ -172,25 +172,25 @@ func (e *expansion) step(n *source.Node, p placeholder.Part, member string) *sou
 	case e.b.AnySteps != nil:
 		out := *e.b.AnySteps
 		out.Pos = n.Pos
-		return e.fromServer(&out)
+		return e.findFromServer(&out)
 	case e.b.Steps.IsAbsent():
 		e.report(n, p.Offset, "${"+p.Name+"} can be used only in the later steps of a flow", "")
 		return nil
 	}
-	return e.fromServer(e.member(n, p, "flow", member, e.b.Steps))
+	return e.findFromServer(e.findMember(n, p, "flow", member, e.b.Steps))
 }
 
-// fromServer marks a value of a step, and everything in it, as coming from the
+// findFromServer marks a value of a step, and everything in it, as coming from the
 // server.
-func (e *expansion) fromServer(n *source.Node) *source.Node {
+func (e *expansion) findFromServer(n *source.Node) *source.Node {
 	e.origin = source.FromServer
 	if n != nil {
 		n.Origin = source.FromServer
 		for _, item := range n.Items {
-			e.fromServer(item)
+			e.findFromServer(item)
 		}
 		for _, f := range n.Fields {
-			e.fromServer(f.Value)
+			e.findFromServer(f.Value)
 		}
 	}
 	return n
@@ -204,23 +204,23 @@ func Placed(n *source.Node, text string) *source.Node {
 	return out
 }
 
-// fallback returns the default of a placeholder.
-func (e *expansion) fallback(n *source.Node, p placeholder.Part) *source.Node {
+// expandFallback returns the default of a placeholder.
+func (e *expansion) expandFallback(n *source.Node, p placeholder.Part) *source.Node {
 	if placeholder.Whole(p.Default) {
-		return e.value(n, p.Default[0])
+		return e.expandValue(n, p.Default[0])
 	}
-	return Placed(n, e.text(n, p.Default))
+	return Placed(n, e.expandText(n, p.Default))
 }
 
-// member resolves case.a.b or steps.a[0].b. It also finds a key that contains dots.
-func (e *expansion) member(n *source.Node, p placeholder.Part, in, path string, v jsonv.Value) *source.Node {
+// findMember resolves case.a.b or steps.a[0].b. It also finds a key that contains dots.
+func (e *expansion) findMember(n *source.Node, p placeholder.Part, in, path string, v jsonv.Value) *source.Node {
 	for path != "" {
 		next, key, rest := stepInto(v, path)
 		if next.IsAbsent() {
 			if p.HasDefault {
-				return e.fallback(n, p)
+				return e.expandFallback(n, p)
 			}
-			e.missing(n, p, in, key, v)
+			e.reportMissing(n, p, in, key, v)
 			return nil
 		}
 		v, path = next, rest
@@ -249,7 +249,7 @@ func stepInto(v jsonv.Value, path string) (next jsonv.Value, key, rest string) {
 	return next, key, rest
 }
 
-func (e *expansion) missing(n *source.Node, p placeholder.Part, in, key string, v jsonv.Value) {
+func (e *expansion) reportMissing(n *source.Node, p placeholder.Part, in, key string, v jsonv.Value) {
 	hint, msg := "", "no "+strconv.Quote(key)+" in this "+in
 	if in == "row" && e.b.Table != "" {
 		msg = e.b.Table + " has no column " + strconv.Quote(key)

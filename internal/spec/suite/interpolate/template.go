@@ -35,9 +35,9 @@ func cutRoot(name string) (member string, ok bool) {
 	return strings.CutPrefix(name, "steps.")
 }
 
-// plain returns the name of the variable that other tools write as env:NAME, env.NAME
+// isPlain returns the name of the variable that other tools write as env:NAME, env.NAME
 // or { secrets.NAME }, or "".
-func plain(name string) string {
+func isPlain(name string) string {
 	inside := strings.Trim(name, "{} ")
 	root, short := "", inside
 	if i := strings.LastIndexAny(inside, ":."); i >= 0 {
@@ -63,7 +63,7 @@ func splitTemplate(text string) ([]placeholder.Part, *placeholder.Error) {
 		}
 		if trimmed := strings.TrimSpace(p.Name); IsName(trimmed) {
 			bad.Hint = "write ${" + trimmed + "} without spaces"
-		} else if name := plain(p.Name); name != "" {
+		} else if name := isPlain(p.Name); name != "" {
 			bad.Hint = "write ${" + name + "}"
 			if strings.Contains(p.Name, "secrets.") { // of GitHub Actions
 				bad.Hint += ", and in the workflow, at the step that runs mcptest: env: {" + name + ": \"${{ secrets." + name + " }}\"}"

@@ -17,7 +17,7 @@ var unreplaced = lazy.Regexp(`(?:^|[^\w$])\$([A-Z][A-Z0-9_]+)\b`)
 // outside: it is sent as written. A command that is one text is examined where it is
 // split, and words with a space or after -c may be scripts for a shell.
 func Unreplaced(d *source.Decoder, server *source.Node, path string, variables []string) {
-	value := func(d *source.Decoder, n *source.Node, path string) { value(d, n, path, variables) }
+	value := func(d *source.Decoder, n *source.Node, path string) { checkValue(d, n, path, variables) }
 	for _, key := range []string{"command", "args", "url", "query", "headers", "env"} {
 		n := server.Get(key)
 		switch {
@@ -82,7 +82,7 @@ func (r *reader) checkWritten(n *source.Node, path string, args bool) {
 		r.checkWritten(item, source.PathIndex(path, i), args)
 	}
 	r.readFields(n, path, args)
-	r.dollar(n, path)
+	r.checkDollar(n, path)
 	if n.Kind != source.KindString || n.Origin != source.Written || !strings.ContainsAny(n.Text, "${“„‘”’") {
 		return
 	}
@@ -195,9 +195,9 @@ func Letters(d *source.Decoder, pos source.Pos, path, what, name string) {
 // dollar matches $NAME.
 var dollar = lazy.Regexp(`(?:^|[^\w$\\])\$([A-Za-z_]\w*)\b`)
 
-// dollar warns about the $NAME of a variable or of a column; in a regular expression a $
+// checkDollar warns about the $NAME of a variable or of a column; in a regular expression a $
 // matches the end.
-func (r *reader) dollar(n *source.Node, path string) {
+func (r *reader) checkDollar(n *source.Node, path string) {
 	if n.Kind != source.KindString || n.Origin != source.Written || strings.HasSuffix(path, ".regex") {
 		return
 	}
@@ -209,18 +209,18 @@ func (r *reader) dollar(n *source.Node, path string) {
 	case m == nil || m[1] == "case" || m[1] == "steps":
 	case slices.Contains(r.variables, m[1]):
 		warn(r.d, n, path, "$"+m[1]+" is not replaced: it is used as written", "write ${"+m[1]+"}")
-	case r.inColumn(m[1]):
+	case r.isInColumn(m[1]):
 		warn(r.d, n, path, "$"+m[1]+" is not replaced: it is used as written", "write ${case."+m[1]+"}")
 	}
 }
 
-// inColumn reports whether the cases of the test have a column of that name.
-func (r *reader) inColumn(name string) bool {
+// isInColumn reports whether the cases of the test have a column of that name.
+func (r *reader) isInColumn(name string) bool {
 	cases := r.test.Get("cases")
 	return cases != nil && !cases.IsScalar() && hasColumn(cases, name)
 }
 
-func value(d *source.Decoder, n *source.Node, path string, variables []string) {
+func checkValue(d *source.Decoder, n *source.Node, path string, variables []string) {
 	if n.Kind != source.KindString || n.Origin != source.Written || !strings.ContainsAny(n.Text, "${~") {
 		return
 	}

@@ -22,10 +22,10 @@ func Expectations(d *source.Decoder, n *source.Node, path string) {
 		for _, key := range []string{"assert-set", "assert_set"} {
 			Expectations(d, item.Get(key), at+"."+key)
 		}
-		matcher(d, item.Get("matcher"), at+".matcher", false)
-		always(d, item.Get("target"), item.Get("matcher"), at+".matcher")
+		checkMatcher(d, item.Get("matcher"), at+".matcher", false)
+		checkAlways(d, item.Get("target"), item.Get("matcher"), at+".matcher")
 		if target := item.Get("target"); target != nil && boolean().MatchString(target.Text) {
-			quotedBoolean(d, target.Text, item.Get("matcher"), at+".matcher")
+			checkQuotedBoolean(d, target.Text, item.Get("matcher"), at+".matcher")
 		}
 	}
 }
@@ -33,14 +33,14 @@ func Expectations(d *source.Decoder, n *source.Node, path string) {
 // boolean matches targets that MCP defines as true or false.
 var boolean = lazy.Regexp(`^(result\.isError|.*\.annotations\.(readOnly|destructive|idempotent|openWorld)Hint|(server|result)\.capabilities\..*\.(listChanged|subscribe))$`)
 
-// quotedBoolean reports exact: "false" where the value is a boolean: it never passes, and
+// checkQuotedBoolean reports exact: "false" where the value is a boolean: it never passes, and
 // its negation always does.
-func quotedBoolean(d *source.Decoder, target string, n *source.Node, path string) {
+func checkQuotedBoolean(d *source.Decoder, target string, n *source.Node, path string) {
 	if n == nil {
 		return
 	}
 	for i, item := range n.Items {
-		quotedBoolean(d, target, item, source.PathIndex(path, i))
+		checkQuotedBoolean(d, target, item, source.PathIndex(path, i))
 	}
 	for _, f := range n.Fields {
 		at := source.PathKey(path, f.Key.Text)
@@ -50,7 +50,7 @@ func quotedBoolean(d *source.Decoder, target string, n *source.Node, path string
 			mistake.Hint = "without quotes: exact: " + v.Text
 			continue
 		}
-		quotedBoolean(d, target, f.Value, at)
+		checkQuotedBoolean(d, target, f.Value, at)
 	}
 }
 
@@ -59,8 +59,8 @@ func isQuotedBoolean(v *source.Node) bool {
 	return v.Kind == source.KindString && v.Origin == source.Written && (v.Text == "true" || v.Text == "false")
 }
 
-// matcher examines one matcher; negated says that it is one that must not pass.
-func matcher(d *source.Decoder, n *source.Node, path string, negated bool) {
+// checkMatcher examines one matcher; negated says that it is one that must not pass.
+func checkMatcher(d *source.Decoder, n *source.Node, path string, negated bool) {
 	if n == nil || n.Kind != source.KindMap {
 		return
 	}
@@ -69,16 +69,16 @@ func matcher(d *source.Decoder, n *source.Node, path string, negated bool) {
 		switch name {
 		case "not", "none-of", "all-of", "any-of", "each", "any":
 			inside := negated != (name == "not" || name == "none-of")
-			matcher(d, f.Value, at, inside)
+			checkMatcher(d, f.Value, at, inside)
 			for i, item := range f.Value.Items {
-				matcher(d, item, source.PathIndex(at, i), inside)
+				checkMatcher(d, item, source.PathIndex(at, i), inside)
 			}
 			continue
 		}
 		if name == "regex" {
-			literal(d, f.Value, at)
+			checkLiteral(d, f.Value, at)
 		}
-		if passes := vacuous(name, f.Value); passes != "" && !negated {
+		if passes := explainVacuous(name, f.Value); passes != "" && !negated {
 			warn(d, f.Value, at, "every "+passes+" passes this matcher", "to require only the kind of a value, write {type: …}")
 		}
 	}
@@ -92,9 +92,9 @@ var kinds = map[string]string{
 	"stderr": "string", "stdout": "string",
 }
 
-// always warns about a matcher that every value of its target passes, because the target
+// checkAlways warns about a matcher that every value of its target passes, because the target
 // always has a value of one type.
-func always(d *source.Decoder, target, n *source.Node, path string) {
+func checkAlways(d *source.Decoder, target, n *source.Node, path string) {
 	if target == nil || n == nil || n.Kind != source.KindMap || len(n.Fields) != 1 {
 		return
 	}
@@ -115,12 +115,12 @@ func always(d *source.Decoder, target, n *source.Node, path string) {
 	}
 }
 
-// vacuous names the values that all pass a matcher, if it is one that no value of that
+// explainVacuous names the values that all pass a matcher, if it is one that no value of that
 // kind fails.
-func vacuous(name string, n *source.Node) string {
+func explainVacuous(name string, n *source.Node) string {
 	switch name {
 	case "contains", "icontains", "starts-with", "ends-with", "regex":
-		if empty(n) {
+		if isEmpty(n) {
 			return "text"
 		}
 		fallthrough
@@ -130,7 +130,7 @@ func vacuous(name string, n *source.Node) string {
 		}
 	case "contains-any", "icontains-any":
 		for _, item := range n.Items {
-			if empty(item) {
+			if isEmpty(item) {
 				return "text"
 			}
 		}
@@ -146,8 +146,8 @@ func vacuous(name string, n *source.Node) string {
 	return ""
 }
 
-// empty reports whether the author wrote an empty text.
-func empty(n *source.Node) bool {
+// isEmpty reports whether the author wrote an empty text.
+func isEmpty(n *source.Node) bool {
 	return n.Kind == source.KindString && n.Text == "" && n.Origin == source.Written && !n.Blank
 }
 
@@ -155,9 +155,9 @@ func empty(n *source.Node) bool {
 // slashes, with flags after them or with an anchor inside.
 var script = lazy.Regexp(`^/((?:[^/\\]|\\.)+)/([dgimsuvy]*)$`)
 
-// literal warns about the slashes of other languages, which are part of the expression
+// checkLiteral warns about the slashes of other languages, which are part of the expression
 // here.
-func literal(d *source.Decoder, n *source.Node, path string) {
+func checkLiteral(d *source.Decoder, n *source.Node, path string) {
 	if n.Kind != source.KindString || n.Origin != source.Written || !strings.HasPrefix(n.Text, "/") {
 		return
 	}

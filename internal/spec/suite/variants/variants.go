@@ -50,7 +50,7 @@ func Expand(
 		}
 		if fields == nil {
 			unknown = append(unknown, server.Key.Text)
-			fields = []source.Field{{Key: text(from.Pos, Unknown), Value: standIn(server.Value, from.Pos)}}
+			fields = []source.Field{{Key: newText(from.Pos, Unknown), Value: standIn(server.Value, from.Pos)}}
 		}
 		written.Fields = append(slices.DeleteFunc(written.Fields, func(f source.Field) bool { return f.Key.Text == "from" }), fields...)
 	}
@@ -83,11 +83,11 @@ func runPrinting(argv []string, dir string, run Programs, from *source.Node, pat
 func standIn(server *source.Node, pos source.Pos) *source.Node {
 	out := &source.Node{Pos: pos, Kind: source.KindMap}
 	if server.Get("command") == nil && server.Get("url") == nil {
-		out.Fields = []source.Field{{Key: text(pos, "command"), Value: text(pos, "unknown")}}
+		out.Fields = []source.Field{{Key: newText(pos, "command"), Value: newText(pos, "unknown")}}
 	}
 	return out
 }
 
-func text(pos source.Pos, s string) *source.Node {
+func newText(pos source.Pos, s string) *source.Node {
 	return &source.Node{Pos: pos, Kind: source.KindString, Text: s}
 }
