@@ -48,7 +48,8 @@ func (f *runFlags) execute(
 	live, status := f.newLive(s, specs)
 	logs, listeners := openLogs(s, specs)
 	times := history.Stopwatch{}
-	rec := result.NewRecorder(result.RecorderOptions{Redactor: redactor, Listeners: append(listeners, live, times, f.verdicts)})
+	listeners = append(listeners, live, times, f.verdicts)
+	rec := result.NewRecorder(result.RecorderOptions{Redactor: redactor, Listeners: listeners})
 	defer rec.Close()
 	opts := f.runOptions(s, p)
 	opts.Notes = append(f.shuffle.note(), notes...)

@@ -60,7 +60,8 @@ func (f *runFlags) plan(cmd *cobra.Command, args []string, s cmdutil.Streams) (*
 	}
 	var errs int
 	if errs, f.gates.Loading = f.Print(s, diags); errs > 0 {
-		return nil, nil, option.Invalid("%s in %s; nothing was run", display.Count(errs, "error"), describeMistakePlace(diags, strings.Join(paths, ", ")))
+		return nil, nil, option.Invalid("%s in %s; nothing was run", display.Count(errs, "error"),
+			describeMistakePlace(diags, strings.Join(paths, ", ")))
 	}
 	if err := f.checkServers(suites); err != nil {
 		return nil, nil, err
@@ -143,7 +144,8 @@ func (f *runFlags) checkServers(suites []*suite.Suite) error {
 	}
 	for _, name := range f.servers {
 		if !slices.ContainsFunc(all.Servers, func(sv *suite.Server) bool { return suite.MatchName(name, sv.Name) }) {
-			return option.Invalid("--server: no suite declares a server called %q%s", name, source.Parenthesis(all.SuggestServer(name)))
+			return option.Invalid("--server: no suite declares a server called %q%s", name,
+				source.Parenthesis(all.SuggestServer(name)))
 		}
 	}
 	return nil

@@ -45,7 +45,8 @@ func (f *runFlags) listSelectionNotes(p *plan.Plan) []string {
 	if have == all {
 		return nil
 	}
-	return []string{fmt.Sprintf("%d of %s selected: %s", have, display.Count(all, "test"), cmp.Or(f.nameSelectionFlags(), "only: in the suite"))}
+	return []string{fmt.Sprintf("%d of %s selected: %s", have, display.Count(all, "test"),
+		cmp.Or(f.nameSelectionFlags(), "only: in the suite"))}
 }
 
 // rerunFlags returns the flags that affect a test and must be repeated to run it

@@ -146,7 +146,8 @@ func (r *reporter) report(e engine.Failure) {
 		r.addPropertyName(e)
 	case "dependencies", "dependentRequired":
 		for _, name := range e.Names {
-			r.add(r.newFinding(e), "missing property %s, required because %s is there", quoteName(name), quoteName(e.Name))
+			r.add(r.newFinding(e), "missing property %s, required because %s is there", quoteName(name),
+				quoteName(e.Name))
 		}
 	default:
 		f := r.newFinding(e)

@@ -135,7 +135,8 @@ func scanEscape(data []byte, i, start int) (int, *SyntaxError) {
 				return i, newStringEnded(data, start)
 			}
 			if parseHexDigit(data[j]) < 0 {
-				return j, newSyntaxError(j, "unexpected %s, expected four hexadecimal digits after \\u", showByte(data, j))
+				return j, newSyntaxError(j, "unexpected %s, expected four hexadecimal digits after \\u",
+					showByte(data, j))
 			}
 		}
 		return i + 6, nil

@@ -217,7 +217,8 @@ func matchEncodings(s string, i int, list []encoding, open bool) (start, end int
 			return start, end
 		case n == len(e.text):
 			return i, i + n
-		case n >= MinLength-2 && e.kind != inQuotes && cut(s, i+n) && (open || i+n < len(s)) && !hasLeadingWord(e.text, n):
+		case n >= MinLength-2 && e.kind != inQuotes && cut(s, i+n) && (open || i+n < len(s)) &&
+			!hasLeadingWord(e.text, n):
 			return i, i + n
 		}
 	}

@@ -89,7 +89,8 @@ func Examine(ctx context.Context, o Options) Diagnosis {
 	if e.server.URL != "" {
 		steps = e.listAddressSteps()
 	}
-	for _, step := range append(steps, e.checkProtocol, e.lists, e.checkSchemas, e.checkSecond, e.checkMessages, e.end) {
+	for _, step := range append(steps, e.checkProtocol, e.lists, e.checkSchemas, e.checkSecond, e.checkMessages,
+		e.end) {
 		if !step(ctx) {
 			e.result.Stopped = e.result.Layers[len(e.result.Layers)-1].Name
 			break

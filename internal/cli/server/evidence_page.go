@@ -277,7 +277,8 @@ func (e *evidence) makePage(l *option.Viewer) string {
 	line("| Started as | %s |", cell(e.target))
 	line("| mcptest | %s, %s/%s |", cmdutil.Version(), runtime.GOOS, runtime.GOARCH)
 	if e.recorded != nil {
-		line("| Client | %s, recorded %s |", cell(e.recorded.findName()), e.recorded.cassette.Recorded.Format("2006-01-02"))
+		date := e.recorded.cassette.Recorded.Format("2006-01-02")
+		line("| Client | %s, recorded %s |", cell(e.recorded.findName()), date)
 	}
 	for _, revision := range e.probe.Revisions {
 		t := e.probe.Tally(revision)

@@ -22,7 +22,9 @@ type identity struct {
 
 // chooseIdentity determines the client: the one in the configuration, or one that it
 // registers.
-func chooseIdentity(ctx context.Context, c Config, web *http.Client, e endpoints, register registration) (identity, error) {
+func chooseIdentity(
+	ctx context.Context, c Config, web *http.Client, e endpoints, register registration,
+) (identity, error) {
 	switch {
 	case c.ClientMetadataURL != "" && e.TakesDocument:
 		return identity{id: c.ClientMetadataURL, style: oauth2.AuthStyleInParams}, nil

@@ -87,9 +87,10 @@ func (g *code) renew(ctx context.Context, resp *http.Response) error {
 	}
 	guard.scopes = mergeScopes(g.granted, guard.scopes)
 	redirect := fmt.Sprintf("http://127.0.0.1:%d/callback", cmp.Or(g.c.RedirectPort, defaultPort))
-	l, err := loginByCode(ctx, g.c, g.client, guard, redirect, func(ctx context.Context, start string) (url.Values, error) {
-		return approveHeadless(ctx, g.client, start, redirect)
-	})
+	l, err := loginByCode(ctx, g.c, g.client, guard, redirect,
+		func(ctx context.Context, start string) (url.Values, error) {
+			return approveHeadless(ctx, g.client, start, redirect)
+		})
 	if err != nil {
 		return err
 	}

@@ -15,8 +15,15 @@ const deviceGrant = "urn:ietf:params:oauth:grant-type:device_code"
 
 // loginByDevice logs in with the device grant: the user enters a short code in a browser
 // on any machine, while this program polls.
-func loginByDevice(ctx context.Context, c Config, client *http.Client, guard protection, p Person) (l Login, err error) {
-	l = Login{Server: MakeServerKey(c.Resource), Client: makeClientKey(c), Resource: guard.resource, Scopes: guard.scopes}
+func loginByDevice(
+	ctx context.Context, c Config, client *http.Client, guard protection, p Person,
+) (l Login, err error) {
+	l = Login{
+		Server:   MakeServerKey(c.Resource),
+		Client:   makeClientKey(c),
+		Resource: guard.resource,
+		Scopes:   guard.scopes,
+	}
 	if l.Issuer, err = guard.chooseIssuer(c.Issuer); err != nil {
 		return l, err
 	}
@@ -60,17 +67,28 @@ func loginByDevice(ctx context.Context, c Config, client *http.Client, guard pro
 	}
 	c.Secret(asked.DeviceCode)
 	p.Enter(asked.UserCode, asked.VerificationURI, asked.VerificationURIComplete, asked.Expiry)
-	t, err := config.DeviceAccessToken(ctx, asked, opts...)
-	switch {
-	case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil:
-		return l, errors.New("the code has expired before it was entered; log in again")
-	case ctx.Err() != nil:
-		return l, fmt.Errorf("not logged in: %w", context.Cause(ctx))
-	case err != nil:
-		return l, explainDeviceError("wait for the login", err)
+	t, err := awaitDeviceToken(ctx, config, asked, opts)
+	if err != nil {
+		return l, err
 	}
 	l.by(c, who, e.Token, t)
 	return l, c.Store.Put(ctx, l)
+}
+
+// awaitDeviceToken waits until the person has entered the code.
+func awaitDeviceToken(
+	ctx context.Context, config *oauth2.Config, asked *oauth2.DeviceAuthResponse, opts []oauth2.AuthCodeOption,
+) (*oauth2.Token, error) {
+	t, err := config.DeviceAccessToken(ctx, asked, opts...)
+	switch {
+	case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil:
+		return nil, errors.New("the code has expired before it was entered; log in again")
+	case ctx.Err() != nil:
+		return nil, fmt.Errorf("not logged in: %w", context.Cause(ctx))
+	case err != nil:
+		return nil, explainDeviceError("wait for the login", err)
+	}
+	return t, nil
 }
 
 // explainDeviceError converts an error of the authorization server.

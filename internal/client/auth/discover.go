@@ -28,7 +28,9 @@ type protection struct {
 // discoverProtection reads the protected resource metadata of a server (RFC 9728): at the
 // address in its 401 response, at its path, at the root. A server without metadata is
 // its own authorization server (MCP 2025-03-26).
-func discoverProtection(ctx context.Context, client *http.Client, server string, refusal *http.Response) (protection, error) {
+func discoverProtection(
+	ctx context.Context, client *http.Client, server string, refusal *http.Response,
+) (protection, error) {
 	u, err := url.Parse(server)
 	if err != nil {
 		return protection{}, fmt.Errorf("read the server's address: %w", err)

@@ -112,7 +112,9 @@ func requestUnauthorized(ctx context.Context, client *http.Client, server string
 
 // loginByRedirect logs in with the grant authorization_code: a browser opens the
 // authorization server, which redirects to a local address.
-func loginByRedirect(ctx context.Context, c Config, client *http.Client, guard protection, p Person) (l Login, err error) {
+func loginByRedirect(
+	ctx context.Context, c Config, client *http.Client, guard protection, p Person,
+) (l Login, err error) {
 	back, err := listenBack(ctx, c.RedirectPort)
 	if err != nil {
 		return l, err

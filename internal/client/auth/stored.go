@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
@@ -60,7 +59,11 @@ func makeClientKey(c Config) string {
 }
 
 func (g *stored) loginError(format string, args ...any) error {
-	return &LoginError{Server: MakeServerKey(g.c.Resource), Why: fmt.Sprintf(format, args...), Command: g.c.LoginCommand}
+	return &LoginError{
+		Server:  MakeServerKey(g.c.Resource),
+		Why:     fmt.Sprintf(format, args...),
+		Command: g.c.LoginCommand,
+	}
 }
 
 // expirySlack is how long before its expiry a token counts as expired.
@@ -194,7 +197,13 @@ func refresh(ctx context.Context, c Config, client *http.Client, l *Login) error
 }
 
 func (l *Login) listSecrets() []string {
-	return slices.DeleteFunc([]string{l.AccessToken, l.RefreshToken, l.ClientSecret}, func(s string) bool { return s == "" })
+	var secrets []string
+	for _, s := range []string{l.AccessToken, l.RefreshToken, l.ClientSecret} {
+		if s != "" {
+			secrets = append(secrets, s)
+		}
+	}
+	return secrets
 }
 
 // by completes a login with the client that logged in, and its token.

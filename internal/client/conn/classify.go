@@ -141,7 +141,8 @@ func (f *classification) classifyNoise() {
 func (f *classification) classifyOversize() {
 	msg := "a message over the limit of " + wire.FormatByteSize(int64(f.over.Limit))
 	if f.over.Done {
-		msg = "a message of " + wire.FormatByteSize(f.over.Size) + ", over the limit of " + wire.FormatByteSize(int64(f.over.Limit))
+		msg = "a message of " + wire.FormatByteSize(f.over.Size) +
+			", over the limit of " + wire.FormatByteSize(int64(f.over.Limit))
 	}
 	f.reject(protocol.Oversize, msg, f.Raw, "the response is "+msg)
 }

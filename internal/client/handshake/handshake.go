@@ -128,7 +128,8 @@ func newCapabilities() member {
 
 // initializeResult is the result of initialize. Its protocolVersion is negotiated elsewhere.
 func initializeResult() member {
-	return newObject("", newCapabilities(), asNeeded(newImplementation("serverInfo")), text("instructions"), newObject("_meta"))
+	return newObject("", newCapabilities(), asNeeded(newImplementation("serverInfo")), text("instructions"),
+		newObject("_meta"))
 }
 
 // discoverResult is the result of server/discover. Its supportedVersions are negotiated

@@ -99,7 +99,9 @@ func readInput(x *Exchange) (*input, string) {
 
 // answerInputs answers the requests of the server in order, and records them and the
 // responses in the exchange.
-func (s *Session) answerInputs(ctx context.Context, in *input, x *Exchange, answer Answerer, call string) ([]byte, error) {
+func (s *Session) answerInputs(
+	ctx context.Context, in *input, x *Exchange, answer Answerer, call string,
+) ([]byte, error) {
 	if len(in.keys) == 0 {
 		return nil, nil
 	}

@@ -177,7 +177,8 @@ func (x *httpExchange) readResponse(resp *http.Response, json bool, session stri
 		}
 	}
 	if n > limit && ok(resp.StatusCode) {
-		x.t.reportTooLong(x.out.Stream, x.out.Method, "a message over the limit of "+FormatByteSize(limit), b.Bytes(), x.info)
+		x.t.reportTooLong(x.out.Stream, x.out.Method, "a message over the limit of "+FormatByteSize(limit),
+			b.Bytes(), x.info)
 		return nil
 	}
 	return x.readBody(b, json, session)

@@ -32,8 +32,11 @@ type memberWish struct {
 // solveObject constructs an object.
 func (b *branch) solveObject() answer {
 	g := &objectGoal{
-		b: b, props: b.listAtoms(opProperty, false), patterns: b.listAtoms(opPattProp, false), additional: b.listAtoms(opAdditional, false),
-		must: map[string]bool{}, not: map[string]bool{},
+		b:          b,
+		props:      b.listAtoms(opProperty, false),
+		patterns:   b.listAtoms(opPattProp, false),
+		additional: b.listAtoms(opAdditional, false),
+		must:       map[string]bool{}, not: map[string]bool{},
 	}
 	g.lo, g.hi = b.findLimits(opMinProps, opMaxProps)
 	if g.lo > g.hi {

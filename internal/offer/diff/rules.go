@@ -48,7 +48,8 @@ func (c *comparer) compareAnnotations(ptr string, a, b jsonv.Value, flagged map[
 		case was != is:
 			c.add(Review, at, "", "%s changed from %t to %t: the tool promises more than before", h.key, was, is)
 		case !jsonv.Equal(a.Lookup(h.key), b.Lookup(h.key)):
-			c.add(Safe, at, "", "%s %s; the default is %t", h.key, describeChange(a.Lookup(h.key), b.Lookup(h.key)), h.missing)
+			c.add(Safe, at, "", "%s %s; the default is %t", h.key, describeChange(a.Lookup(h.key), b.Lookup(h.key)),
+				h.missing)
 		}
 	}
 	for _, k := range listKeys(a, b) {
@@ -271,7 +272,8 @@ func findHiddenCharacters(s string) []string {
 	var out []string
 	before := rune(0)
 	for i, r := range s {
-		if display.IsHidden(r) && !strings.ContainsRune("\n\r\t", r) && !display.IsJoiner(before, r, s[i+utf8.RuneLen(r):]) {
+		if display.IsHidden(r) && !strings.ContainsRune("\n\r\t", r) &&
+			!display.IsJoiner(before, r, s[i+utf8.RuneLen(r):]) {
 			if name := fmt.Sprintf("U+%04X", r); !slices.Contains(out, name) && len(out) < 8 {
 				out = append(out, name)
 			}

@@ -80,7 +80,8 @@ func (p *page) formatChallenge(f Field) string {
 	case c.Status == 0:
 		said = "✗ no answer: " + p.text(c.Err)
 	case c.Status == http.StatusOK && isToken(c):
-		return fmt.Sprintf("%s answers %s: compare it with the token of the portal", at, p.quoteCode(c.Body)) + p.elsewhere()
+		return fmt.Sprintf("%s answers %s: compare it with the token of the portal", at,
+			p.quoteCode(c.Body)) + p.elsewhere()
 	case c.Status == http.StatusOK:
 		said = fmt.Sprintf("✗ answers 200, but not with a token alone (%s, %s)",
 			p.text(textOrNone(c.ContentType)), p.quoteCode(display.Truncate(c.Body, 60)))

@@ -2,9 +2,7 @@ package surface
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,9 +12,6 @@ import (
 	"mcptest/internal/base/osfile"
 	"mcptest/internal/base/source"
 )
-
-// MaxFile is the maximum size of a file in bytes.
-const MaxFile = 64 << 20
 
 // Read reads the surfaces in a file or a folder: one, or several if the folder
 // contains the lock files of several servers. mask hides secrets in texts. Errors
@@ -34,16 +29,6 @@ func Read(path string, mask func(string) string) ([]*Surface, error) {
 		return nil, err
 	}
 	return []*Surface{s}, nil
-}
-
-func explainFileError(path string, err error) error {
-	if pe, ok := errors.AsType[*fs.PathError](err); ok {
-		err = pe.Err
-	}
-	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s: %w%s", path, err, source.Parenthesis(source.Suggest(source.FindNearFile(path))))
-	}
-	return fmt.Errorf("%s: %w", path, err)
 }
 
 // readFolder reads lock files, or else toolsnaps, which contain one tool each.

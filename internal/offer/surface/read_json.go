@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
 
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/source"
 )
 
 // ReadJSON reads a file of JSON. Errors contain the file and, if known, the line.
@@ -36,22 +38,14 @@ func parseJSON(path string) (jsonv.Value, []byte, error) {
 
 var errNoLists = errors.New("expected the result of tools/list (an object with tools, or a list of tools), a lock file or a result file of mcptest that contains such a call")
 
-// A document is what a JSON file contains: lists, and the results of tools/list that
-// held the tools.
-type document struct {
-	server    string
-	handshake jsonv.Value
-	lists     map[Kind][]jsonv.Value
-	pages     []jsonv.Value
-}
-
 // readLists finds the lists in a JSON document: a list of tools, the result of a
 // list request, the whole response, or a record of mcptest.
 func readLists(v jsonv.Value) (document, error) {
 	doc := document{lists: map[Kind][]jsonv.Value{}}
 	switch {
 	case v.Kind() == jsonv.KindArray:
-		if bad := slices.IndexFunc(v.List(), func(e jsonv.Value) bool { return e.Kind() != jsonv.KindObject }); bad >= 0 {
+		isNoObject := func(e jsonv.Value) bool { return e.Kind() != jsonv.KindObject }
+		if bad := slices.IndexFunc(v.List(), isNoObject); bad >= 0 {
 			return doc, fmt.Errorf("element %d of the list is not a tool: expected an object, got %s", bad, v.At(bad).Kind().WithArticle())
 		}
 		doc.lists[Tool] = v.List()
@@ -86,4 +80,17 @@ func readLists(v jsonv.Value) (document, error) {
 	}
 	doc.pages = []jsonv.Value{v}
 	return doc, nil
+}
+
+// MaxFile is the maximum size of a file in bytes.
+const MaxFile = 64 << 20
+
+func explainFileError(path string, err error) error {
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
+		err = pe.Err
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s: %w%s", path, err, source.Parenthesis(source.Suggest(source.FindNearFile(path))))
+	}
+	return fmt.Errorf("%s: %w", path, err)
 }

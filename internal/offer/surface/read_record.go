@@ -85,7 +85,8 @@ func readRecordCalls(run jsonv.Value, server string) []Call {
 	var out []Call
 	for _, test := range run.Lookup("tests").Elems() {
 		for _, x := range test.Lookup("exchanges").Elems() {
-			if x.Lookup("method").Text() != "tools/call" || x.Lookup("truncated").Bool() || test.Lookup("server").Text() != server {
+			if x.Lookup("method").Text() != "tools/call" || x.Lookup("truncated").Bool() ||
+				test.Lookup("server").Text() != server {
 				continue
 			}
 			request, err1 := jsonv.Parse([]byte(x.Lookup("request").Text()))
@@ -97,4 +98,13 @@ func readRecordCalls(run jsonv.Value, server string) []Call {
 		}
 	}
 	return out
+}
+
+// A document is what a JSON file contains: lists, and the results of tools/list that
+// held the tools.
+type document struct {
+	server    string
+	handshake jsonv.Value
+	lists     map[Kind][]jsonv.Value
+	pages     []jsonv.Value
 }

@@ -228,7 +228,10 @@ func (c *canon) canonicalizeValue(v jsonv.Value) jsonv.Value {
 				for _, step := range append(c.path, k) {
 					at = jsonv.AppendPointer(at, step)
 				}
-				c.shadowed = append(c.shadowed, Shadowed{Pointer: at, Value: (&canon{mask: c.mask}).canonicalizeValue(before)})
+				c.shadowed = append(c.shadowed, Shadowed{
+					Pointer: at,
+					Value:   (&canon{mask: c.mask}).canonicalizeValue(before),
+				})
 			}
 			last[k] = e
 		}

@@ -105,5 +105,6 @@ func (g *github) annotate(level, title, file string, line, column int, text stri
 	g.n++
 	short := func(s string) string { return render.OneLine(s, render.LongestLine) }
 	text = display.Middle(term.EscapeLines(text), 4*render.LongestLine)
-	g.Put(gate.FormatGitHubCommand(level, short(title), short(explain.RelateToRepository(g.dir, file)), line, column, text))
+	g.Put(gate.FormatGitHubCommand(level, short(title), short(explain.RelateToRepository(g.dir, file)), line,
+		column, text))
 }

@@ -398,5 +398,6 @@ func (m *markdown) writeServers() {
 			cell(strings.Join(remarks, ", ")),
 		})
 	}
-	m.writeSection("Servers", []string{"Server", "Name and version", "Transport", "Protocol", "Start:", "Remarks"}, rows)
+	m.writeSection("Servers", []string{"Server", "Name and version", "Transport", "Protocol", "Start:", "Remarks"},
+		rows)
 }

@@ -208,7 +208,8 @@ func listFacts(c *result.Case) (facts []fact) {
 		return facts
 	}
 	for _, a := range explain.ListFailing(c.Assertions) {
-		add("assert", newTexts(append([]string{explain.Label(&a) + ": " + explain.FormatAssertionReason(&a)}, a.Diff...)))
+		add("assert", newTexts(append([]string{explain.Label(&a) + ": " + explain.FormatAssertionReason(&a)},
+			a.Diff...)))
 	}
 	for i := range c.Phases {
 		if ph := &c.Phases[i]; explain.Failed(ph.Status) {

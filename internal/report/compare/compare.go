@@ -242,7 +242,9 @@ func listViolatedKinds(t *result.Case) []string {
 // it gets no response, or the server violates the protocol in another way.
 func isWorse(was *earlier, t *result.Case) bool {
 	return was.status == result.Fail && t.Status == result.Error ||
-		slices.ContainsFunc(listViolatedKinds(t), func(kind string) bool { return !slices.Contains(was.violations, kind) })
+		slices.ContainsFunc(listViolatedKinds(t), func(kind string) bool {
+			return !slices.Contains(was.violations, kind)
+		})
 }
 
 func (c *Comparison) compareMetrics(before, after *result.Run) {
@@ -311,7 +313,9 @@ func (c *Comparison) counts() string {
 	return text
 }
 
-func printChanges(p *render.Printer, title string, st term.Style, mark string, list []Change, says func(*Change) string) {
+func printChanges(
+	p *render.Printer, title string, st term.Style, mark string, list []Change, says func(*Change) string,
+) {
 	if len(list) == 0 {
 		return
 	}

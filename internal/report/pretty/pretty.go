@@ -199,7 +199,8 @@ func listFindings(p *render.Printer, r *result.Run) {
 		case "info":
 			st, mark = term.Faint, "- "
 		}
-		p.Line(2, p.Paint(st, mark+term.Escape(f.Kind)), "  ", render.OneLine(explain.FormatOnServer(f), render.LongestLine))
+		p.Line(2, p.Paint(st, mark+term.Escape(f.Kind)), "  ",
+			render.OneLine(explain.FormatOnServer(f), render.LongestLine))
 		if f.File != "" {
 			p.Line(4, p.Paint(term.Accent, render.Place(f.File, f.Line, 0)))
 		}

@@ -103,7 +103,8 @@ func checkAlike(a, b Part) error {
 	x, y := a.Run.Shard, b.Run.Shard
 	switch {
 	case !slices.Equal(a.Run.Suites, b.Run.Suites):
-		return fmt.Errorf("%s and %s are of different suites: %s, and %s", a.Name, b.Name, joinFiles(a.Run), joinFiles(b.Run))
+		return fmt.Errorf("%s and %s are of different suites: %s, and %s", a.Name, b.Name, joinFiles(a.Run),
+			joinFiles(b.Run))
 	case x.Total != y.Total:
 		return fmt.Errorf("%s is one of %d shards, %s one of %d", a.Name, x.Total, b.Name, y.Total)
 	case x.Digest != y.Digest || x.Tests != y.Tests:

@@ -29,7 +29,10 @@ type Options struct {
 // newMeasures are what is measured, in the order of reports.
 func newMeasures(least float64) []Measure {
 	return []Measure{
-		{Name: "memory", Unit: "bytes", Bounds: MemoryBounds(least), of: func(u usage.Usage) float64 { return u.Memory }},
+		{
+			Name: "memory", Unit: "bytes", Bounds: MemoryBounds(least),
+			of: func(u usage.Usage) float64 { return u.Memory },
+		},
 		{Name: "descriptors", Bounds: Count(), of: func(u usage.Usage) float64 { return u.Descriptors }},
 		{Name: "threads", Bounds: Count(), of: func(u usage.Usage) float64 { return u.Threads }},
 		{Name: "processes", Bounds: Count(), of: func(u usage.Usage) float64 { return u.Processes }},

@@ -97,7 +97,10 @@ func (a *attempt) checkResponse(ctx context.Context, s *pool.Server, version, me
 	a.out.warn(append(report.Warnings, output.Warnings...)...)
 	if method == "tools/call" && !res.IsAbsent() {
 		if msg := s.ToolViolation(ctx, subject); msg != "" {
-			a.out.addViolations(s, []protocol.Violation{{Kind: protocol.BadResult, Msg: "the tool in tools/list: " + msg}})
+			a.out.addViolations(s, []protocol.Violation{{
+				Kind: protocol.BadResult,
+				Msg:  "the tool in tools/list: " + msg,
+			}})
 		}
 	}
 }

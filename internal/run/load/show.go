@@ -109,13 +109,11 @@ func (r *Report) makeTables() (out []html.Table) {
 			Head:  []string{"percentile", "latency", "95 % interval"},
 		}
 		for _, name := range percentiles() {
-			q := s.Percentiles[name]
-			t.Rows = append(t.Rows, []string{name, formatMillis(q.Value), formatInterval(formatMillis, q.Low, q.High)})
+			t.Rows = append(t.Rows, makeQuantileRow(name, s.Percentiles[name]))
 		}
 		t.Rows = append(t.Rows, []string{"max", formatMillis(s.Latency.longest()), ""})
 		if s.ErrorLatency != nil {
-			q := s.ErrorLatency.Quantile(0.5)
-			t.Rows = append(t.Rows, []string{"p50 of errors", formatMillis(q.Value), formatInterval(formatMillis, q.Low, q.High)})
+			t.Rows = append(t.Rows, makeQuantileRow("p50 of errors", s.ErrorLatency.Quantile(0.5)))
 		}
 		if s.Latency.Len() == 0 && s.ErrorLatency == nil { // 0 ms would look like a fast server
 			t.Rows = [][]string{{"no latency was measured", "", ""}}
@@ -153,6 +151,10 @@ func (r *Report) makeTables() (out []html.Table) {
 		}
 	}
 	return out
+}
+
+func makeQuantileRow(name string, q Quantile) []string {
+	return []string{name, formatMillis(q.Value), formatInterval(formatMillis, q.Low, q.High)}
 }
 
 // chooseHeadline is the verdict in a word or two, and its style and class.

@@ -60,7 +60,8 @@ func FindAffected(p *plan.Plan, root string, files, names map[string]bool) (case
 		}
 		for _, path := range paths {
 			abs, err := filepath.Abs(path)
-			all[i] = all[i] || err != nil || slices.ContainsFunc(listPlaces(abs), func(at string) bool { return files[at] })
+			all[i] = all[i] || err != nil || slices.ContainsFunc(listPlaces(abs),
+				func(at string) bool { return files[at] })
 		}
 	}
 	uses := func(op *plan.Op) bool { return op.Subject == "" || names[op.Subject] }
@@ -90,7 +91,8 @@ func listProgramFiles(argv []string, dir string) (out []string) {
 		case path && os.IsNotExist(err) || err == nil && info.Mode().IsRegular():
 			out = append(out, word)
 			for _, name := range listPlaces(word) {
-				out = append(out, listParts(Project(filepath.Dir(name), packages...), listSourceTypes(filepath.Ext(name)))...)
+				out = append(out, listParts(Project(filepath.Dir(name), packages...),
+					listSourceTypes(filepath.Ext(name)))...)
 			}
 		}
 	}

@@ -43,9 +43,9 @@ func (s *Suite) expect(t *Test) []assertion {
 	case t.Block == "tools":
 		l.expectTool(t)
 	case t.Block == "resources":
-		l.expectValue("result.contents", t.listValues(func(a Answer) jsonv.Value { return a.Result.Lookup("contents") }))
+		l.expectMember(t, "result.contents", "contents")
 	case t.Block == "prompts":
-		l.expectValue("result.messages", t.listValues(func(a Answer) jsonv.Value { return a.Result.Lookup("messages") }))
+		l.expectMember(t, "result.messages", "messages")
 	}
 	if s.Recorded && t.List == "" && !t.Refused() {
 		l.expectNoRefusal()
@@ -157,7 +157,7 @@ func (l *loosener) expectRefusal(t *Test) {
 // the text, otherwise each block of the content.
 func (l *loosener) expectTool(t *Test) {
 	if t.holdsForAll(func(a Answer) bool { return !a.Result.Lookup("structuredContent").IsAbsent() }) {
-		l.expectValue("structured", t.listValues(func(a Answer) jsonv.Value { return a.Result.Lookup("structuredContent") }))
+		l.expectMember(t, "structured", "structuredContent")
 		if len(l.out) > 0 {
 			return
 		}
@@ -184,6 +184,11 @@ func findOnlyText(content jsonv.Value) (string, bool) {
 		parts = append(parts, block.Lookup("text").Text())
 	}
 	return strings.Join(parts, "\n"), len(parts) > 0
+}
+
+// expectMember expects what the answers have in a member of their results.
+func (l *loosener) expectMember(t *Test, target, member string) {
+	l.expectValue(target, t.listValues(func(a Answer) jsonv.Value { return a.Result.Lookup(member) }))
 }
 
 // expectValue expects parts that are the same in all values exactly, and of parts that

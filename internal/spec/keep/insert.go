@@ -52,7 +52,12 @@ func Insert(file *source.File, e draft.Entry, text func(string) string) (Edit, e
 	if root == nil || diags.HasErrors() || root.Kind != source.KindMap {
 		return Edit{}, &RefusedError{file.Name + " is not a valid suite"}
 	}
-	s := surroundings{file: file, root: root, eol: findLineEnd(file.Data), test: rendering{entry: e, value: e.Value(text)}}
+	s := surroundings{
+		file: file,
+		root: root,
+		eol:  findLineEnd(file.Data),
+		test: rendering{entry: e, value: e.Value(text)},
+	}
 	s.test.json = isJSON(file)
 	list := root.Get(e.Block)
 	var tries []Edit

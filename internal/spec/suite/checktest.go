@@ -171,7 +171,8 @@ func (c checker) checkInvocation(n *source.Node, path string, known []string, ca
 	}
 	if call.Raw != nil {
 		if _, ok := call.Raw.AsText(); !ok {
-			c.d.ReportWrongType(call.Raw, path+".raw", "text, the bytes to send").Hint = "put it in quotes, or behind raw: |"
+			d := c.d.ReportWrongType(call.Raw, path+".raw", "text, the bytes to send")
+			d.Hint = "put it in quotes, or behind raw: |"
 		}
 	}
 	for _, key := range known {
@@ -252,12 +253,15 @@ func isMisplaced(n *source.Node, known []string) bool {
 			return true
 		}
 		key := f.Key.Text
-		return key == "call" || slices.Contains(subjects, key) || slices.Contains(known, source.FindNearest(key, subjects))
+		return key == "call" || slices.Contains(subjects, key) ||
+			slices.Contains(known, source.FindNearest(key, subjects))
 	})
 }
 
 // checkTiming checks cancel_after, wait and until.
-func (c checker) checkTiming(n *source.Node, path string, call Invocation, cancel *time.Duration, wait *Wait, until *Until) {
+func (c checker) checkTiming(
+	n *source.Node, path string, call Invocation, cancel *time.Duration, wait *Wait, until *Until,
+) {
 	at := n.Get("until")
 	switch {
 	case until == nil:

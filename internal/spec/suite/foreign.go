@@ -19,7 +19,8 @@ func refuseForeign(dec *source.Decoder, root *source.Node) bool {
 	}
 	d := dec.Errorf(key, "", "this is a configuration of promptfoo, not a suite of mcptest")
 	d.Code = "promptfoo"
-	d.Hint = "mcptest init -- " + cmp.Or(makePromptfooCommand(root), "COMMAND") + " writes a suite for an MCP server; " +
+	d.Hint = "mcptest init -- " + cmp.Or(makePromptfooCommand(root), "COMMAND") +
+		" writes a suite for an MCP server; " +
 		"assert: becomes expect: [{target: text, matcher: {contains: …}}], vars: becomes cases:, a prompt for a model becomes a test of agents:"
 	return true
 }

@@ -107,7 +107,8 @@ func (f *filler) add(call *cassette.Call) {
 	}
 	t, why := test(call, params, answer(response))
 	script := f.scripts[call.Session]
-	why = cmp.Or(why, explainUnusable(call, params, response), script.depends(params, response), script.cannot(f.c, call))
+	why = cmp.Or(why, explainUnusable(call, params, response), script.depends(params, response),
+		script.cannot(f.c, call))
 	arguments := f.c.Stable(jsonv.ObjectOf("arguments", params.Lookup("arguments"))).String()
 	key := fmt.Sprint(call.Session) + call.Method + call.Name + arguments
 	if call.Method == "tools/call" {

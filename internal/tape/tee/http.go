@@ -190,7 +190,9 @@ func (p *Proxy) recordResponse(res *http.Response) error {
 	res.Body = body
 	if p.sse && x.method == http.MethodGet {
 		res.Header.Del("Content-Length")
-		res.Body = &endpointBody{ReadCloser: body, address: func(a string) string { return p.rewriteAddress(a, x.host) }}
+		res.Body = &endpointBody{ReadCloser: body, address: func(a string) string {
+			return p.rewriteAddress(a, x.host)
+		}}
 	}
 	return nil
 }
