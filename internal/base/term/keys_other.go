@@ -7,5 +7,5 @@ import (
 	"os"
 )
 
-// KeyMode is not available: keys need Enter.
-func KeyMode(*os.File) (restore func(), err error) { return nil, errors.ErrUnsupported }
+// EnterKeyMode is not available: keys need Enter.
+func EnterKeyMode(*os.File) (restore func(), err error) { return nil, errors.ErrUnsupported }

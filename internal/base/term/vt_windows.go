@@ -7,9 +7,9 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// virtualTerminal makes a console understand escape sequences and reports
+// enableVirtualTerminal makes a console understand escape sequences and reports
 // whether it does.
-func virtualTerminal(w io.Writer) bool {
+func enableVirtualTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	if !ok {
 		return false

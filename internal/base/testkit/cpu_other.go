@@ -4,6 +4,6 @@ package testkit
 
 import "time"
 
-// CPUTime returns the time on the clock: this system does not report processor time to
+// ReadCPUTime returns the time on the clock: this system does not report processor time to
 // the package syscall.
-func CPUTime() time.Duration { return time.Duration(time.Now().UnixNano()) }
+func ReadCPUTime() time.Duration { return time.Duration(time.Now().UnixNano()) }

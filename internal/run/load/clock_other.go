@@ -6,5 +6,5 @@ import "time"
 
 func pause(d time.Duration) { time.Sleep(d) }
 
-// cpuTime is not measured on this system.
-func cpuTime() time.Duration { return 0 }
+// readCPUTime is not measured on this system.
+func readCPUTime() time.Duration { return 0 }
