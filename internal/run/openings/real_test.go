@@ -17,7 +17,7 @@ import (
 )
 
 // realPatience is how long published servers may take to start and to answer.
-const realPatience = 30 * time.Second
+const realPatience = 2 * time.Minute
 
 // published is a line of tools/servers.txt and of tools/openings.txt.
 type published struct {
@@ -126,7 +126,7 @@ func (p published) address(t *testing.T, folder string) (s subject, stop func(),
 		<-ended
 	}
 	s = subject{Name: p.name + " http", URL: "http://localhost:" + port + path, wait: realPatience}
-	for began := time.Now(); time.Since(began) < 2*realPatience; {
+	for began := time.Now(); time.Since(began) < realPatience; {
 		conn, err := net.DialTimeout("tcp", "localhost:"+port, time.Second)
 		if err == nil {
 			conn.Close()
@@ -191,6 +191,7 @@ func (c *tally) compare(t *testing.T, p published, transport string, open func()
 	defer c.mu.Unlock()
 	c.rows = append(c.rows, row)
 	c.tried[transport]++
+	t.Log(row)
 }
 
 // clients are those that are compared, in the order of the table.
