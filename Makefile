@@ -271,6 +271,12 @@ locks:
 replays:
 	@tools/replays '$(FOLDER)-locks'
 
+## openings: open published servers with the clients of the SDKs and with the replay (docs/spec/check.md; network); ONLY=name,name selects some
+.PHONY: openings
+ONLY ?=
+openings: servers
+	@tools/openings '$(FOLDER)-openings' '$(ONLY)'
+
 ## faults: test the program with every fault (docs/spec/faults.md)
 .PHONY: faults
 faults:
