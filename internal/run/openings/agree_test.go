@@ -20,6 +20,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"mcptest/internal/base/testkit"
 	"mcptest/internal/offer/compat"
 	"mcptest/internal/offer/opening"
 	"mcptest/internal/run/openings"
@@ -213,11 +214,11 @@ func TestAgreesWithClients(t *testing.T) {
 	t.Parallel()
 	requireSDKs(t)
 	all := subjects(t)
-	if os.Getenv("MCPTEST_DEEP") == "" { // a process takes a while to start
+	if !testkit.Deep() { // a process takes a while to start
 		all = slices.DeleteFunc(all, func(s subject) bool {
 			n := fnv.New32()
 			_, _ = n.Write([]byte(s.Name))
-			return n.Sum32()%4 != 0
+			return n.Sum32()%8 != 0
 		})
 	}
 	fates, err := typescriptFates(t, all, patience, 12)
