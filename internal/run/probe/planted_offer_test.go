@@ -161,7 +161,11 @@ func (l *link) log(m message) {
 		wanted = true
 	}
 	if wanted || l.is("logging-unasked/sends") || l.is("logging-undeclared/sends") || l.is("logging-filter/ignored") {
-		l.notify(m, "notifications/message", `"level":"info","data":"called"`)
+		level := "info"
+		if l.is("message-schema/level") && m.params["name"] == "ask" { // the last tool
+			level = "warn"
+		}
+		l.notify(m, "notifications/message", `"level":"`+level+`","data":"called"`)
 	}
 }
 
@@ -182,7 +186,11 @@ func (l *link) progress(m message) {
 		if l.is("progress-increases/stays") {
 			now = 1
 		}
-		l.notify(m, "notifications/progress", fmt.Sprintf(`"progressToken":%s,"progress":%d,"total":3`, raw, now))
+		total := "3"
+		if l.is("message-schema/total") && i == 3 {
+			total = `"all"`
+		}
+		l.notify(m, "notifications/progress", fmt.Sprintf(`"progressToken":%s,"progress":%d,"total":%s`, raw, now, total))
 	}
 	if l.is("progress-after/late") {
 		go func() {

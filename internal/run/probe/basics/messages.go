@@ -19,8 +19,12 @@ func Messages(ctx context.Context, v *exam.Visit) {
 	v.State(ctx, "message-schema", v.Hello.Method, judgeHandshake(v))
 	v.Check(ctx, "message-unanswered", "", func(ctx context.Context) exam.Outcome {
 		x := v.Once(ctx, mcp.Call{Method: unknown})
+		if len(x.Request) == 0 {
+			return exam.Unverified("there was %s", exam.Answer(x))
+		}
 		return exam.BrokenIf(exam.Silent(x), x, "a request with an unknown method got %s", exam.Answer(x))
 	})
+	v.Check(ctx, "message-unanswered", "two requests at once", func(ctx context.Context) exam.Outcome { return together(ctx, v) })
 	v.Check(ctx, "message-unknown-method", "", func(ctx context.Context) exam.Outcome {
 		x := v.Send(ctx, mcp.Call{Method: unknown})
 		if exam.RPCError(x) == nil && x.Result == nil {
@@ -54,6 +58,25 @@ func Messages(ctx context.Context, v *exam.Visit) {
 		}
 		return exam.Held()
 	})
+}
+
+// together sends a request while another one is in flight. One that has no response then, but
+// has one alone, was lost.
+func together(ctx context.Context, v *exam.Visit) exam.Outcome {
+	calls := [2]mcp.Call{{Method: v.FirstList()}, {Method: v.Idle()}}
+	for i, x := range v.Together(ctx, calls) {
+		if len(x.Request) == 0 || ctx.Err() != nil {
+			return exam.Unverified("there was %s", exam.Answer(x))
+		}
+		if !v.RanOut(ctx, x) {
+			continue
+		}
+		if alone := v.Once(ctx, calls[i]); alone.Response == nil {
+			return exam.Unverified("%s got %s", calls[i].Method, exam.Answer(alone))
+		}
+		return exam.Broken(x, "%s got no response next to another request in flight; alone it gets one", calls[i].Method)
+	}
+	return exam.Held()
 }
 
 // batch sends two requests in one message, which 2025-03-26 has. Both responses may come in

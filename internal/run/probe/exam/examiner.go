@@ -15,6 +15,7 @@ import (
 	"mcptest/internal/base/lazy"
 	"mcptest/internal/client/check"
 	"mcptest/internal/client/conn"
+	"mcptest/internal/client/handshake"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/client/wire"
@@ -43,6 +44,10 @@ func (v *Visit) examineEnd(sess *mcp.Session, stopped proc.Stopped) {
 	v.addViolations(found, outside, sess.TakeViolations())
 	for _, m := range sess.Messages(0) {
 		v.during(found, outside, m, v.declared[sess])
+	}
+	if m, why := v.WrongID(sess.Messages(0)); why != "" && !v.Modern() {
+		out := verdict.Evidence{Received: verdict.Excerpt(string(m.Raw), 1000)}
+		found.addBy("request-id", out, "%s", why)
 	}
 	v.lateProgress(found, sess)
 	v.enterFindings(outside, found)
@@ -275,7 +280,7 @@ func (v *Visit) rawForm(out findings, x *mcp.Exchange) {
 		return
 	}
 	failed, result := message.Lookup("error"), message.Lookup("result")
-	if failed.IsAbsent() && result.IsAbsent() {
+	if failed.IsAbsent() && result.IsAbsent() || len(x.Request) == 0 {
 		return // another document, such as the metadata of a resource
 	}
 	if message.Lookup("jsonrpc").Text() != "2.0" || failed.IsAbsent() == result.IsAbsent() {
@@ -299,6 +304,11 @@ func (v *Visit) examineResult(x *mcp.Exchange) {
 	}
 	found, method := findings{}, parseValue(x.Request).Lookup("method").Text()
 	v.addViolations(found, x, check.Response(v.Version.Name, method, x, res).Violations)
+	if method == protocol.MethodDiscover || method == "initialize" && !v.Modern() {
+		for _, fault := range handshake.Faults(res, v.Modern()) {
+			found.add("message-schema", x, "%s", fault)
+		}
+	}
 	v.metaKeys(found, x, res)
 	if v.Modern() && res.Kind() == jsonv.KindObject && method != "initialize" {
 		v.modernResult(found, x, res, method)
@@ -340,6 +350,9 @@ func (v *Visit) during(out findings, x *mcp.Exchange, m mcp.Message, declared js
 		return
 	}
 	e := verdict.Evidence{Sent: verdict.Excerpt(string(x.Request), 1000), Received: verdict.Excerpt(string(m.Raw), 1000)}
+	if why := wrongNotice(m); why != "" {
+		out.addBy("message-schema", e, "%s", why)
+	}
 	switch {
 	case m.Kind == mcp.KindRequest && v.Modern():
 		out.addBy("server-request", e, "the server sent the request %s", m.Method)
