@@ -38,6 +38,14 @@ var odd = []struct {
 		properties["n"] = object{"type": "number", "minimum": 0, "exclusiveMinimum": true}
 	}))},
 	{"a limit of the rate of calls, told in an error", false, dual, "tools messages arguments", rateLimited},
+	{"arguments that are no object make the request malformed", false, older, "arguments messages", func(p *planted) {
+		p.raw = func(_, out string) string {
+			if !strings.Contains(out, "arguments must be an object") {
+				return out
+			}
+			return `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"invalid request"}}`
+		}
+	}},
 	{"the address leads to another one", true, older, "lifecycle http session", wrapped(redirects)},
 	{"a foreign origin is refused within the status 200", true, "2025-06-18", "http", wrapped(refusesOrigin)},
 	{"a document at every path", true, older, "auth http", wrapped(servesAnything(`{"status": "ok"}`))},

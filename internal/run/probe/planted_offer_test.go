@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -175,6 +176,12 @@ func (l *link) progress(m message) {
 		return
 	}
 	raw := fmt.Sprint(m.meta["progressToken"])
+	if s, ok := m.meta["progressToken"].(string); ok {
+		raw = fmt.Sprintf("%q", s)
+		if n, err := strconv.Atoi(s); err == nil && l.is("progress-token/number") {
+			raw = strconv.Itoa(n)
+		}
+	}
 	if f, ok := m.meta["progressToken"].(float64); ok {
 		raw = fmt.Sprintf("%.0f", f)
 	}

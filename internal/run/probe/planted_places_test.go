@@ -93,6 +93,11 @@ var aside = []struct {
 	})},
 	{"message-unanswered", "one of two requests at once", false, dual, withDefect("message-unanswered/together")},
 	{"message-unanswered", "HTTP 500 for prompts/get", true, dual, instead("prompts/get", 500, "text/html", "<h1>it failed</h1>")},
+	{"message-jsonrpc", "the response to prompts/get has a method", false, dual, changed("prompts/get", `"jsonrpc":"2.0"`, `"jsonrpc":"2.0","method":"prompts/get"`)},
+	{"message-jsonrpc", "a notification before a prompt, whose method is a number", false, older, changed("prompts/get", `{"jsonrpc"`, `{"jsonrpc":"2.0","method":5}`+"\n"+`{"jsonrpc"`)},
+	{"message-id", "a text that is not in ASCII", false, dual, changed("", "\u00e9", "e")},
+	{"message-code-meaning", "an unknown resource, over HTTP", true, modern, changed("resources/read", `"code":-32602`, `"code":-32020`)},
+	{"progress-token", "a text of digits becomes a number", false, older, withDefect("progress-token/number")},
 	{"message-jsonrpc", "the response to prompts/get", true, modern, changed("prompts/get", `"jsonrpc":"2.0"`, `"jsonrpc":"2"`)},
 	{"meta-key", "_meta of a resource that is read", true, older, altered(on("resources/read", "_meta", object{"a b": 1}))},
 	{"prompt-message", "the last prompt", true, older, altered(func(method string, res object) {

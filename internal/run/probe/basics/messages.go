@@ -32,15 +32,12 @@ func Messages(ctx context.Context, v *exam.Visit) {
 		}
 		return exam.BrokenIf(!exam.NotFound(x), x, "an unknown method got %s, expected the error -32601", exam.Answer(x))
 	})
-	v.Check(ctx, "message-id", "text as id", func(ctx context.Context) exam.Outcome {
-		x := v.Raw(ctx, v.Frame("mcptest-1", v.Idle(), jsonv.Value{}))
-		message, err := jsonv.Parse(x.Response)
-		if x.Response == nil || err != nil {
-			return exam.Unverified("there was %s", exam.Answer(x))
-		}
-		id := message.Lookup("id")
-		return exam.BrokenIf(id.Text() != "mcptest-1", x, "the response to the request with the id \"mcptest-1\" has the id %s", id.Short(40))
-	})
+	for _, c := range []struct{ what, id string }{
+		{"text as id", "mcptest-1"},
+		{"text as id, not in ASCII", "mcptest-\u00e9-\u6f22"},
+	} {
+		v.Check(ctx, "message-id", c.what, func(ctx context.Context) exam.Outcome { return textAsID(ctx, v, c.id) })
+	}
 	v.Check(ctx, "message-batch", "", func(ctx context.Context) exam.Outcome { return batch(ctx, v) })
 	v.Check(ctx, "message-notification", "", func(ctx context.Context) exam.Outcome {
 		message := v.Frame(jsonv.Value{}, "notifications/mcptest-unknown", jsonv.Value{})
@@ -58,6 +55,17 @@ func Messages(ctx context.Context, v *exam.Visit) {
 		}
 		return exam.Held()
 	})
+}
+
+// textAsID sends a request with a text as id.
+func textAsID(ctx context.Context, v *exam.Visit, id string) exam.Outcome {
+	x := v.Raw(ctx, v.Frame(id, v.Idle(), jsonv.Value{}))
+	message, err := jsonv.Parse(x.Response)
+	if x.Response == nil || err != nil {
+		return exam.Unverified("there was %s", exam.Answer(x))
+	}
+	got := message.Lookup("id")
+	return exam.BrokenIf(got.Text() != id, x, "the response to the request with the id %q has the id %s", id, got.Short(40))
 }
 
 // together sends a request while another one is in flight. One that has no response then, but

@@ -222,6 +222,8 @@ func (v *Visit) errorForm(x *mcp.Exchange) {
 	switch {
 	case e.Code == protocol.CodeHeaderMismatch && v.Stdio():
 		meaning = Broken(x, "%s got -32020 (headers differ), but stdio has no headers", x.Method)
+	case e.Code == protocol.CodeHeaderMismatch && x.Method != methodCall: // whose arguments may have headers, too
+		meaning = Broken(x, "%s got -32020 (headers differ), but the headers are those of the request", x.Method)
 	case e.Code == protocol.CodeUnsupportedVersion && v.info.Lookup("supportedVersions").Kind() == jsonv.KindArray:
 		meaning = Broken(x, "%s got -32022 (unsupported version) for a version that the server lists", x.Method)
 	case e.Code == protocol.CodeMissingCapability && ErrorData(x).Lookup("requiredCapabilities").IsAbsent():
@@ -261,6 +263,10 @@ func (v *Visit) addViolations(out findings, x *mcp.Exchange, all []protocol.Viol
 			rule = "http-content-type"
 		case found.Kind == protocol.BadJSON && !v.Stdio(): // a body or an event, not a line
 			rule = "message-jsonrpc"
+		case found.Kind == protocol.BadMessage && isNeither(found):
+			rule = "message-jsonrpc"
+		case found.Kind == protocol.NullID && v.memory.malformed && refusesForm(found):
+			continue
 		}
 		if rule == "" {
 			continue
@@ -271,6 +277,19 @@ func (v *Visit) addViolations(out findings, x *mcp.Exchange, all []protocol.Viol
 			out.add(rule, x, "%s", found.Msg)
 		}
 	}
+}
+
+// isNeither reports whether a message is neither a request nor a response: its method is no
+// text, or stands next to a result. The other faults of a server's messages have rules of their own.
+func isNeither(found protocol.Violation) bool {
+	return strings.HasPrefix(found.Msg, `"method" is `) || strings.HasPrefix(found.Msg, `a response with a "method"`) ||
+		strings.HasPrefix(found.Msg, "a message with both a method")
+}
+
+// refusesForm reports whether a response says that a request was malformed: then its id need
+// not have been read.
+func refusesForm(found protocol.Violation) bool {
+	return strings.Contains(found.Excerpt, "-32600") || strings.Contains(found.Excerpt, "-32700")
 }
 
 // rawForm adds what is wrong with the form of a response over HTTP that no session read.

@@ -47,6 +47,8 @@ type memory struct {
 	here    map[string]time.Duration // what was answered in the session, and how long that took at most
 	behind  bool                     // a call of the session has no response yet, and none was answered since
 	lost    bool                     // a response did not come in a much longer time
+
+	malformed bool // a request had arguments that are no object
 }
 
 func newMemory() memory {
@@ -120,6 +122,8 @@ func (v *Visit) Within(limit time.Duration, sess *mcp.Session) func(context.Cont
 			return &mcp.Exchange{Method: call.Method, Cause: &skippedError{call.Method, v.Reply}}
 		}
 		v.memory.enter(sess)
+		args := parseValue(call.Params).Lookup("arguments")
+		v.memory.malformed = v.memory.malformed || !args.IsAbsent() && args.Kind() != jsonv.KindObject
 		x := v.exchange(ctx, sess, limit, call)
 		if !v.Stdio() && wasReset(x) {
 			x = v.afterReset(ctx, sess, limit, call, x)

@@ -112,6 +112,7 @@ func calling(ctx context.Context, v *exam.Visit, tool jsonv.Value) {
 		return
 	}
 	progress(ctx, v, x, mark)
+	progressOfText(ctx, v, tool, x)
 	judgeFallback(ctx, v, tool, x)
 	callIncomplete(ctx, v, tool)
 	taskIgnored(ctx, v, tool, args, x)
@@ -240,6 +241,19 @@ func progress(ctx context.Context, v *exam.Visit, x *mcp.Exchange, mark mcp.Mark
 	if seen > 0 || after.Verdict == verdict.Fail {
 		v.Check(ctx, "progress-after", "", func(context.Context) exam.Outcome { return after })
 	}
+}
+
+// progressOfText calls a tool that reports progress with a text as token: the session sees one
+// that was changed. A response that is slow is not waited for again.
+func progressOfText(ctx context.Context, v *exam.Visit, tool jsonv.Value, x *mcp.Exchange) {
+	const rule = "progress-token"
+	reports := slices.ContainsFunc(x.During, func(m mcp.Message) bool { return m.Method == "notifications/progress" })
+	args := argument.Valid(tool)
+	if !v.Applies(rule) || !reports || x.Elapsed > exam.Long || v.Policy.Repeats(tool) != "" || v.Policy.Call(tool, args) != "" {
+		return
+	}
+	token := jsonv.ObjectOf("progressToken", "07")
+	v.Do(ctx, "tools/call", exam.Params(tool, args, "_meta", token))
 }
 
 // lateProgress is how long progress of a call is waited for that comes after its response:
