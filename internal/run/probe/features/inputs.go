@@ -155,7 +155,7 @@ func judge(v *exam.Visit, rule string, seen sent) exam.Outcome {
 		return exam.Unverified("no call of a tool with readOnlyHint: true provokes it")
 	case rule == "stateless-capabilities" && len(seen.remembered) > 0:
 		return exam.BrokenBy(verdict.Evidence{Received: string(seen.remembered[0].Raw)}, "a request that declares nothing was asked for what an earlier one declared")
-	case seen.left:
+	case seen.left && rule != "request-id": // which the other sessions show, too
 		return exam.Unverified("only %d tools are called", callable)
 	}
 	return exam.Held()

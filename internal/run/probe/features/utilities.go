@@ -73,8 +73,11 @@ func completion(ctx context.Context, v *exam.Visit) exam.Outcome {
 	}
 	o := exam.Unverified("no prompt has an argument, and no template a variable")
 	for i, params := range all {
-		if ctx.Err() != nil || i == mostCompletions {
+		if ctx.Err() != nil {
 			return o
+		}
+		if i == mostCompletions {
+			return exam.Unverified("only %d arguments are completed", mostCompletions)
 		}
 		x := v.Do(ctx, "completion/complete", params)
 		switch {

@@ -150,7 +150,7 @@ func identity(m message) string {
 		return "the response " + id.String()
 	case known:
 		return "the request " + m.Short(200)
-	case m.Lookup("method").Text() == "notifications/progress":
+	case m.Lookup("method").Text() == "notifications/progress" && !params.Lookup("progressToken").IsAbsent():
 		return fmt.Sprintf("the progress %s of %s", params.Lookup("progress"), params.Lookup("progressToken"))
 	}
 	return ""
