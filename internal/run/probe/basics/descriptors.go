@@ -104,7 +104,8 @@ func equalCalls(v *exam.Visit) []equalCall {
 	}
 	for i, tool := range tools {
 		if !exam.IsChosen(i, len(tools), mostEqualCalls) {
-			v.EnterAbout(exam.Subject(tool), exam.Unverified("only %d tools are called many times", mostEqualCalls), ruleDescriptors)
+			left := exam.Unverified("only %d tools are called many times", mostEqualCalls)
+			v.EnterAbout(exam.Subject(tool), left, ruleDescriptors)
 			continue
 		}
 		valid := argument.Valid(tool)

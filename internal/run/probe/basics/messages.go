@@ -24,7 +24,8 @@ func Messages(ctx context.Context, v *exam.Visit) {
 		}
 		return exam.BrokenIf(exam.Silent(x), x, "a request with an unknown method got %s", exam.Answer(x))
 	})
-	v.Check(ctx, "message-unanswered", "two requests at once", func(ctx context.Context) exam.Outcome { return together(ctx, v) })
+	const atOnce = "two requests at once"
+	v.Check(ctx, "message-unanswered", atOnce, func(ctx context.Context) exam.Outcome { return together(ctx, v) })
 	v.Check(ctx, "message-unknown-method", "", func(ctx context.Context) exam.Outcome {
 		x := v.Send(ctx, mcp.Call{Method: unknown})
 		if exam.RPCError(x) == nil && x.Result == nil {
@@ -65,7 +66,8 @@ func textAsID(ctx context.Context, v *exam.Visit, id string) exam.Outcome {
 		return exam.Unverified("there was %s", exam.Answer(x))
 	}
 	got := message.Lookup("id")
-	return exam.BrokenIf(got.Text() != id, x, "the response to the request with the id %q has the id %s", id, got.Short(40))
+	const wrong = "the response to the request with the id %q has the id %s"
+	return exam.BrokenIf(got.Text() != id, x, wrong, id, got.Short(40))
 }
 
 // together sends a request while another one is in flight. One that has no response then, but

@@ -27,6 +27,9 @@ import (
 // concerns, whoever asked for it: exchanges, what comes between them, and the handshakes of
 // all sessions. A message that breaks a rule is its own proof, so it need not come twice.
 
+// methodCall is the method that calls a tool.
+const methodCall = "tools/call"
+
 // examineSession examines the handshake of a session, for a client with capabilities.
 func (v *Visit) examineSession(sess *mcp.Session, declared jsonv.Value) {
 	v.declared[sess] = declared

@@ -22,7 +22,11 @@ func partsOf(method string) []part {
 	levels := []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
 	switch method {
 	case "notifications/message":
-		return []part{{name: "level", kinds: text, values: levels}, {name: "data"}, {name: "logger", kinds: text, optional: true}}
+		return []part{
+			{name: "level", kinds: text, values: levels},
+			{name: "data"},
+			{name: "logger", kinds: text, optional: true},
+		}
 	case "notifications/progress": // its token has a rule of its own
 		return []part{{name: "progress", kinds: number}, {name: "total", kinds: number, optional: true}}
 	case "notifications/resources/updated":
@@ -39,19 +43,20 @@ func wrongNotice(m mcp.Message) string {
 	if m.Kind != mcp.KindNotification {
 		return ""
 	}
-	params := parseValue(m.Params)
+	params, _ := jsonv.Parse(m.Params) // absent without any
 	isNone := params.IsAbsent() || params.Kind() == jsonv.KindNull
 	if !isNone && params.Kind() != jsonv.KindObject {
 		return "params of " + m.Method + " is " + params.Kind().WithArticle() + ", not an object"
 	}
 	for _, p := range partsOf(m.Method) {
 		v := params.Lookup(p.name)
-		isWrong := len(p.kinds) > 0 && !slices.Contains(p.kinds, v.Kind()) || len(p.values) > 0 && !slices.Contains(p.values, v.Text())
+		isOther := len(p.kinds) > 0 && !slices.Contains(p.kinds, v.Kind())
+		isUnknown := len(p.values) > 0 && !slices.Contains(p.values, v.Text())
 		switch {
 		case v.IsAbsent() && p.optional:
 		case v.IsAbsent():
 			return m.Method + " has no " + p.name
-		case isWrong:
+		case isOther || isUnknown:
 			return p.name + " of " + m.Method + " is " + v.Short(40)
 		}
 	}
@@ -66,7 +71,7 @@ func (v *Visit) WrongID(all []mcp.Message) (wrong mcp.Message, why string) {
 		if m.Kind != mcp.KindRequest {
 			continue
 		}
-		id := parseValue([]byte(m.ID))
+		id, _ := jsonv.Parse([]byte(m.ID))
 		_, whole := id.Int64()
 		earlier, again := seen[m.ID]
 		seen[m.ID] = string(m.Raw)

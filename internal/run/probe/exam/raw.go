@@ -17,9 +17,6 @@ import (
 	"mcptest/internal/spec/suite"
 )
 
-// SessionID is the header with the id of a session.
-const SessionID = "Mcp-Session-Id"
-
 // Frame is a complete message of the revision: in 2026-07-28 with the members of _meta
 // that it requires. A notification has an absent id.
 func (l *link) Frame(id any, method string, params jsonv.Value) jsonv.Value {
@@ -158,7 +155,7 @@ func (v *Visit) Tell(ctx context.Context, message jsonv.Value, headers http.Head
 
 // hasExpired reports whether the server does not know a session any more.
 func (v *Visit) hasExpired(ctx context.Context, id string) bool {
-	idle := v.Frame("mcptest-session", v.Idle(), jsonv.Value{})
+	idle := v.Frame("mcptest-session", "ping", jsonv.Value{})
 	x := v.post(ctx, suite.Request{Body: idle.Append(nil)}, v.HeadersIn(idle, id))
 	return Status(x) == http.StatusNotFound
 }

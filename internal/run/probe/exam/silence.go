@@ -22,8 +22,8 @@ import (
 // ruleUnanswered is the rule that every request gets a response.
 const ruleUnanswered = "message-unanswered"
 
-// methodCall is the method that calls a tool.
-const methodCall = "tools/call"
+// answeredBefore is what a request breaks that got no response.
+const answeredBefore = "%s got no response in %s; it was answered before"
 
 // enoughSilence is how often a request is sent that gets no response: after that it is
 // not waited for again, so that one silent method does not use up the time of the others.
@@ -140,7 +140,8 @@ func (v *Visit) Within(limit time.Duration, sess *mcp.Session) func(context.Cont
 			v.judgeInside(ctx, sess, limit, call, x)
 		case ctx.Err() == nil && call.Method != protocol.MethodListen && noMessage(x):
 			subject := nameOf(x.Request)
-			v.enterAbout(ruleUnanswered, subject, Broken(x, "%s got HTTP %d without a response in it: %v", subject, Status(x), x.Cause))
+			o := Broken(x, "%s got HTTP %d without a response in it: %v", subject, Status(x), x.Cause)
+			v.enterAbout(ruleUnanswered, subject, o)
 		}
 		v.examine(x, sess)
 		return x
@@ -228,7 +229,7 @@ func (v *Visit) judgeSilence(ctx context.Context, sess *mcp.Session, call mcp.Ca
 		v.awaitTurn(ctx, sess, call, x)
 		return
 	case answered:
-		v.enterAbout(ruleUnanswered, subject, Broken(x, "%s got no response in %s; it was answered before", subject, v.Reply))
+		v.enterAbout(ruleUnanswered, subject, Broken(x, answeredBefore, subject, v.Reply))
 		return
 	}
 	cheap := mcp.Call{Method: v.Idle()}
@@ -278,10 +279,11 @@ func (v *Visit) awaitTurn(ctx context.Context, sess *mcp.Session, call mcp.Call,
 		v.enterAbout(ruleUnanswered, subject, Unverified(verdict.TimeReason+"%v", context.Cause(ctx)))
 	case ranOut(ctx, again):
 		v.memory.lost = true
-		v.enterAbout(ruleUnanswered, subject, Broken(x, "%s got no response in %s; it was answered before", subject, (v.Reply+limit).Round(time.Second)))
+		v.enterAbout(ruleUnanswered, subject, Broken(x, answeredBefore, subject, (v.Reply+limit).Round(time.Second)))
 	default:
 		v.memory.late[key], v.memory.behind = true, false
-		v.enterAbout(ruleUnanswered, subject, Unverified("%s: no answer in %s, behind an earlier call", subject, v.Reply))
+		o := Unverified("%s: no answer in %s, behind an earlier call", subject, v.Reply)
+		v.enterAbout(ruleUnanswered, subject, o)
 	}
 	v.examine(again, sess)
 }
@@ -294,7 +296,9 @@ func failedInside(x *mcp.Exchange) bool {
 
 // judgeInside makes a request again that failed inside of the server: one that never gets
 // another answer has no response.
-func (v *Visit) judgeInside(ctx context.Context, sess *mcp.Session, limit time.Duration, call mcp.Call, x *mcp.Exchange) {
+func (v *Visit) judgeInside(
+	ctx context.Context, sess *mcp.Session, limit time.Duration, call mcp.Call, x *mcp.Exchange,
+) {
 	subject := nameOf(x.Request)
 	if v.mustNotRepeat(call) {
 		v.enterAbout(ruleUnanswered, subject, Unverified("%s got HTTP 500, and must not be called again", subject))

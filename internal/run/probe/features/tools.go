@@ -248,8 +248,11 @@ func progress(ctx context.Context, v *exam.Visit, x *mcp.Exchange, mark mcp.Mark
 func progressOfText(ctx context.Context, v *exam.Visit, tool jsonv.Value, x *mcp.Exchange) {
 	const rule = "progress-token"
 	reports := slices.ContainsFunc(x.During, func(m mcp.Message) bool { return m.Method == "notifications/progress" })
+	if !v.Applies(rule) || !reports || x.Elapsed > exam.Long {
+		return
+	}
 	args := argument.Valid(tool)
-	if !v.Applies(rule) || !reports || x.Elapsed > exam.Long || v.Policy.Repeats(tool) != "" || v.Policy.Call(tool, args) != "" {
+	if v.Policy.Repeats(tool) != "" || v.Policy.Call(tool, args) != "" {
 		return
 	}
 	token := jsonv.ObjectOf("progressToken", "07")
