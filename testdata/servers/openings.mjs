@@ -50,5 +50,5 @@ const out = servers.map(() => ({}));
 const jobs = servers.flatMap((s, i) => kinds.map((kind) => async () => { out[i][kind] = await fate(kind, s); }));
 const worker = async () => { for (let job; (job = jobs.shift()); ) await job(); };
 await Promise.all(Array.from({ length: Number(process.env.OPENING_PARALLEL ?? 6) }, worker));
-console.log(JSON.stringify(out));
-process.exit(0);
+// exit would cut what the pipe has not taken yet.
+process.stdout.write(JSON.stringify(out), () => process.exit(0));
