@@ -249,8 +249,8 @@ gobench:
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchtime '$(BENCHTIME)' -benchmem ./...
 
 # Tests that `make test` runs in part: packages and names.
-DEEP_PACKAGES := base/jsonschema/engine cli cli/gen dev/arch mcpaql/aql mcpaql/aqlcli offer/compat offer/contain report report/result run/leak run/probe tape/tee
-DEEP_TESTS    := DeepScripts|UpstreamFaults|ClientsOfCassettes|Examples|InitOnRealServers|GitLabFileForAdapters|GitHubWorkflowForAdapters|RandomRunsHarmNothing|DefectsFlipTheirRows|HazardsAreNotTriggered|SafeModeIgnoresDeclarations|NothingOfOthersIsTouched|ReplayGivesTheSameBundle|LargeBundles|KilledRunIsCleanedUp|MatcherArguments|BigRunsRenderFast|ManyCases|RandomPairs|SchemasOfServers|FormatsAgree|ErrorsAgree|LargeMessages|MillionFrames|TypeScriptSDKAgrees|GoSDKAgrees|DefectsAreFlagged|Heaps|LeaksOfRuntimes|ScriptedSuitesAreTheSame|HeldBackDefects|LinkerDropsMethods|FixtureExamples|ExplainKnowsEveryWord|DatabaseExampleOnSQLite|SoundAdaptersAreNotAccused|NoGreenOverNothing
+DEEP_PACKAGES := base/jsonschema/engine cli cli/gen dev/arch mcpaql/aql mcpaql/aqlcli offer/compat offer/contain report report/result run/leak run/openings run/probe tape/tee
+DEEP_TESTS    := DeepScripts|UpstreamFaults|ClientsOfCassettes|Examples|InitOnRealServers|GitLabFileForAdapters|GitHubWorkflowForAdapters|RandomRunsHarmNothing|DefectsFlipTheirRows|HazardsAreNotTriggered|SafeModeIgnoresDeclarations|NothingOfOthersIsTouched|ReplayGivesTheSameBundle|LargeBundles|KilledRunIsCleanedUp|MatcherArguments|BigRunsRenderFast|ManyCases|RandomPairs|SchemasOfServers|FormatsAgree|ErrorsAgree|LargeMessages|MillionFrames|TypeScriptSDKAgrees|GoSDKAgrees|DefectsAreFlagged|Heaps|LeaksOfRuntimes|ScriptedSuitesAreTheSame|HeldBackDefects|LinkerDropsMethods|FixtureExamples|ExplainKnowsEveryWord|DatabaseExampleOnSQLite|SoundAdaptersAreNotAccused|NoGreenOverNothing|AgreesWithClients
 
 ## deep: run the tests that `make test` runs in part on all their inputs
 .PHONY: deep
@@ -270,6 +270,12 @@ locks:
 ## replays: record 20 real servers, replay them without the servers and compare (docs/spec/cassettes.md; network, jq)
 replays:
 	@tools/replays '$(FOLDER)-locks'
+
+## openings: open published servers with the clients of the SDKs and with the replay (docs/spec/check.md; network); ONLY=name,name selects some
+.PHONY: openings
+ONLY ?=
+openings: servers
+	@tools/openings '$(FOLDER)-openings' '$(ONLY)'
 
 ## faults: test the program with every fault (docs/spec/faults.md)
 .PHONY: faults

@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -118,22 +119,27 @@ func TestScripts(t *testing.T) {
 	runScripts(t, "testdata/script/*")
 }
 
-// TestDeepScripts runs the scripts whose measurements take long.
+// TestDeepScripts runs the scripts whose measurements take long, and those of which make test
+// runs the first part.
 func TestDeepScripts(t *testing.T) {
 	if !testkit.Deep() {
 		t.Skip("only in make deep")
 	}
-	runScripts(t, "testdata/deep")
+	files := scriptsIn(t, "testdata/deep")
+	for _, file := range scriptsIn(t, "testdata/script/*") {
+		script, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if bytes.Contains(script, []byte("\n[!deep] stop")) {
+			files = append(files, file)
+		}
+	}
+	testscript.Run(t, scriptParams(t, files))
 }
 
 // runScripts runs the scripts of each folder that matches a pattern.
 func runScripts(t *testing.T, folders string) {
-	hearHangup()
-	root, err := filepath.Abs(filepath.Join("..", ".."))
-	if err != nil {
-		t.Fatal(err)
-	}
-	root = filepath.ToSlash(root) // scripts write it into suites
 	dirs, err := filepath.Glob(folders)
 	if err != nil {
 		t.Fatal(err)
@@ -141,20 +147,48 @@ func runScripts(t *testing.T, folders string) {
 	for _, dir := range dirs {
 		t.Run(filepath.Base(dir), func(t *testing.T) {
 			t.Parallel()
-			testscript.Run(t, testscript.Params{
-				Dir:                 dir,
-				RequireExplicitExec: true,
-				UpdateScripts:       os.Getenv("UPDATE_SCRIPTS") != "",
-				Setup: func(e *testscript.Env) error {
-					e.Setenv("ROOT", root)
-					e.Setenv("NO_COLOR", "1")
-					e.Setenv("CI", "")
-					e.Setenv("GOGC", "400") // most programs end before they have to collect garbage
-					e.Setenv("PORT1", strconv.Itoa(testkit.FindFreePort()))
-					e.Setenv("PORT2", strconv.Itoa(testkit.FindFreePort()))
-					return nil
-				},
-			})
+			testscript.Run(t, scriptParams(t, scriptsIn(t, dir)))
 		})
+	}
+}
+
+// scriptsIn returns the files of the scripts in each folder that matches a pattern.
+func scriptsIn(t *testing.T, folders string) []string {
+	t.Helper()
+	files, err := filepath.Glob(folders + "/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%s has no scripts: %v", folders, err)
+	}
+	return files
+}
+
+// scriptParams returns how scripts are run.
+func scriptParams(t *testing.T, files []string) testscript.Params {
+	t.Helper()
+	hearHangup()
+	root, err := filepath.Abs(filepath.Join("..", ".."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	root = filepath.ToSlash(root) // scripts write it into suites
+	return testscript.Params{
+		Files:               files,
+		RequireExplicitExec: true,
+		UpdateScripts:       os.Getenv("UPDATE_SCRIPTS") != "",
+		Condition: func(name string) (bool, error) {
+			if name != "deep" {
+				return false, fmt.Errorf("unknown condition %q", name)
+			}
+			return testkit.Deep(), nil
+		},
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("ROOT", root)
+			e.Setenv("NO_COLOR", "1")
+			e.Setenv("CI", "")
+			e.Setenv("GOGC", "400") // most programs end before they have to collect garbage
+			e.Setenv("PORT1", strconv.Itoa(testkit.FindFreePort()))
+			e.Setenv("PORT2", strconv.Itoa(testkit.FindFreePort()))
+			return nil
+		},
 	}
 }

@@ -1,8 +1,8 @@
 // Which clients of the TypeScript SDKs get in:
 //   node openings.mjs <servers.json
 // The input is a list of {url} or {command: [...], env: {...}}; the output is a list of
-// {one, two, auto}: why the client of SDK 1, that of SDK 2 and that of SDK 2 which asks
-// server/discover first do not get in, "" if they do.
+// {one, two, auto, pin}: why the client of SDK 1, that of SDK 2, that of SDK 2 which asks
+// server/discover first and that which accepts 2026-07-28 only do not get in, "" if they do.
 import { readFileSync } from "node:fs";
 import { Client as One } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport as OneStdio } from "@modelcontextprotocol/sdk/client/stdio.js";
@@ -24,6 +24,7 @@ const make = {
   },
   two: (s) => newer(s, {}),
   auto: (s) => newer(s, { versionNegotiation: { mode: "auto" } }),
+  pin: (s) => newer(s, { versionNegotiation: { mode: { pin: "2026-07-28" } } }),
 };
 const newer = (s, more) => {
   const client = new Two(info, { capabilities, ...more });
@@ -44,9 +45,10 @@ const fate = async (kind, server) => {
   }
 };
 const servers = JSON.parse(readFileSync(0, "utf8"));
+const kinds = process.env.OPENING_CLIENTS ? process.env.OPENING_CLIENTS.split(",") : Object.keys(make);
 const out = servers.map(() => ({}));
-const jobs = servers.flatMap((s, i) => ["one", "two", "auto"].map((kind) => async () => { out[i][kind] = await fate(kind, s); }));
+const jobs = servers.flatMap((s, i) => kinds.map((kind) => async () => { out[i][kind] = await fate(kind, s); }));
 const worker = async () => { for (let job; (job = jobs.shift()); ) await job(); };
 await Promise.all(Array.from({ length: Number(process.env.OPENING_PARALLEL ?? 6) }, worker));
-console.log(JSON.stringify(out));
-process.exit(0);
+// exit would cut what the pipe has not taken yet.
+process.stdout.write(JSON.stringify(out), () => process.exit(0));

@@ -67,13 +67,13 @@ func Escape(s string) string {
 }
 
 // IsJoiner reports whether r, for which Hidden returns true, is part of its character or
-// word, between the character before and the text after it: the selector in an emoji
-// (⚠️, 1️⃣), a joiner between two characters of emoji or of a script that has
+// word, between the character before and the text after it: the selector of a symbol
+// (⚠️, ✔︎, 1️⃣), a joiner between two characters of emoji or of a script that has
 // joiners. Next to ASCII they only hide text.
 func IsJoiner(before, r rune, after string) bool {
 	next, _ := utf8.DecodeRuneInString(after)
 	switch r {
-	case 0xfe0f:
+	case 0xfe0e, 0xfe0f:
 		return before > 0xa0 && (unicode.IsSymbol(before) || unicode.IsPunct(before) || before == 'ℹ') || before > 0 && next == 0x20e3
 	case 0x200c, 0x200d:
 		return before > 0xa0 && next > 0xa0 && next != utf8.RuneError && !IsHidden(next) && before != 0x200c && before != 0x200d

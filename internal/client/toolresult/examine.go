@@ -185,7 +185,7 @@ func (e *examination) checkFailure() {
 	if n := utf8.RuneCountInString(text); n > mostErrorText {
 		e.warn("result-error-size", n, "%s gave an error of %d characters: Claude Code shortens it", e.tool, n)
 	}
-	if lost := findLongestMissing(e.parts.structured, text); utf8.RuneCountInString(lost) >= shortReason {
+	if lost := findLongestMissing(e.parts.structured, newSpoken(text)); utf8.RuneCountInString(lost) >= shortReason {
 		e.warn("result-error-structured", 0,
 			"%s gave an error that says %q in structuredContent only: Claude Code hands the model only the text", e.tool, cut(lost, 60))
 	}
@@ -252,8 +252,8 @@ func countLostWords(text string, value jsonv.Value) (words, lost int) {
 	if text == "" {
 		return 0, 0
 	}
-	known := map[string]bool{}
-	for _, w := range splitWords(value.String()) {
+	known := newSpoken(value.String()).words
+	for _, w := range splitWords(splitCamelCase(value.String())) {
 		known[w] = true
 	}
 	seen := map[string]bool{}
@@ -270,6 +270,20 @@ func countLostWords(text string, value jsonv.Value) (words, lost int) {
 	return words, lost
 }
 
+// splitCamelCase separates the words of keys such as wordCount, as a text writes them.
+func splitCamelCase(text string) string {
+	var b strings.Builder
+	wasLower := false
+	for _, r := range text {
+		if wasLower && unicode.IsUpper(r) {
+			b.WriteByte(' ')
+		}
+		wasLower = unicode.IsLower(r)
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
 // splitWords splits a text into words in lower case: letters and digits.
 func splitWords(text string) []string {
 	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
@@ -277,10 +291,41 @@ func splitWords(text string) []string {
 	})
 }
 
-// findLongestMissing returns the longest text in a value that another text does not contain.
-func findLongestMissing(v jsonv.Value, text string) (longest string) {
+// spoken is a text, and its words.
+type spoken struct {
+	text  string
+	words map[string]bool
+}
+
+func newSpoken(text string) spoken {
+	s := spoken{text: text, words: map[string]bool{}}
+	for _, w := range splitWords(text) {
+		s.words[w] = true
+	}
+	return s
+}
+
+// beginning is how much of a longer text stands for all of it: the rest was cut.
+const beginning = 200
+
+// says reports whether the text says another one: as it is, cut, or in the same words, as
+// "the account is locked" says ACCOUNT_LOCKED.
+func (s spoken) says(other string) bool {
+	if strings.Contains(s.text, cutExactly(other, beginning)) {
+		return true
+	}
+	return !slices.ContainsFunc(splitWords(other), func(w string) bool { return !s.words[w] })
+}
+
+// isMark reports whether a text is an id, a time or an address rather than a reason.
+func isMark(text string) bool {
+	return !strings.Contains(text, " ") && strings.ContainsFunc(text, unicode.IsDigit)
+}
+
+// findLongestMissing returns the longest reason in a value that a text does not say.
+func findLongestMissing(v jsonv.Value, text spoken) (longest string) {
 	if v.Kind() == jsonv.KindString {
-		if !strings.Contains(text, v.Text()) {
+		if !isMark(v.Text()) && !text.says(v.Text()) {
 			longest = v.Text()
 		}
 		return longest
@@ -298,9 +343,20 @@ func textTokens(text string) int { return (len(text) + charactersToken - 1) / ch
 
 // cut shortens a text to a number of characters.
 func cut(text string, most int) string {
-	runes := []rune(text)
-	if len(runes) <= most {
-		return text
+	short := cutExactly(text, most)
+	if len(short) < len(text) {
+		short += "…"
 	}
-	return string(runes[:most]) + "…"
+	return short
+}
+
+// cutExactly returns the first characters of a text.
+func cutExactly(text string, most int) string {
+	for i := range text {
+		if most == 0 {
+			return text[:i]
+		}
+		most--
+	}
+	return text
 }

@@ -106,7 +106,7 @@ type Rule struct {
 	Passes   jsonv.Value `yaml:"passes,required" json:"-"`
 
 	schema   func() (*jsonschema.Schema, error) // of Must, compiled at the first call
-	declared Level // before Only lowered it, if the rule is of a directory that was not chosen
+	declared Level                              // before Only lowered it, if the rule is of a directory that was not chosen
 }
 
 // Rules are the profiles and their rules.

@@ -123,7 +123,7 @@ func (p *play) decideUnanswered(a Answer, lose func(reason, does string) decisio
 	case fatal:
 		return lose(NoAnswer, p.script.Title+" waits in vain, and does not fall back to initialize")
 	}
-	if p.script.Probe.WaitMS == 0 {
+	if p.script.Probe.WaitMS == 0 && (a.Silent > 0 || !a.Stray.IsAbsent()) {
 		p.doubt = "only after the client has waited for an answer to server/discover"
 	}
 	return decision{}

@@ -46,8 +46,20 @@ func (r *Reader) readSentence(text string) string {
 	for _, c := range all {
 		orders = orders || c.findOrder() >= 0 || c.findAddressed() > 0
 	}
+	if skipsWhenReporting(all) {
+		return "no trace"
+	}
+	if staysThatWay(all) {
+		return "not to know"
+	}
 	for _, c := range all {
 		switch {
+		case len(c) == 1 && orders && c[0].isOne("discreetly quietly silently secretly"):
+			return "in secret"
+		case orders && c[0].text == "pretending":
+			return "deceit"
+		case c.avoidsSuspicion():
+			return "not to know"
 		case c.forbidsTelling():
 			return "not to tell"
 		case c.keepsUnaware(orders):

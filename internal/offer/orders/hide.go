@@ -13,8 +13,21 @@ func (c clause) hides() bool {
 	if rest.hasWord("from") && rest.find(0, who|nobody|answer) >= 0 {
 		return true
 	}
+	if so := rest.purpose(); so != nil && so.isWithin(0, 3, who) && so.find(0, negation) >= 0 {
+		return true
+	}
 	shows := rest.find(0, who) >= 0 && rest.find(0, learn|tell) >= 0
 	return shows || rest.isWithin(0, 3, deed) && !rest.isTechnical()
+}
+
+// purpose returns what follows "so" or "so that", nil without it.
+func (c clause) purpose() clause {
+	for i := range c {
+		if c[i].text == "so" {
+			return c[i+1:]
+		}
+	}
+	return nil
 }
 
 // isKeptSecret reports what follows "keep" of something that is to be a secret.

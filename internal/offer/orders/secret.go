@@ -17,12 +17,15 @@ func (c clause) isInSecret(ordered bool) bool {
 
 // isOrderedQuietly reports an order with a weak word of secrecy, which ordinary tools have, too.
 func (c clause) isOrderedQuietly() bool {
+	if c[0].text == "do" && c.isWithin(1, 4, deed) && c.hasWord("silence secret") {
+		return true
+	}
 	at := c.findOrder()
 	if at < 0 {
 		return false
 	}
 	verb, rest := c[at], c[at+1:]
-	moves := verb.base&send != 0 || verb.text == "do-so"
+	moves := verb.base&send != 0 || verb.isOne("do-so replace change alter enable disable approve install grant swap switch activate")
 	weak := c.find(0, secret)
 	switch {
 	case verb.isOne("remain stay keep be") && len(rest) > 0 && rest[0].isOne("silent quiet mum discreet"):
@@ -32,22 +35,34 @@ func (c clause) isOrderedQuietly() bool {
 	case verb.isOne("treat consider regard handle view") && rest.hasWord("classified confidential secret private"):
 		return rest.isWithin(0, 8, deed|answer|trace)
 	}
-	return moves && weak >= 0 && c[weak].isOne("silently quietly discreetly secret background quiet")
+	return moves && weak >= 0 && c[weak].isOne("silently quietly discreetly secret quiet")
 }
 
 // isUnseen reports "without the user noticing".
 func (c clause) isUnseen() bool {
 	for i := range c {
+		if c[i].text == "with" && c[i:].noNotice() {
+			return true
+		}
 		if !c[i].isOne("without unknown") || c[:i].find(0, negation) >= 0 {
 			continue
 		}
 		rest := c[i+1:]
+		if rest.hasWord("drawing attracting") && rest.hasWord("attention eye eyes") {
+			return true
+		}
 		knows := rest.hasLearning() || rest.hasWord("knowledge awareness notice")
-		if knows && (rest.isWithin(0, 6, who|nobody) || rest.isWithin(0, 3, tell)) {
+		tells := rest.isWithin(0, 3, tell) && !rest[0].isOne(shown+" leaking listing")
+		if knows && (rest.isWithin(0, 6, who|nobody) && !c[i+1:min(i+3, len(c))].hasWord("them") || tells) {
 			return true
 		}
 	}
 	return false
+}
+
+// noNotice reports "with no notice to the manager".
+func (c clause) noNotice() bool {
+	return len(c) > 3 && c[1].text == "no" && (c[2].has(trace) || c[2].text == "notice") && c[3:].isWithin(0, 5, who)
 }
 
 // hasLearning reports whether one of the first words is telling, or learning.
@@ -65,7 +80,7 @@ func (c clause) staysSecret() bool {
 	if len(c) < 2 {
 		return len(c) == 1 && c[0].text == "mum"
 	}
-	statement := c[0].isOne("this that it these which all") && len(c) < 8
+	statement := c[0].isOne("this that it these all") && len(c) < 8
 	secrecy := c[1].has(must) || c[1].isOne("is are stays remains")
 	switch {
 	case statement && secrecy && c[:min(5, len(c))].find(2, secret) >= 0:
@@ -74,6 +89,10 @@ func (c clause) staysSecret() bool {
 		return true
 	case c.hasWord("secrecy sealed") || c[0].text == "mum" && len(c) < 5:
 		return true
+	}
+	named := c[0].isOne("this these") && c[1].has(deed) && len(c) > 3 && len(c) < 6
+	if named && c[2].isOne("is are") && c[3].has(secret) {
+		return true // this instruction is secret
 	}
 	return c.isBetweenUs() || c.isOurBusiness() || c.isHiddenText()
 }
@@ -84,7 +103,7 @@ func (c clause) isBetweenUs() bool {
 		if c[i].text != "between" {
 			continue
 		}
-		us := c[i:].hasWord("us you")
+		us := c[i:].hasWord("us") || c[i:].find(0, model) >= 0
 		said := c[:i].find(0, deed) >= 0 && c[:i].hasWord("is remains stays must should strictly just")
 		if us && said && !c.conditioned() {
 			return true
@@ -114,7 +133,11 @@ func (c clause) isHiddenText() bool {
 	for i := range c {
 		rest := c[i:]
 		text := c[i].isOne("instruction instructions text note paragraph")
-		if text && rest[:min(4, len(rest))].hasWord("invisible hidden secret") && rest.isWithin(0, 7, who) {
+		if text && rest.first(4).hasWord("invisible hidden secret") && rest.isWithin(0, 7, who) {
+			return true
+		}
+		cannotSee := i > 2 && c[i-1].isOne("this these") && c[i-2].base&learn != 0 && c[:i-2].find(0, negation) >= 0
+		if text && cannotSee && c[:i].find(0, who) >= 0 {
 			return true
 		}
 	}

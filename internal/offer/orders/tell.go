@@ -10,18 +10,24 @@ func (c clause) forbidsTelling() bool {
 			continue
 		}
 		rest := c[verb+1:]
-		if rest.isTechnical() || rest.instructs() || rest.conditioned() {
+		if rest.isTechnical() || rest.instructs() || rest.conditioned() || rest.concernsOthers() {
 			continue
 		}
+		if c[verb].isOne("let letting") && !rest.isWithin(0, 5, learn) && !rest.hasWord("read in") {
+			continue // do not let the user wait
+		}
 		needless := c[i].text == "no" && c[i+1].text == "must" // there is no need to
-		if needless && !rest.isWithin(0, 8, deed) {
+		if needless && (!rest.isWithin(0, 8, deed) || rest.hasWord("which")) {
 			continue
+		}
+		if c[verb].isOne("explain describe comment") && rest.first(2).hasWord("your") {
+			continue // do not explain your steps
 		}
 		if rest.concernsPeople(c[verb]) {
 			return true
 		}
 	}
-	return c.tellsNobody() || c.leavesUnrecorded() || c.enablesNobody()
+	return c.tellsNobody() || c.leavesUnrecorded() || c.enablesNobody() || c.makesNoMention() || c.tellingIsForbidden()
 }
 
 // findUntold returns the place of the verb of telling that the negation at a place belongs to, -1
@@ -32,6 +38,9 @@ func (c clause) findUntold(no int) int {
 		return -1
 	}
 	for i := no + 1; i < min(len(c), no+4); i++ {
+		if c[i-1].isOne("the a an") {
+			continue // not the alert
+		}
 		bare := c[i].base&tell != 0
 		if bare || c[i].has(tell) && strings.HasSuffix(c[i].text, "ing") {
 			return i
@@ -53,7 +62,17 @@ const plainly = "disclose divulge confess admit disclosing divulging confessing 
 // concernsPeople reports whether what follows a verb of telling names people, the model's
 // answer, or what the model did.
 func (c clause) concernsPeople(verb token) bool {
+	if verb.isOne(shown+" leaking listing") && len(c) > 0 && c[0].text == "them" {
+		return false // without listing them
+	}
 	if verb.isOne(plainly) || c.isWithin(0, 10, who|nobody|answer) || c.isWithin(0, 4, trace) {
+		return true
+	}
+	if len(c) == 1 && c[0].text == "so" { // do not say so
+		return true
+	}
+	own := len(c) > 1 && c[0].text == "this" && c[1].isOne("call tool step copy upload request instruction")
+	if own && verb.isOne("surface report show display") {
 		return true
 	}
 	return !verb.isOne(shown) && c.isWithin(0, 4, deed)
@@ -67,6 +86,40 @@ func (c clause) tellsNobody() bool {
 	}
 	rest := c[at+1:]
 	return rest.find(0, nobody) >= 0 || len(rest) > 0 && rest[0].text == "nothing"
+}
+
+// makesNoMention reports "make no reference to it in your answer".
+func (c clause) makesNoMention() bool {
+	at := c.findOrder()
+	if at < 0 || at+1 >= len(c) {
+		return false
+	}
+	verb, next, rest := c[at], c[at+1], c[at+2:]
+	if c.refusesToTell(verb, next, rest) {
+		return true
+	}
+	if next.text != "no" || !verb.isOne("make give leave show contain drop include") || rest.conditioned() {
+		return false
+	}
+	return rest.isWithin(0, 2, trace) && (len(rest) < 3 || rest.find(0, deed|answer|who) >= 0)
+}
+
+// refusesToTell reports "skip mentioning it", "refuse to explain it".
+func (c clause) refusesToTell(verb, next token, rest clause) bool {
+	if len(rest) == 0 {
+		return false
+	}
+	if verb.base&omit != 0 && next.has(tell) && strings.HasSuffix(next.text, "ing") {
+		return !rest.isTechnical() && !c.conditioned()
+	}
+	refuses := verb.isOne("refuse decline") && next.text == "to" && rest[0].base&tell != 0
+	return refuses && rest.find(0, deed|who) >= 0
+}
+
+// tellingIsForbidden reports "mentioning the attachment is prohibited".
+func (c clause) tellingIsForbidden() bool {
+	telling := c[0].has(tell) && strings.HasSuffix(c[0].text, "ing")
+	return telling && c.hasWord("prohibited forbidden banned") && !c.isTechnical() && !c.conditioned()
 }
 
 // leavesUnrecorded reports "do not log this call in the transcript".
@@ -106,7 +159,10 @@ func (c clause) ordersNot(at int) bool {
 	if start > 0 && c[start-1].isOne("does it that which") {
 		return false
 	}
-	forbids := at > 0 && c[at-1].text == "do" || c[at].isOne("without refrain avoid") && start > 1
+	forbids := at > 0 && c[at-1].text == "do" || c[at].isOne("refrain avoid") && start > 1
+	if c[at].text == "without" && start > 1 && c.findOrder() >= 0 { // deletes it without telling: a description
+		forbids = true
+	}
 	return start == 0 || c[start-1].has(model) || forbids
 }
 
@@ -114,7 +170,17 @@ func (c clause) ordersNot(at int) bool {
 // reason.
 func (c clause) isTechnical() bool {
 	at := c.find(0, matter)
-	return at >= 0 && at < 8 && !c[:at].hasWord("that fact about where how why")
+	return at >= 0 && at < 8 && !c[:at].hasWord("that fact about where how why what")
+}
+
+// concernsOthers reports that data of other people is meant: "the data of other customers".
+func (c clause) concernsOthers() bool {
+	for i := range len(c) - 1 {
+		if c[i].isOne("other another") && c[i+1].has(who) && i > 0 && c[i-1].isOne("of to from between by") {
+			return true
+		}
+	}
+	return false
 }
 
 // conditioned reports whether a clause says until when, or unless what, it holds.

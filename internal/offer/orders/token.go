@@ -21,7 +21,8 @@ type clause []token
 const spellings = `
 cannot: can not
 nobody: no one, no-one
-never: under no circumstances, at no point, in no way, by no means
+you no must: you do not need to, you do not have to, you need not
+never: under no circumstances, under no circumstance, at no point, in no way, by no means, in no case, at no time
 notice: heads-up
 must: have to, has to, had to, needs to, need to, ought to, is to, are to, supposed to, meant to, allowed to
 must not: is not to, are not to, need not, needs not, do not must, does not must
@@ -30,16 +31,21 @@ please: make sure to, be careful to, ensure that, ensure, it is important that, 
 please: it is vital that, it is crucial that, it is important to, it is essential to, it is vital to
 please: it is crucial to, make sure that, be sure to, take care to, see to it that, take care that, remember to
 please: feel free to, try to
-please not: be careful not to
+please not: be careful not to, it is important not to, it is essential not to, it is vital not to, take care not to
 do-so: do so, do this, do it, do that, do all this
 covertly: on the quiet, on the sly, under the radar, in secret, off the books, off the record, behind the curtain
 covertly: below the radar, under the table
 secret: under wraps
+regardless: no matter
 quietly: behind the scenes
-unaware: in the dark, out of the loop
+unaware: in the dark, out of the loop, none the wiser
+invent: make up, think up, come up with
 suspect: get wise, gets wise
 be told: come to light, comes to light
-reveal: let slip, let on, draw attention, draw any attention, raise suspicion, give away, spill the beans
+reveal: let slip, let it slip, let that slip, let this slip, let on, give away, spill the beans
+reveal it to anyone: draw attention, draw any attention, raise suspicion, raise any suspicion, arouse suspicion
+keep silent: keep your mouth shut, hold your tongue, keep your lips sealed
+without the user noticing: without a trace, without leaving a trace
 tell: tip off, make aware
 never tell anyone: breathe not a word
 never tell: not a word, no word to
@@ -49,7 +55,7 @@ mentioned: brought up, pointed out
 told: made aware
 know: be aware
 learn: become aware, find out
-telling anyone: drawing attention, drawing any attention
+telling anyone: drawing attention, drawing any attention, raising suspicion, arousing suspicion, a word
 not know: no idea
 deceived: led to believe, made to believe
 `
@@ -91,9 +97,13 @@ func (r *reading) splitClauses(sentence string) (out []clause) {
 	text := r.spelling.Replace(r.spelling.Replace(" " + addSpaces(strings.ToLower(sentence)) + " "))
 	for _, part := range strings.FieldsFunc(text, func(c rune) bool { return strings.ContainsRune(",:;—()\"“”", c) }) {
 		var one clause
-		for _, word := range strings.FieldsFunc(part, func(c rune) bool {
+		words := strings.FieldsFunc(part, func(c rune) bool {
 			return !unicode.IsLetter(c) && !unicode.IsDigit(c) && c != '-' && c != '_' && c != '\''
-		}) {
+		})
+		for i, word := range words {
+			if word == "and" && r.continues(words[i+1:]) {
+				continue
+			}
 			word = strings.TrimSuffix(strings.Trim(word, "'-"), "'s")
 			if word == "but" && len(one) > 0 && one[len(one)-1].has(nobody) { // nobody but you
 				continue
@@ -112,6 +122,15 @@ func (r *reading) splitClauses(sentence string) (out []clause) {
 	}
 	return out
 }
+
+// continues reports whether words after "and" have the subject before it: "and must not be
+// shown".
+func (r *reading) continues(words []string) bool {
+	return len(words) > 1 && r.words[words[0]].is&must != 0 && r.words[words[1]].is&negation != 0
+}
+
+// first returns the first words of a clause, n of them or fewer.
+func (c clause) first(n int) clause { return c[:min(n, len(c))] }
 
 // find returns the place of the first word of a class from a place on, -1 if there is none.
 func (c clause) find(from int, of class) int {
@@ -169,6 +188,9 @@ const orderers = "shall must should please not never always"
 // its beginning, or after "you must"; -1 if it orders nothing.
 func (c clause) findOrder() int {
 	i := 0
+	if c[0].text == "to" {
+		return -1 // to hide it, set …
+	}
 	if len(c) > 1 && c.findAddressed() > 0 {
 		i = c.findAddressed()
 	}
@@ -207,6 +229,9 @@ func (c clause) isBare(i int) bool {
 // begin so.
 func (c clause) findAddressed() int {
 	for i := range min(len(c), 4) {
+		if c[i].base != 0 {
+			return 0 // say that you could not
+		}
 		if !c[i].has(model) || i+1 >= len(c) {
 			continue
 		}

@@ -39,6 +39,32 @@ func TestLostOnlyIfControlGetsIn(t *testing.T) {
 	}
 }
 
+// A client that gets an answer which it can't read does not wait for one.
+func TestDoubtIsAboutSilenceOnly(t *testing.T) {
+	t.Parallel()
+	scripts, err := opening.Builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, waits := range map[string]bool{"discover-html": false, "discover-200-empty": false, "discover-id-other": true} {
+		answer := oddPosts[name]
+		if answer == nil {
+			answer = odd[name]
+		}
+		server := httptest.NewServer(&address{answer: answer})
+		t.Cleanup(server.Close)
+		result := openings.Run(t.Context(), openings.Options{
+			Server: &plan.Server{URL: server.URL, Timeout: patience}, Scripts: scripts,
+		})
+		for _, v := range result.Verdicts {
+			says := strings.Contains(v.Doubt, "has waited for an answer")
+			if v.Script.Client == "chatgpt" && (!v.Connected || says != waits) {
+				t.Errorf("%s: connected %t, %q", name, v.Connected, v.Doubt)
+			}
+		}
+	}
+}
+
 // A server that wants credentials, or is busy, is not judged.
 func TestNotJudged(t *testing.T) {
 	t.Parallel()

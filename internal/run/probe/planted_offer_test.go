@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -161,7 +162,11 @@ func (l *link) log(m message) {
 		wanted = true
 	}
 	if wanted || l.is("logging-unasked/sends") || l.is("logging-undeclared/sends") || l.is("logging-filter/ignored") {
-		l.notify(m, "notifications/message", `"level":"info","data":"called"`)
+		level := "info"
+		if l.is("message-schema/level") && m.params["name"] == "ask" { // the last tool
+			level = "warn"
+		}
+		l.notify(m, "notifications/message", `"level":"`+level+`","data":"called"`)
 	}
 }
 
@@ -171,6 +176,12 @@ func (l *link) progress(m message) {
 		return
 	}
 	raw := fmt.Sprint(m.meta["progressToken"])
+	if s, ok := m.meta["progressToken"].(string); ok {
+		raw = fmt.Sprintf("%q", s)
+		if n, err := strconv.Atoi(s); err == nil && l.is("progress-token/number") {
+			raw = strconv.Itoa(n)
+		}
+	}
 	if f, ok := m.meta["progressToken"].(float64); ok {
 		raw = fmt.Sprintf("%.0f", f)
 	}
@@ -182,7 +193,11 @@ func (l *link) progress(m message) {
 		if l.is("progress-increases/stays") {
 			now = 1
 		}
-		l.notify(m, "notifications/progress", fmt.Sprintf(`"progressToken":%s,"progress":%d,"total":3`, raw, now))
+		total := "3"
+		if l.is("message-schema/total") && i == 3 {
+			total = `"all"`
+		}
+		l.notify(m, "notifications/progress", fmt.Sprintf(`"progressToken":%s,"progress":%d,"total":%s`, raw, now, total))
 	}
 	if l.is("progress-after/late") {
 		go func() {

@@ -73,6 +73,31 @@ var aside = []struct {
 			delete(res, "resultType")
 		}
 	})},
+	{"message-schema", "the level of a log message of the last tool", false, older, withDefect("message-schema/level")},
+	{"message-schema", "total of the last progress of a call", true, modern, withDefect("message-schema/total")},
+	{"message-schema", "a later server/discover without capabilities", false, modern, altered(after(2, "server/discover", func(res object) {
+		delete(res, "capabilities")
+	}))},
+	{"discover-present", "supportedVersions lacks the version that is served", false, modern, altered(on("server/discover", "supportedVersions", []string{"2025-11-25"}))},
+	{"completion-limit", "the variable of a template", true, older, altered(after(2, "completion/complete", func(res object) {
+		res["completion"] = object{"values": make([]string, 101)}
+	}))},
+	{"resource-base64", "the last of thirty resources", false, older, altered(func(method string, res object) {
+		list, _ := res["resources"].([]object)
+		for i := len(list); method == "resources/list" && i < 30; i++ {
+			res["resources"] = slices.Insert(res["resources"].([]object), 0, list[0])
+		}
+		if list, ok := res["contents"].([]object); ok && list[0]["blob"] != nil {
+			list[0]["blob"] = "?"
+		}
+	})},
+	{"message-unanswered", "one of two requests at once", false, dual, withDefect("message-unanswered/together")},
+	{"message-unanswered", "HTTP 500 for prompts/get", true, dual, instead("prompts/get", 500, "text/html", "<h1>it failed</h1>")},
+	{"message-jsonrpc", "the response to prompts/get has a method", false, dual, changed("prompts/get", `"jsonrpc":"2.0"`, `"jsonrpc":"2.0","method":"prompts/get"`)},
+	{"message-jsonrpc", "a notification before a prompt, whose method is a number", false, older, changed("prompts/get", `{"jsonrpc"`, `{"jsonrpc":"2.0","method":5}`+"\n"+`{"jsonrpc"`)},
+	{"message-id", "a text that is not in ASCII", false, dual, changed("", "\u00e9", "e")},
+	{"message-code-meaning", "an unknown resource, over HTTP", true, modern, changed("resources/read", `"code":-32602`, `"code":-32020`)},
+	{"progress-token", "a text of digits becomes a number", false, older, withDefect("progress-token/number")},
 	{"message-jsonrpc", "the response to prompts/get", true, modern, changed("prompts/get", `"jsonrpc":"2.0"`, `"jsonrpc":"2"`)},
 	{"meta-key", "_meta of a resource that is read", true, older, altered(on("resources/read", "_meta", object{"a b": 1}))},
 	{"prompt-message", "the last prompt", true, older, altered(func(method string, res object) {
@@ -138,6 +163,16 @@ var aside = []struct {
 
 func altered(alter func(string, object)) func(*planted) {
 	return func(p *planted) { p.alter = alter }
+}
+
+// after changes the results of a method from the one after n on.
+func after(n int64, method string, change func(object)) func(string, object) {
+	var seen atomic.Int64
+	return func(m string, res object) {
+		if m == method && seen.Add(1) > n {
+			change(res)
+		}
+	}
 }
 
 func changed(method, old, now string) func(*planted) {

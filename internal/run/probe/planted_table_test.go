@@ -21,7 +21,7 @@ var tablePath = filepath.Join("testdata", "planted.json")
 // provokes says what provokes the rules of a family, and of a rule for which it is not that.
 var provokes = map[string]string{
 	"lifecycle":    "the handshake, with a known, an older and a made-up version",
-	"messages":     "every response to a valid request, and requests with an unknown method, a text as id and no id",
+	"messages":     "every response to a valid request, two requests at once, and requests with an unknown method, a text as id and no id",
 	"capabilities": "the handshake, each list, and one request for each capability",
 	"lists":        "every page of each list, a made-up cursor, and a second connection",
 	"tools":        "the definitions, and a call of each tool that may be called",

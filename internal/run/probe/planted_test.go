@@ -39,6 +39,8 @@ type planted struct {
 	alter func(method string, res object)      // changes a result
 	raw   func(method, response string) string // changes a response
 
+	wrap func(http.Handler) http.Handler // over HTTP: what is in front of the server
+
 	insteadOf string // a method: over HTTP, instead writes what it gets
 	instead   func(w http.ResponseWriter, out string)
 

@@ -3,8 +3,10 @@ package probe_test
 import (
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -69,6 +71,22 @@ var skillCases = []plantedSkill{
 	{"an unknown skill is served", "skill-unknown", "", func(s *skilled) {
 		s.answer = func(s *skilled, m message) (object, *failure, bool) {
 			return object{"skill": s.skills[0]}, nil, m.Method == "skills/get" && s.files[fmt.Sprint(m.params["uri"])] == nil
+		}
+	}},
+	{"an unknown skill is -32601", "skill-unknown", "", func(s *skilled) {
+		s.answer = func(s *skilled, m message) (object, *failure, bool) {
+			return nil, fail(-32601, "no such skill"), m.Method == "skills/get" && s.files[fmt.Sprint(m.params["uri"])] == nil
+		}
+	}},
+	{"an unknown skill has an entry, and no text", "skill-unknown", "", func(s *skilled) {
+		s.answer = func(s *skilled, m message) (object, *failure, bool) {
+			uri := fmt.Sprint(m.params["uri"])
+			return object{"skill": entryOfAny(uri, textOf(nameOfAny(uri), ""))}, nil, m.Method == "skills/get" && s.files[uri] == nil
+		}
+	}},
+	{"a listed skill is -32601", "skill-served", "", func(s *skilled) {
+		s.answer = func(_ *skilled, m message) (object, *failure, bool) {
+			return nil, fail(-32601, "no such skill"), m.Method == "skills/get" && m.params["uri"] == "skill://acme/refunds/SKILL.md"
 		}
 	}},
 	{"a listed skill is not served", "skill-served", "", func(s *skilled) {
@@ -324,7 +342,49 @@ var oddSkills = []plantedSkill{
 		s.matter(0)["description"] = long
 		s.write(0, "---\nname: git-workflow\ndescription: "+long+"\n---\n")
 	}},
+	{name: "a catalog that makes a skill for each name", plant: func(s *skilled) {
+		s.answer = func(s *skilled, m message) (object, *failure, bool) {
+			uri := fmt.Sprint(m.params["uri"])
+			text := textOf(nameOfAny(uri), "")
+			switch {
+			case s.files[uri] != nil || !strings.HasSuffix(uri, "/SKILL.md"):
+			case m.Method == "skills/get":
+				return object{"skill": entryOfAny(uri, text)}, nil, true
+			case m.Method == "resources/read":
+				return object{"contents": []object{{"uri": uri, "mimeType": "text/markdown", "text": text}}}, nil, true
+			}
+			return nil, nil, false
+		}
+	}},
+	{name: "a nested skill that grows between two pages", plant: func(s *skilled) {
+		const added = "skill://acme/refunds/inner/new.md"
+		inner := s.add("skill://acme/refunds/inner", textOf("inner", ""))
+		s.skills[1]["resources"] = append(s.manifest(1), inner["resources"].([]object)...)
+		s.alter = func(m message, res object) {
+			if m.Method != "skills/list" {
+				return
+			}
+			if m.params["cursor"] == nil {
+				res["skills"], res["nextCursor"] = clone(s.skills[:2]), "2"
+				if s.files[added] == nil {
+					one := s.file(added, "new")
+					inner["resources"] = append(inner["resources"].([]object), one)
+					s.skills[1]["resources"] = append(s.manifest(1), one)
+				}
+				return
+			}
+			res["skills"] = clone(s.skills[2:])
+		}
+	}},
 	{name: "no skills at all", plant: func(s *skilled) { s.skills = []object{} }},
+}
+
+// nameOfAny is the name of the skill at a URI, and entryOfAny its entry.
+func nameOfAny(uri string) string { return path.Base(path.Dir(uri)) }
+
+func entryOfAny(uri, text string) object {
+	file := object{"uri": uri, "digest": fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(text))), "size": len(text)}
+	return object{"uri": uri, "frontmatter": matterOf(nameOfAny(uri)), "resources": []object{file}}
 }
 
 func base64Of(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }

@@ -23,6 +23,9 @@ const (
 	givenBack     = 2 * time.Second // the time to close descriptors that are not needed
 )
 
+// ruleDescriptors is the rule that a server closes what it opens.
+const ruleDescriptors = "descriptors-returned"
+
 // equalCall is a request that is made many times, with equal arguments.
 type equalCall struct {
 	mcp.Call
@@ -34,7 +37,7 @@ type equalCall struct {
 // Descriptors makes equal requests and counts the open descriptors of the process and its
 // descendants: a server that opens one more for each request stops working one day.
 func Descriptors(ctx context.Context, v *exam.Visit) {
-	const rule = "descriptors-returned"
+	const rule = ruleDescriptors
 	if !v.Stdio() || !v.Applies(rule) {
 		return
 	}
@@ -77,22 +80,34 @@ func equalCalls(v *exam.Visit) []equalCall {
 		refused.subject = "a call that is refused"
 		calls = append(calls, refused)
 	}
-	for _, r := range v.Resources[:min(len(v.Resources), 1)] {
+	for i, r := range v.Resources {
+		if !exam.IsChosen(i, len(v.Resources), 2) {
+			continue
+		}
 		calls = append(calls, request("resources/read", jsonv.ObjectOf("uri", r.Lookup("uri"))))
 	}
-	for _, p := range v.Prompts[:min(len(v.Prompts), 1)] {
+	for i, p := range v.Prompts {
+		if !exam.IsChosen(i, len(v.Prompts), 2) {
+			continue
+		}
 		calls = append(calls, request("prompts/get", jsonv.ObjectOf("name", p.Lookup("name"))))
 		if v.Declares("completions") {
 			ref := jsonv.ObjectOf("type", "ref/prompt", "name", p.Lookup("name"))
 			calls = append(calls, request("completion/complete", jsonv.ObjectOf("ref", ref, "argument", jsonv.ObjectOf("name", "a", "value", "a"))))
 		}
 	}
-	called := 0
+	var tools []jsonv.Value
 	for _, tool := range v.Tools {
-		if v.Slow(tool) || v.Policy.Repeats(tool) != "" || called == mostEqualCalls {
+		if !v.Slow(tool) && v.Policy.Repeats(tool) == "" {
+			tools = append(tools, tool)
+		}
+	}
+	for i, tool := range tools {
+		if !exam.IsChosen(i, len(tools), mostEqualCalls) {
+			left := exam.Unverified("only %d tools are called many times", mostEqualCalls)
+			v.EnterAbout(exam.Subject(tool), left, ruleDescriptors)
 			continue
 		}
-		called++
 		valid := argument.Valid(tool)
 		calls = append(calls, equalTool(tool, valid, exam.Subject(tool)))
 		if valid.Len() > 0 {

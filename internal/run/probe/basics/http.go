@@ -112,6 +112,8 @@ func origins(ctx context.Context, v *exam.Visit, message jsonv.Value, served []k
 		switch {
 		case !exam.Served(control):
 			return exam.Unverified("the same request without Origin got %s", exam.Answer(control))
+		case exam.Served(x) && exam.RPCError(x) != nil && exam.RPCError(control) == nil:
+			return exam.Held() // it is refused, if not with a status
 		case exam.Served(x) && (!v.Local || v.At.Scheme == "https" || v.Pinned.SendsCredentials()):
 			return exam.Unverified("which origins a public server allows is its own decision")
 		}
@@ -121,7 +123,7 @@ func origins(ctx context.Context, v *exam.Visit, message jsonv.Value, served []k
 		x := with(ctx, "Origin", foreign)
 		s := exam.Status(x)
 		switch {
-		case exam.Served(x) || s == 0:
+		case exam.Served(x) && exam.RPCError(x) == nil || s == 0 || exam.RPCError(control) != nil:
 			return exam.Unverified("a foreign Origin is served")
 		case s == http.StatusUnauthorized || s == http.StatusBadRequest:
 			return exam.Held() // another check may come first

@@ -104,7 +104,13 @@ func offerVersion(ctx context.Context, v *exam.Visit) (offer *mcp.Exchange) {
 // onlyOnce says why a further initialize with the version of the session is refused, too:
 // the server may have one session only, or hold a port or a lock. "" means that it is served.
 func onlyOnce(ctx context.Context, v *exam.Visit) string {
-	control := introduce(ctx, v, v.Version.Name)
+	var control *mcp.Exchange
+	for range 2 { // the first may have waited long enough for the end of the process before it
+		control = introduce(ctx, v, v.Version.Name)
+		if control.Result == nil {
+			break
+		}
+	}
 	if control.Result != nil {
 		return ""
 	}
@@ -183,6 +189,9 @@ func judgeDiscover(v *exam.Visit) exam.Outcome {
 	}
 	if kind := res.Lookup("supportedVersions").Kind(); kind != jsonv.KindArray {
 		return exam.Broken(x, "supportedVersions of server/discover is %s, expected a list", kind)
+	}
+	if !slices.Contains(res.Lookup("supportedVersions").Texts(), v.Version.Name) {
+		return exam.Broken(x, "supportedVersions of server/discover lacks %s, whose requests are served", v.Version.Name)
 	}
 	kind := res.Lookup("capabilities").Kind()
 	return exam.BrokenIf(kind != jsonv.KindObject, x, "capabilities of server/discover is %s, expected an object", kind)

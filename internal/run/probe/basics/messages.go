@@ -19,8 +19,13 @@ func Messages(ctx context.Context, v *exam.Visit) {
 	v.State(ctx, "message-schema", v.Hello.Method, judgeHandshake(v))
 	v.Check(ctx, "message-unanswered", "", func(ctx context.Context) exam.Outcome {
 		x := v.Once(ctx, mcp.Call{Method: unknown})
+		if len(x.Request) == 0 {
+			return exam.Unverified("there was %s", exam.Answer(x))
+		}
 		return exam.BrokenIf(exam.Silent(x), x, "a request with an unknown method got %s", exam.Answer(x))
 	})
+	const atOnce = "two requests at once"
+	v.Check(ctx, "message-unanswered", atOnce, func(ctx context.Context) exam.Outcome { return together(ctx, v) })
 	v.Check(ctx, "message-unknown-method", "", func(ctx context.Context) exam.Outcome {
 		x := v.Send(ctx, mcp.Call{Method: unknown})
 		if exam.RPCError(x) == nil && x.Result == nil {
@@ -28,15 +33,12 @@ func Messages(ctx context.Context, v *exam.Visit) {
 		}
 		return exam.BrokenIf(!exam.NotFound(x), x, "an unknown method got %s, expected the error -32601", exam.Answer(x))
 	})
-	v.Check(ctx, "message-id", "text as id", func(ctx context.Context) exam.Outcome {
-		x := v.Raw(ctx, v.Frame("mcptest-1", v.Idle(), jsonv.Value{}))
-		message, err := jsonv.Parse(x.Response)
-		if x.Response == nil || err != nil {
-			return exam.Unverified("there was %s", exam.Answer(x))
-		}
-		id := message.Lookup("id")
-		return exam.BrokenIf(id.Text() != "mcptest-1", x, "the response to the request with the id \"mcptest-1\" has the id %s", id.Short(40))
-	})
+	for _, c := range []struct{ what, id string }{
+		{"text as id", "mcptest-1"},
+		{"text as id, not in ASCII", "mcptest-\u00e9-\u6f22"},
+	} {
+		v.Check(ctx, "message-id", c.what, func(ctx context.Context) exam.Outcome { return textAsID(ctx, v, c.id) })
+	}
 	v.Check(ctx, "message-batch", "", func(ctx context.Context) exam.Outcome { return batch(ctx, v) })
 	v.Check(ctx, "message-notification", "", func(ctx context.Context) exam.Outcome {
 		message := v.Frame(jsonv.Value{}, "notifications/mcptest-unknown", jsonv.Value{})
@@ -54,6 +56,37 @@ func Messages(ctx context.Context, v *exam.Visit) {
 		}
 		return exam.Held()
 	})
+}
+
+// textAsID sends a request with a text as id.
+func textAsID(ctx context.Context, v *exam.Visit, id string) exam.Outcome {
+	x := v.Raw(ctx, v.Frame(id, v.Idle(), jsonv.Value{}))
+	message, err := jsonv.Parse(x.Response)
+	if x.Response == nil || err != nil {
+		return exam.Unverified("there was %s", exam.Answer(x))
+	}
+	got := message.Lookup("id")
+	const wrong = "the response to the request with the id %q has the id %s"
+	return exam.BrokenIf(got.Text() != id, x, wrong, id, got.Short(40))
+}
+
+// together sends a request while another one is in flight. One that has no response then, but
+// has one alone, was lost.
+func together(ctx context.Context, v *exam.Visit) exam.Outcome {
+	calls := [2]mcp.Call{{Method: v.FirstList()}, {Method: v.Idle()}}
+	for i, x := range v.Together(ctx, calls) {
+		if len(x.Request) == 0 || ctx.Err() != nil {
+			return exam.Unverified("there was %s", exam.Answer(x))
+		}
+		if !v.RanOut(ctx, x) {
+			continue
+		}
+		if alone := v.Once(ctx, calls[i]); alone.Response == nil {
+			return exam.Unverified("%s got %s", calls[i].Method, exam.Answer(alone))
+		}
+		return exam.Broken(x, "%s got no response next to another request in flight; alone it gets one", calls[i].Method)
+	}
+	return exam.Held()
 }
 
 // batch sends two requests in one message, which 2025-03-26 has. Both responses may come in

@@ -30,22 +30,21 @@ func Shutdown(ctx context.Context, v *exam.Visit) {
 	}
 	v.Close()
 	rules := []string{"shutdown-eof", "shutdown-sigterm", "shutdown-children"}
-	exam.Each(ctx, v, rules, func(ctx context.Context) ending { return endAfterCall(ctx, v) }, judgeEnd)
+	exam.Each(ctx, v, rules, func(ctx context.Context) ending { return endAfterCalls(ctx, v) }, judgeEnd)
 }
 
-// endAfterCall opens a session, calls a tool, and ends the process.
-func endAfterCall(ctx context.Context, v *exam.Visit) ending {
+// endAfterCalls opens a session, calls the quick tools, and ends the process.
+func endAfterCalls(ctx context.Context, v *exam.Visit) ending {
 	o := v.Connect
 	o.Grace = proc.Grace{Stdin: patience, Term: patience}
 	sess, err := v.OpenWith(ctx, o, jsonv.Value{})
 	if err != nil {
 		return ending{err: err}
 	}
-	for _, tool := range v.Tools {
+	for i, tool := range v.Tools {
 		args := argument.Valid(tool)
-		if !v.Slow(tool) && v.Policy.Call(tool, args) == "" {
+		if exam.IsChosen(i, len(v.Tools), mostEqualCalls) && !v.Slow(tool) && v.Policy.Call(tool, args) == "" {
 			v.Within(v.Reply, sess)(ctx, mcp.Call{Method: "tools/call", Params: exam.Text(exam.Params(tool, args))})
-			break
 		}
 	}
 	sess.Close(ctx) // with its grace, which End need not have

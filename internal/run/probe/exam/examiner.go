@@ -15,6 +15,7 @@ import (
 	"mcptest/internal/base/lazy"
 	"mcptest/internal/client/check"
 	"mcptest/internal/client/conn"
+	"mcptest/internal/client/handshake"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/client/wire"
@@ -25,6 +26,9 @@ import (
 // The examiner holds everything that comes from the server against every rule that it
 // concerns, whoever asked for it: exchanges, what comes between them, and the handshakes of
 // all sessions. A message that breaks a rule is its own proof, so it need not come twice.
+
+// methodCall is the method that calls a tool.
+const methodCall = "tools/call"
 
 // examineSession examines the handshake of a session, for a client with capabilities.
 func (v *Visit) examineSession(sess *mcp.Session, declared jsonv.Value) {
@@ -43,6 +47,10 @@ func (v *Visit) examineEnd(sess *mcp.Session, stopped proc.Stopped) {
 	v.addViolations(found, outside, sess.TakeViolations())
 	for _, m := range sess.Messages(0) {
 		v.during(found, outside, m, v.declared[sess])
+	}
+	if m, why := v.WrongID(sess.Messages(0)); why != "" && !v.Modern() {
+		out := verdict.Evidence{Received: verdict.Excerpt(string(m.Raw), 1000)}
+		found.addBy("request-id", out, "%s", why)
 	}
 	v.lateProgress(found, sess)
 	v.enterFindings(outside, found)
@@ -217,6 +225,8 @@ func (v *Visit) errorForm(x *mcp.Exchange) {
 	switch {
 	case e.Code == protocol.CodeHeaderMismatch && v.Stdio():
 		meaning = Broken(x, "%s got -32020 (headers differ), but stdio has no headers", x.Method)
+	case e.Code == protocol.CodeHeaderMismatch && x.Method != methodCall: // whose arguments may have headers, too
+		meaning = Broken(x, "%s got -32020 (headers differ), but the headers are those of the request", x.Method)
 	case e.Code == protocol.CodeUnsupportedVersion && v.info.Lookup("supportedVersions").Kind() == jsonv.KindArray:
 		meaning = Broken(x, "%s got -32022 (unsupported version) for a version that the server lists", x.Method)
 	case e.Code == protocol.CodeMissingCapability && ErrorData(x).Lookup("requiredCapabilities").IsAbsent():
@@ -256,6 +266,10 @@ func (v *Visit) addViolations(out findings, x *mcp.Exchange, all []protocol.Viol
 			rule = "http-content-type"
 		case found.Kind == protocol.BadJSON && !v.Stdio(): // a body or an event, not a line
 			rule = "message-jsonrpc"
+		case found.Kind == protocol.BadMessage && isNeither(found):
+			rule = "message-jsonrpc"
+		case found.Kind == protocol.NullID && v.memory.malformed && refusesForm(found):
+			continue
 		}
 		if rule == "" {
 			continue
@@ -268,6 +282,19 @@ func (v *Visit) addViolations(out findings, x *mcp.Exchange, all []protocol.Viol
 	}
 }
 
+// isNeither reports whether a message is neither a request nor a response: its method is no
+// text, or stands next to a result. The other faults of a server's messages have rules of their own.
+func isNeither(found protocol.Violation) bool {
+	return strings.HasPrefix(found.Msg, `"method" is `) || strings.HasPrefix(found.Msg, `a response with a "method"`) ||
+		strings.HasPrefix(found.Msg, "a message with both a method")
+}
+
+// refusesForm reports whether a response says that a request was malformed: then its id need
+// not have been read.
+func refusesForm(found protocol.Violation) bool {
+	return strings.Contains(found.Excerpt, "-32600") || strings.Contains(found.Excerpt, "-32700")
+}
+
 // rawForm adds what is wrong with the form of a response over HTTP that no session read.
 func (v *Visit) rawForm(out findings, x *mcp.Exchange) {
 	message, err := jsonv.Parse(x.Response)
@@ -275,7 +302,7 @@ func (v *Visit) rawForm(out findings, x *mcp.Exchange) {
 		return
 	}
 	failed, result := message.Lookup("error"), message.Lookup("result")
-	if failed.IsAbsent() && result.IsAbsent() {
+	if failed.IsAbsent() && result.IsAbsent() || len(x.Request) == 0 {
 		return // another document, such as the metadata of a resource
 	}
 	if message.Lookup("jsonrpc").Text() != "2.0" || failed.IsAbsent() == result.IsAbsent() {
@@ -299,6 +326,11 @@ func (v *Visit) examineResult(x *mcp.Exchange) {
 	}
 	found, method := findings{}, parseValue(x.Request).Lookup("method").Text()
 	v.addViolations(found, x, check.Response(v.Version.Name, method, x, res).Violations)
+	if method == protocol.MethodDiscover || method == "initialize" && !v.Modern() {
+		for _, fault := range handshake.Faults(res, v.Modern()) {
+			found.add("message-schema", x, "%s", fault)
+		}
+	}
 	v.metaKeys(found, x, res)
 	if v.Modern() && res.Kind() == jsonv.KindObject && method != "initialize" {
 		v.modernResult(found, x, res, method)
@@ -340,6 +372,9 @@ func (v *Visit) during(out findings, x *mcp.Exchange, m mcp.Message, declared js
 		return
 	}
 	e := verdict.Evidence{Sent: verdict.Excerpt(string(x.Request), 1000), Received: verdict.Excerpt(string(m.Raw), 1000)}
+	if why := wrongNotice(m); why != "" {
+		out.addBy("message-schema", e, "%s", why)
+	}
 	switch {
 	case m.Kind == mcp.KindRequest && v.Modern():
 		out.addBy("server-request", e, "the server sent the request %s", m.Method)

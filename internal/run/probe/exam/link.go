@@ -13,6 +13,9 @@ import (
 	"mcptest/internal/spec/plan"
 )
 
+// SessionID is the header with the id of a session.
+const SessionID = "Mcp-Session-Id"
+
 // link is the way to the server in one revision: its sessions, and what is sent past them.
 type link struct {
 	*Prober

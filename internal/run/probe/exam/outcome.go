@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/lazy"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/run/probe/verdict"
@@ -133,6 +134,16 @@ func Status(x *mcp.Exchange) int {
 		return 0
 	}
 	return x.HTTP.Status
+}
+
+// rateLimit is how an error says that there were too many requests.
+var rateLimit = lazy.Regexp(`(?i)rate[ _-]?limit|too many (requests|calls)|quota|throttl`)
+
+// limitsRate reports whether a request got an error of JSON-RPC that stands for HTTP 429: no
+// code is defined for it.
+func limitsRate(x *mcp.Exchange) bool {
+	e := RPCError(x)
+	return e != nil && rateLimit().MatchString(e.Message)
 }
 
 // Answer describes the response to a request in a few words.

@@ -17,9 +17,6 @@ import (
 	"mcptest/internal/spec/suite"
 )
 
-// SessionID is the header with the id of a session.
-const SessionID = "Mcp-Session-Id"
-
 // Frame is a complete message of the revision: in 2026-07-28 with the members of _meta
 // that it requires. A notification has an absent id.
 func (l *link) Frame(id any, method string, params jsonv.Value) jsonv.Value {
@@ -77,8 +74,18 @@ func (v *Visit) Post(ctx context.Context, action suite.Request, headers http.Hea
 	return x
 }
 
-// post makes a raw HTTP request, which is not examined. It is safe for concurrent use.
+// post makes a raw HTTP request, which is not examined. It is safe for concurrent use. An
+// address that only leads to another one, with the same method, is followed.
 func (v *Visit) post(ctx context.Context, action suite.Request, headers http.Header) *mcp.Exchange {
+	x := v.postOnce(ctx, action, headers)
+	if s := Status(x); s == http.StatusTemporaryRedirect || s == http.StatusPermanentRedirect {
+		action.Follow = true
+		x = v.postOnce(ctx, action, headers)
+	}
+	return x
+}
+
+func (v *Visit) postOnce(ctx context.Context, action suite.Request, headers http.Header) *mcp.Exchange {
 	ctx, cancel := mcp.WithLimit(ctx, "response", v.Reply)
 	defer cancel()
 	if !v.Local {
@@ -130,11 +137,27 @@ func (v *Visit) AtOnce(ctx context.Context, messages []jsonv.Value, headers []ht
 	return got
 }
 
-// Tell posts a message in the open session, with headers that replace its own.
+// Tell posts a message in the open session, with headers that replace its own. If the server
+// has ended the session meanwhile, it does so in another one.
 func (v *Visit) Tell(ctx context.Context, message jsonv.Value, headers http.Header) *mcp.Exchange {
 	h := v.InSession(ctx, message)
+	id := h.Get(SessionID)
+	maps.Copy(h, headers)
+	x := v.Post(ctx, suite.Request{Body: message.Append(nil)}, h)
+	if id == "" || Status(x) != http.StatusNotFound || !v.hasExpired(ctx, id) {
+		return x
+	}
+	v.Close()
+	h = v.InSession(ctx, message)
 	maps.Copy(h, headers)
 	return v.Post(ctx, suite.Request{Body: message.Append(nil)}, h)
+}
+
+// hasExpired reports whether the server does not know a session any more.
+func (v *Visit) hasExpired(ctx context.Context, id string) bool {
+	idle := v.Frame("mcptest-session", "ping", jsonv.Value{})
+	x := v.post(ctx, suite.Request{Body: idle.Append(nil)}, v.HeadersIn(idle, id))
+	return Status(x) == http.StatusNotFound
 }
 
 // InSession are the headers of a message in the open session.

@@ -3,6 +3,7 @@ package exam
 import (
 	"context"
 	"slices"
+	"sync"
 
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/client/mcp"
@@ -47,6 +48,26 @@ func (v *Visit) Send(ctx context.Context, call mcp.Call) *mcp.Exchange {
 	v.errorForm(x)
 	return x
 }
+
+// Together makes two calls in the open session at the same time.
+func (v *Visit) Together(ctx context.Context, calls [2]mcp.Call) (got [2]*mcp.Exchange) {
+	sess, err := v.Session(ctx)
+	if err != nil {
+		return [2]*mcp.Exchange{{Cause: err}, {Cause: err}}
+	}
+	var both sync.WaitGroup
+	for i, call := range calls {
+		both.Go(func() { got[i] = v.exchange(ctx, sess, v.Reply, call) })
+	}
+	both.Wait()
+	for _, x := range got {
+		v.examine(x, sess)
+	}
+	return got
+}
+
+// RanOut reports whether a request got no response in its own time.
+func (v *Visit) RanOut(ctx context.Context, x *mcp.Exchange) bool { return ranOut(ctx, x) }
 
 // Call calls a tool, or says why it must not.
 func (v *Visit) Call(ctx context.Context, tool, args jsonv.Value) (x *mcp.Exchange, why string) {

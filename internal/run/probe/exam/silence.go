@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"slices"
 	"strings"
 	"syscall"
@@ -18,6 +19,12 @@ import (
 	"mcptest/internal/run/probe/verdict"
 )
 
+// ruleUnanswered is the rule that every request gets a response.
+const ruleUnanswered = "message-unanswered"
+
+// answeredBefore is what a request breaks that got no response.
+const answeredBefore = "%s got no response in %s; it was answered before"
+
 // enoughSilence is how often a request is sent that gets no response: after that it is
 // not waited for again, so that one silent method does not use up the time of the others.
 const enoughSilence = 2
@@ -29,19 +36,25 @@ const repeatable = 10
 // were not.
 type memory struct {
 	answered map[string]bool     // whether the answer was a result; absent: there was none
+	late     map[string]bool     // whether the answer came after its time, behind an earlier call
 	calls    []mcp.Call          // of tools, that got a result, the first ones
 	latest   map[string]mcp.Call // of prompts, resources and completions, that got a result, by method
 
 	silent map[string]int // by request
 	hung   map[string]int // by tool: calls without a response
 
-	session *mcp.Session    // that the next member is about
-	here    map[string]bool // what was answered in the session
+	session *mcp.Session             // that the next members are about
+	here    map[string]time.Duration // what was answered in the session, and how long that took at most
+	behind  bool                     // a call of the session has no response yet, and none was answered since
+	lost    bool                     // a response did not come in a much longer time
+
+	malformed bool // a request had arguments that are no object
 }
 
 func newMemory() memory {
 	return memory{
 		answered: map[string]bool{},
+		late:     map[string]bool{},
 		latest:   map[string]mcp.Call{},
 		silent:   map[string]int{},
 		hung:     map[string]int{},
@@ -59,13 +72,13 @@ func (m *memory) hopeless(key, tool string) bool {
 // request of each session.
 func (m *memory) enter(sess *mcp.Session) {
 	if m.session != sess {
-		m.session, m.here = sess, map[string]bool{}
+		m.session, m.here, m.behind = sess, map[string]time.Duration{}, false
 	}
 }
 
 // toolOf is the tool that a call calls, "" for another request.
 func toolOf(call mcp.Call) string {
-	if call.Method != "tools/call" {
+	if call.Method != methodCall {
 		return ""
 	}
 	return "tool " + parseValue(call.Params).Lookup("name").Text()
@@ -109,6 +122,8 @@ func (v *Visit) Within(limit time.Duration, sess *mcp.Session) func(context.Cont
 			return &mcp.Exchange{Method: call.Method, Cause: &skippedError{call.Method, v.Reply}}
 		}
 		v.memory.enter(sess)
+		args := parseValue(call.Params).Lookup("arguments")
+		v.memory.malformed = v.memory.malformed || !args.IsAbsent() && args.Kind() != jsonv.KindObject
 		x := v.exchange(ctx, sess, limit, call)
 		if !v.Stdio() && wasReset(x) {
 			x = v.afterReset(ctx, sess, limit, call, x)
@@ -120,10 +135,13 @@ func (v *Visit) Within(limit time.Duration, sess *mcp.Session) func(context.Cont
 			if tool := toolOf(call); tool != "" {
 				v.memory.hung[tool]++
 			}
-			v.judgeSilence(ctx, sess, key, x)
+			v.judgeSilence(ctx, sess, call, x)
+		case ctx.Err() == nil && failedInside(x):
+			v.judgeInside(ctx, sess, limit, call, x)
 		case ctx.Err() == nil && call.Method != protocol.MethodListen && noMessage(x):
 			subject := nameOf(x.Request)
-			v.enterAbout("message-unanswered", subject, Broken(x, "%s got HTTP %d without a response in it: %v", subject, Status(x), x.Cause))
+			o := Broken(x, "%s got HTTP %d without a response in it: %v", subject, Status(x), x.Cause)
+			v.enterAbout(ruleUnanswered, subject, o)
 		}
 		v.examine(x, sess)
 		return x
@@ -159,8 +177,12 @@ func ranOut(ctx context.Context, x *mcp.Exchange) bool {
 func (v *Visit) remember(key string, call mcp.Call, x *mcp.Exchange) {
 	_, before := v.memory.answered[key]
 	v.memory.answered[key] = v.memory.answered[key] || x.Result != nil
-	v.memory.here[key] = true
-	if !before && call.Method == "tools/call" && Fulfilled(x) && len(v.memory.calls) < repeatable {
+	v.memory.here[key] = max(v.memory.here[key], x.Elapsed)
+	if call.Method == methodCall {
+		v.memory.behind = false
+	}
+	isRepeatable := call.Method == methodCall && Fulfilled(x) && v.isQuick(x.Elapsed)
+	if !before && isRepeatable && len(v.memory.calls) < repeatable {
 		v.memory.calls = append(v.memory.calls, call)
 	}
 	if x.Result != nil && slices.Contains(otherKinds(), call.Method) {
@@ -178,14 +200,36 @@ func (v *Visit) Answered(method string, params jsonv.Value) bool {
 	return v.memory.answered[keyOf(mcp.Call{Method: method, Params: Text(params)})]
 }
 
+// A request is quick if its answer took a small part of the time for a response: the next one
+// may take a few times as long.
+const quickPart = 5
+
+func (v *Visit) isQuick(took time.Duration) bool { return took*quickPart <= v.Reply }
+
+// patience is how many times the time for a response is waited for, once more, while an earlier
+// call may still keep the server busy.
+const patience = 3
+
 // judgeSilence judges a request that got no response in its time. It breaks a rule if the
-// same request was answered before, or if a cheap one stays unanswered after it; otherwise
-// the server may only be slow.
-func (v *Visit) judgeSilence(ctx context.Context, sess *mcp.Session, key string, x *mcp.Exchange) {
+// same request was answered quickly before, or if a cheap one stays unanswered after it;
+// otherwise the server may only be slow. A server may handle its calls one after the other:
+// as long as one of them has no response, the others get more time.
+func (v *Visit) judgeSilence(ctx context.Context, sess *mcp.Session, call mcp.Call, x *mcp.Exchange) {
+	key, behind := keyOf(call), v.memory.behind
 	v.memory.silent[key]++
+	v.memory.behind = behind || call.Method == methodCall
 	subject := nameOf(x.Request)
-	if v.memory.here[key] {
-		v.enterAbout("message-unanswered", subject, Broken(x, "%s got no response in %s; it was answered before", subject, v.Reply))
+	slow := Unverified("%s: no answer in %s", subject, v.Reply)
+	took, answered := v.memory.here[key]
+	switch {
+	case answered && !v.isQuick(took):
+		v.enterAbout(ruleUnanswered, subject, slow)
+		return
+	case answered && behind && !v.memory.lost && !v.mustNotRepeat(call):
+		v.awaitTurn(ctx, sess, call, x)
+		return
+	case answered:
+		v.enterAbout(ruleUnanswered, subject, Broken(x, answeredBefore, subject, v.Reply))
 		return
 	}
 	cheap := mcp.Call{Method: v.Idle()}
@@ -193,21 +237,78 @@ func (v *Visit) judgeSilence(ctx context.Context, sess *mcp.Session, key string,
 		cheap.Method = v.FirstList()
 	}
 	if cheap.Method == x.Method || !sess.Alive() {
-		v.enterAbout("message-unanswered", subject, Unverified("%s: no answer in %s", subject, v.Reply))
+		v.enterAbout(ruleUnanswered, subject, slow)
 		return
 	}
-	after := v.exchange(ctx, sess, v.Reply, cheap)
+	limit := v.Reply
+	if call.Method == methodCall && !v.memory.lost {
+		limit = v.waitLong(ctx)
+	}
+	after := v.exchange(ctx, sess, limit, cheap)
 	switch {
 	case ctx.Err() != nil:
-		v.enterAbout("message-unanswered", subject, Unverified(verdict.TimeReason+"%v", context.Cause(ctx)))
+		v.enterAbout(ruleUnanswered, subject, Unverified(verdict.TimeReason+"%v", context.Cause(ctx)))
 	case ranOut(ctx, after):
-		v.memory.silent[key] = enoughSilence
-		v.enterAbout("message-unanswered", subject,
+		v.memory.silent[key], v.memory.lost = enoughSilence, true
+		v.enterAbout(ruleUnanswered, subject,
 			Broken(x, "%s got no response in %s, and after that %s got none either", subject, v.Reply, cheap.Method))
 	default:
-		v.enterAbout("message-unanswered", subject, Unverified("%s: no answer in %s", subject, v.Reply))
+		v.enterAbout(ruleUnanswered, subject, slow)
 	}
 	v.examine(after, sess)
+}
+
+// waitLong is the time for a response that may have to wait for an earlier one, but not more
+// than half of what remains: other rules need the rest.
+func (v *Visit) waitLong(ctx context.Context) time.Duration {
+	long := patience * v.Reply
+	if until, ok := ctx.Deadline(); ok {
+		long = min(long, time.Until(until)/2)
+	}
+	return max(long, v.Reply)
+}
+
+// awaitTurn makes a call again that was answered before, and now got no response in its time
+// while an earlier call had none either, and waits longer.
+func (v *Visit) awaitTurn(ctx context.Context, sess *mcp.Session, call mcp.Call, x *mcp.Exchange) {
+	key, subject := keyOf(call), nameOf(x.Request)
+	limit := v.waitLong(ctx)
+	again := v.exchange(ctx, sess, limit, call)
+	switch {
+	case ctx.Err() != nil:
+		v.enterAbout(ruleUnanswered, subject, Unverified(verdict.TimeReason+"%v", context.Cause(ctx)))
+	case ranOut(ctx, again):
+		v.memory.lost = true
+		v.enterAbout(ruleUnanswered, subject, Broken(x, answeredBefore, subject, (v.Reply+limit).Round(time.Second)))
+	default:
+		v.memory.late[key], v.memory.behind = true, false
+		o := Unverified("%s: no answer in %s, behind an earlier call", subject, v.Reply)
+		v.enterAbout(ruleUnanswered, subject, o)
+	}
+	v.examine(again, sess)
+}
+
+// failedInside reports whether a request over HTTP failed inside of the server, and got no
+// response of JSON-RPC.
+func failedInside(x *mcp.Exchange) bool {
+	return Status(x) == http.StatusInternalServerError && RPCError(x) == nil
+}
+
+// judgeInside makes a request again that failed inside of the server: one that never gets
+// another answer has no response.
+func (v *Visit) judgeInside(
+	ctx context.Context, sess *mcp.Session, limit time.Duration, call mcp.Call, x *mcp.Exchange,
+) {
+	subject := nameOf(x.Request)
+	if v.mustNotRepeat(call) {
+		v.enterAbout(ruleUnanswered, subject, Unverified("%s got HTTP 500, and must not be called again", subject))
+		return
+	}
+	again := v.exchange(ctx, sess, limit, call)
+	if failedInside(again) {
+		v.enterAbout(ruleUnanswered, subject, Broken(x, "%s got HTTP 500 twice, without a response in it", subject))
+	}
+	v.examine(again, sess)
 }
 
 // wasReset reports whether a connection ended without a response.
@@ -225,16 +326,16 @@ func (v *Visit) afterReset(
 ) *mcp.Exchange {
 	subject := nameOf(first.Request)
 	if v.mustNotRepeat(call) {
-		v.enterAbout("message-unanswered", subject, Unverified("%s got no response, and must not be called again: %v", subject, first.Cause))
+		v.enterAbout(ruleUnanswered, subject, Unverified("%s got no response, and must not be called again: %v", subject, first.Cause))
 		return first
 	}
 	again := v.exchange(ctx, sess, limit, call)
 	switch {
 	case again.Response != nil || ctx.Err() != nil:
 	case wasReset(again):
-		v.enterAbout("message-unanswered", subject, Broken(first, "%s got no response twice: %v", subject, again.Cause))
+		v.enterAbout(ruleUnanswered, subject, Broken(first, "%s got no response twice: %v", subject, again.Cause))
 	case errors.Is(again.Cause, syscall.ECONNREFUSED):
-		v.enterAbout("message-unanswered", subject, Broken(first, "%s got no response, and the server is gone: %v", subject, again.Cause))
+		v.enterAbout(ruleUnanswered, subject, Broken(first, "%s got no response, and the server is gone: %v", subject, again.Cause))
 		return first
 	}
 	return again
@@ -354,6 +455,8 @@ func (v *Visit) answersAgain(ctx context.Context, call mcp.Call) Outcome {
 		return Unverified("%v", x.Cause)
 	case RefusesAll(Status(x)):
 		return Unverified("HTTP %d", Status(x))
+	case v.memory.late[keyOf(call)]:
+		return Unverified("%s is answered only after an earlier call", nameOfCall(call))
 	case GotCode(x, protocol.CodeInternal):
 		return Broken(x, "%s got a result before, and %s at the end", nameOfCall(call), Answer(x))
 	case x.Response == nil && x.Cause != nil:

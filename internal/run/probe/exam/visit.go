@@ -88,6 +88,10 @@ func (v *Visit) Name() string {
 // Subject names a tool.
 func Subject(tool jsonv.Value) string { return "tool " + tool.Lookup("name").Text() }
 
+// IsChosen reports whether the entry of a list is examined of which at most a number is: the
+// first ones and the last ones.
+func IsChosen(i, all, most int) bool { return i < most-most/2 || i >= all-most/2 }
+
 // Params are those of a call of a tool.
 func Params(tool, args jsonv.Value, more ...any) jsonv.Value {
 	return jsonv.ObjectOf(append([]any{"name", tool.Lookup("name"), "arguments", args}, more...)...)
@@ -154,6 +158,9 @@ func (v *Visit) provoke(ctx context.Context, rule string, provoke func(context.C
 	if r, _ := v.Rules.Rule(rule); r.Family != "auth" && r.ID != "http-origin-own" && o.Verdict == verdict.Fail {
 		if status := v.excuse(ctx, o); status != 0 {
 			return Unverified("HTTP %d", status)
+		}
+		if o.of != nil && limitsRate(o.of) {
+			return Unverified("%s", Answer(o.of))
 		}
 	}
 	return o

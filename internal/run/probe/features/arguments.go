@@ -80,7 +80,7 @@ func eachCallable(ctx context.Context, v *exam.Visit, rules []string, visit func
 	if len(v.Tools) == 0 {
 		v.Enter(exam.Inapplicable("the server offers no tools"), rules...)
 	}
-	n := 0
+	var called []jsonv.Value
 	for _, tool := range v.Tools {
 		refusal := v.Policy.Allows(tool)
 		switch {
@@ -88,11 +88,15 @@ func eachCallable(ctx context.Context, v *exam.Visit, rules []string, visit func
 			v.EnterAbout(exam.Subject(tool), exam.Unverified("%s", refusal), rules...)
 		case v.Slow(tool):
 			v.EnterAbout(exam.Subject(tool), exam.Unverified("%s is too slow for further calls", exam.Subject(tool)), rules...)
-		case n >= callable:
-			v.EnterAbout(exam.Subject(tool), exam.Unverified("only %d tools are called", callable), rules...)
 		default:
-			n++
+			called = append(called, tool)
+		}
+	}
+	for i, tool := range called {
+		if exam.IsChosen(i, len(called), callable) {
 			visit(tool)
+		} else {
+			v.EnterAbout(exam.Subject(tool), exam.Unverified("only %d tools are called", callable), rules...)
 		}
 	}
 }

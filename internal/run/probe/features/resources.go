@@ -26,10 +26,15 @@ func Resources(ctx context.Context, v *exam.Visit) {
 	}
 	for i, def := range v.Resources {
 		uri := def.Lookup("uri").Text()
-		u, err := url.Parse(uri)
-		v.State(ctx, "resource-uri-syntax", "resource "+uri, exam.BrokenIf(err != nil || u.Scheme == "", placeOf("resources/list", def), "the URI is not an absolute URI"))
-		if i < maxReads && ctx.Err() == nil {
+		isURI := exam.BrokenIf(!isAbsolute(uri), placeOf("resources/list", def), "the URI is not an absolute URI")
+		v.State(ctx, "resource-uri-syntax", "resource "+uri, isURI)
+		switch {
+		case ctx.Err() != nil:
+		case exam.IsChosen(i, len(v.Resources), maxReads):
 			content(ctx, v, uri)
+		default:
+			unread := exam.Unverified("only %d resources are read", maxReads)
+			v.EnterAbout("resource "+uri, unread, "resource-uri", "resource-body", "resource-base64", "resource-listed-readable")
 		}
 	}
 	missing(ctx, v)
@@ -42,6 +47,21 @@ func Resources(ctx context.Context, v *exam.Visit) {
 		traversal(ctx, v, template)
 	}
 }
+
+// isAbsolute reports whether a text is an absolute URI. net/url is stricter than RFC 3986 in
+// some places, such as an escaped name of a host, and less strict in others.
+func isAbsolute(uri string) bool {
+	u, err := url.Parse(uri)
+	return err == nil && u.Scheme != "" || absoluteURI().MatchString(uri)
+}
+
+// absoluteURI is the syntax of a URI in RFC 3986, with any text as an address in brackets.
+var absoluteURI = lazy.Regexp(strings.NewReplacer(
+	"NAME", `(?:[A-Za-z0-9._~!$&'()*+,;=-]|%[0-9A-Fa-f]{2})`,
+	"CHAR", `(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})`,
+).Replace(`^[A-Za-z][A-Za-z0-9+.-]*:` +
+	`(?://(?:(?:NAME|:)*@)?(?:\[[^\]/?#]+\]|NAME*)(?::[0-9]*)?(?:/(?:CHAR|/)*)?|/(?:CHAR(?:CHAR|/)*)?|CHAR(?:CHAR|/)*|)` +
+	`(?:\?(?:CHAR|[/?])*)?(?:#(?:CHAR|[/?])*)?$`))
 
 func fetch(ctx context.Context, v *exam.Visit, uri string) *mcp.Exchange {
 	return v.Do(ctx, "resources/read", jsonv.ObjectOf("uri", uri))

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/lazy"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/run/allow"
@@ -19,6 +20,9 @@ import (
 func Utilities(ctx context.Context, v *exam.Visit) {
 	v.Check(ctx, "ping", "", func(ctx context.Context) exam.Outcome {
 		x := v.Do(ctx, "ping", jsonv.Value{})
+		if len(x.Request) == 0 {
+			return exam.Unverified("there was %s", exam.Answer(x))
+		}
 		return exam.BrokenIf(x.Result == nil, x, "ping got %s", exam.Answer(x))
 	})
 	v.Check(ctx, "ping-empty", "", func(ctx context.Context) exam.Outcome {
@@ -48,23 +52,46 @@ func ofPrompt(prompt, argument any, value string) jsonv.Value {
 	return jsonv.ObjectOf("ref", jsonv.ObjectOf("type", "ref/prompt", "name", prompt), "argument", jsonv.ObjectOf("name", argument, "value", value))
 }
 
-// completion asks for the values of the first argument of a prompt.
+// mostCompletions is how many arguments are completed.
+const mostCompletions = 20
+
+// completion asks for the values of the arguments of prompts, and of the variables of
+// templates; the examiner counts them.
 func completion(ctx context.Context, v *exam.Visit) exam.Outcome {
+	var all []jsonv.Value
 	for _, p := range v.Prompts {
 		for _, a := range p.Lookup("arguments").Elems() {
-			x := v.Do(ctx, "completion/complete", ofPrompt(p.Lookup("name"), a.Lookup("name"), ""))
-			values := exam.Result(x).Lookup("completion", "values")
-			switch {
-			case x.Result == nil:
-				return exam.Unverified("completion/complete got %s", exam.Answer(x))
-			case values.Kind() != jsonv.KindArray:
-				return exam.Broken(x, "the result has no completion.values")
-			}
-			return exam.BrokenIf(values.Len() > 100, x, "completion.values has %d entries, at most 100 are allowed", values.Len())
+			all = append(all, ofPrompt(p.Lookup("name"), a.Lookup("name"), ""))
 		}
 	}
-	return exam.Unverified("no prompt has an argument")
+	for _, t := range v.Templates {
+		uri := t.Lookup("uriTemplate").Text()
+		for _, name := range variable().FindAllStringSubmatch(uri, -1) {
+			ref := jsonv.ObjectOf("type", "ref/resource", "uri", uri)
+			all = append(all, jsonv.ObjectOf("ref", ref, "argument", jsonv.ObjectOf("name", name[1], "value", "")))
+		}
+	}
+	o := exam.Unverified("no prompt has an argument, and no template a variable")
+	for i, params := range all {
+		if ctx.Err() != nil {
+			return o
+		}
+		if i == mostCompletions {
+			return exam.Unverified("only %d arguments are completed", mostCompletions)
+		}
+		x := v.Do(ctx, "completion/complete", params)
+		switch {
+		case x.Result != nil:
+			o = exam.Held()
+		case o.Verdict != verdict.Pass:
+			o = exam.Unverified("completion/complete got %s", exam.Answer(x))
+		}
+	}
+	return o
 }
+
+// variable is the first variable of an expression in a URI template.
+var variable = lazy.Regexp(`\{[+#./;?&]?(\w+)`)
 
 // logFilter sets the level error and calls tools.
 func logFilter(ctx context.Context, v *exam.Visit) exam.Outcome {

@@ -92,7 +92,7 @@ func (e *examiner) examineUnknown(ctx context.Context) {
 	e.Check(ctx, "skill-get", "", func(ctx context.Context) exam.Outcome {
 		x := e.get(ctx, uri)
 		switch {
-		case exam.NotFound(x):
+		case exam.NotFound(x) && !e.hasGet(ctx):
 			return exam.Broken(x, "the extension is declared, but skills/get got %s", exam.Answer(x))
 		case exam.RPCError(x) == nil && x.Result == nil:
 			return exam.Unverified("skills/get got %s", exam.Answer(x))
@@ -101,11 +101,40 @@ func (e *examiner) examineUnknown(ctx context.Context) {
 	})
 	e.Check(ctx, "skill-unknown", "", func(ctx context.Context) exam.Outcome {
 		x := e.get(ctx, uri)
-		if exam.NotFound(x) {
+		switch {
+		case exam.NotFound(x) && !e.hasGet(ctx):
 			return exam.Unverified("skills/get is not implemented")
+		case e.isServed(ctx, x, uri):
+			return exam.Unverified("the server also has a skill with the invented name %s", e.invented("skill"))
 		}
 		return refusal(x, "skills/get", uri)
 	})
+}
+
+// mostAsked is how many listed skills are asked for until skills/get counts as missing.
+const mostAsked = 3
+
+// hasGet reports whether skills/get knows a listed skill: -32601 for another one is then not
+// that of an unknown method.
+func (e *examiner) hasGet(ctx context.Context) bool {
+	for i, one := range e.listed.entries {
+		if i == mostAsked || e.knowsGet {
+			break
+		}
+		e.knowsGet = one.URI != "" && e.get(ctx, one.URI).Result != nil
+	}
+	return e.knowsGet
+}
+
+// isServed reports whether a server really has the skill at an invented URI, as a catalog
+// does that makes one for each name: its entry and its text belong to it.
+func (e *examiner) isServed(ctx context.Context, x *mcp.Exchange, uri string) bool {
+	one := skill.Read(exam.Result(x).Lookup("skill"))
+	if skill.Identity(one.URI) != skill.Identity(uri) || len(one.Judge()) > 0 {
+		return false
+	}
+	f, text, _ := e.fetch(ctx, uri)
+	return f.err == "" && one.CompareFrontmatter(string(text)).Problem == ""
 }
 
 // examineSkills reads the first skills, and what they consist of.
@@ -142,7 +171,7 @@ func (e *examiner) examineServed(ctx context.Context, one skill.Entry) (got skil
 			return exam.Unverified("the skill was listed, and is not when the list is requested again")
 		}
 		switch {
-		case exam.NotFound(x):
+		case exam.NotFound(x) && !e.hasGet(ctx):
 			return exam.Unverified("skills/get is not implemented")
 		case exam.RPCError(x) != nil:
 			return exam.Broken(x, "the skill is listed, but skills/get got %s", exam.Answer(x))

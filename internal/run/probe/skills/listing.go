@@ -2,6 +2,7 @@ package skills
 
 import (
 	"context"
+	"slices"
 
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/client/mcp"
@@ -41,7 +42,34 @@ func (e *examiner) examineList(ctx context.Context) {
 			"skill-manifest",
 			"skill-digest-format", "skill-size", "skill-limits", "skill-duplicate-name", "skill-dynamic")
 	}
-	for _, f := range skill.JudgeAll(e.listed.entries) {
+	e.judgeTogether(ctx)
+}
+
+// judgeTogether enters the rules that the entries break together. The pages of a list are not
+// one moment, so these rules are broken only if the list, requested again, breaks them, too.
+func (e *examiner) judgeTogether(ctx context.Context) {
+	found := skill.JudgeAll(e.listed.entries)
+	if len(found) == 0 {
+		return
+	}
+	if e.listed.pages > 1 && e.listed.isLong() {
+		for _, f := range found {
+			o := exam.Unverified("%s, on one reading of a list that is too long to be read again", f.Message)
+			e.EnterAbout(f.Subject, o, f.Rule)
+		}
+		return
+	}
+	again := e.listed
+	if e.listed.pages > 1 {
+		again = e.list(ctx, nil)
+	}
+	repeated := skill.JudgeAll(again.entries)
+	for _, f := range found {
+		if !slices.Contains(repeated, f) {
+			o := exam.Unverified("%s, but not when the list was requested again", f.Message)
+			e.EnterAbout(f.Subject, o, f.Rule)
+			continue
+		}
 		one, _ := e.listed.find(f.Subject)
 		e.fail(f, sent(methodList, one.Def))
 	}

@@ -44,6 +44,7 @@ type examiner struct {
 	refreshed int              // bytes of entries that were requested again
 	skipped   int              // files that were not read
 	withheld  int              // directories that were not read
+	knowsGet  bool             // skills/get has answered for a listed skill
 }
 
 // file is a file that was read.

@@ -82,7 +82,7 @@ func Capture(ctx context.Context, env boundary.Env, server *plan.Server, request
 func open(
 	ctx context.Context, env boundary.Env, server *plan.Server, body []byte, number int,
 ) (list []message, raw []byte, ended bool) {
-	action := suite.Request{Method: http.MethodGet, Events: allEvents}
+	action := suite.Request{Method: http.MethodGet, Events: allEvents, Follow: true}
 	if body != nil || number > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, perRequest)
@@ -150,7 +150,7 @@ func identity(m message) string {
 		return "the response " + id.String()
 	case known:
 		return "the request " + m.Short(200)
-	case m.Lookup("method").Text() == "notifications/progress":
+	case m.Lookup("method").Text() == "notifications/progress" && !params.Lookup("progressToken").IsAbsent():
 		return fmt.Sprintf("the progress %s of %s", params.Lookup("progress"), params.Lookup("progressToken"))
 	}
 	return ""

@@ -1,0 +1,230 @@
+package probe_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"mcptest/internal/run/probe"
+	"mcptest/internal/run/probe/exam"
+	"mcptest/internal/run/probe/verdict"
+)
+
+// odd are correct servers that look wrong.
+var odd = []struct {
+	what     string
+	http     bool
+	versions string
+	only     string // families and rules; all if empty
+	plant    func(*planted)
+}{
+	{"the name of a host is escaped, and other unusual URIs", false, dual, "resources", altered(func(method string, res object) {
+		if method == "resources/list" {
+			var list []object
+			for _, uri := range []string{"memo://My%20Notes/1", "urn:isbn:0451450523", "x-y+z.1:foo", "db://u:p@host:5432/x", "a://b/c'd(e)*!;=&$,@:", "note://[2001:db8::1]/x"} {
+				list = append(list, object{"uri": uri, "name": uri})
+			}
+			res["resources"] = list
+		}
+	})},
+	{"a schema of draft 4 in a revision without a dialect", false, "2025-03-26", "tools", altered(eachTool(func(_ int, tool object) {
+		properties := tool["inputSchema"].(object)["properties"].(object)
+		properties["n"] = object{"type": "number", "minimum": 0, "exclusiveMinimum": true}
+	}))},
+	{"a limit of the rate of calls, told in an error", false, dual, "tools messages arguments", rateLimited},
+	{"arguments that are no object make the request malformed", false, older, "arguments messages", func(p *planted) {
+		p.raw = func(_, out string) string {
+			if !strings.Contains(out, "arguments must be an object") {
+				return out
+			}
+			return `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"invalid request"}}`
+		}
+	}},
+	{"the address leads to another one", true, older, "lifecycle http session", wrapped(redirects)},
+	{"a foreign origin is refused within the status 200", true, "2025-06-18", "http", wrapped(refusesOrigin)},
+	{"a document at every path", true, older, "auth http", wrapped(servesAnything(`{"status": "ok"}`))},
+	{"an error at every path", true, older, "auth messages", wrapped(servesAnything(`{"error": "not found"}`))},
+	{"sessions end after a few requests", true, older, "http messages", func(p *planted) {
+		p.sessions = true
+		p.wrap = endsSessions
+	}},
+	{"a slow tool takes longer the second time", true, older, "tools messages", wrapped(slowdown)},
+	{"calls are made one after the other, and one takes long", true, older, "tools arguments messages", wrapped(oneAfterTheOther)},
+}
+
+func wrapped(wrap func(http.Handler) http.Handler) func(*planted) {
+	return func(p *planted) { p.wrap = wrap }
+}
+
+// rateLimited answers ten calls, and an internal error after that.
+func rateLimited(p *planted) {
+	var calls atomic.Int64
+	p.raw = func(method, out string) string {
+		head, _, isResult := strings.Cut(out, `"result":`)
+		if method != "tools/call" || !isResult || calls.Add(1) < 10 {
+			return out
+		}
+		return head + `"error":{"code":-32603,"message":"Rate limit exceeded: 10 calls a minute"}}`
+	}
+}
+
+// redirects serves at another path.
+func redirects(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/mcp":
+			http.Redirect(w, r, "/mcp/", http.StatusTemporaryRedirect)
+			return
+		case "/mcp/":
+			r.URL.Path = "/mcp"
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// refusesOrigin refuses pages of other sites with an error of JSON-RPC.
+func refusesOrigin(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		origin := r.Header.Get("Origin")
+		if origin == "" || strings.Contains(origin, "127.0.0.1") || r.Method != http.MethodPost {
+			next.ServeHTTP(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprint(w, `{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"the origin is not allowed"}}`)
+	})
+}
+
+// servesAnything has a document at every path where there is nothing else.
+func servesAnything(document string) func(http.Handler) http.Handler {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/mcp" {
+				next.ServeHTTP(w, r)
+				return
+			}
+			w.Header().Set("Content-Type", "application/json")
+			fmt.Fprint(w, document)
+		})
+	}
+}
+
+// endsSessions ends each session after twelve requests.
+func endsSessions(next http.Handler) http.Handler {
+	var mu sync.Mutex
+	seen := map[string]int{}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		id := r.Header.Get(exam.SessionID)
+		mu.Lock()
+		seen[id]++
+		isOver := id != "" && seen[id] > 12
+		mu.Unlock()
+		if isOver {
+			http.Error(w, "no such session", http.StatusNotFound)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// calling reports whether a request calls a tool, and returns its text.
+func calling(r *http.Request, tool string) (text string, ok bool) {
+	body, _ := io.ReadAll(r.Body)
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	text = string(body)
+	return text, strings.Contains(text, `"tools/call"`) && strings.Contains(text, `"`+tool+`"`)
+}
+
+// slowdown answers the first call of a tool after a third of the time for a response, and
+// later ones too late.
+func slowdown(next http.Handler) http.Handler {
+	var calls atomic.Int64
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, ok := calling(r, "picture"); ok {
+			took := 1300 * time.Millisecond
+			if calls.Add(1) == 1 {
+				took = 300 * time.Millisecond
+			}
+			await(r, took)
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// oneAfterTheOther makes calls one after the other. One with wrong arguments takes longer than
+// the time for a response.
+func oneAfterTheOther(next http.Handler) http.Handler {
+	var worker sync.Mutex
+	var waited atomic.Bool
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		text, ok := calling(r, "echo")
+		if ok {
+			worker.Lock()
+			defer worker.Unlock()
+		}
+		if ok && strings.Contains(text, `"text":7`) && waited.CompareAndSwap(false, true) {
+			time.Sleep(2500 * time.Millisecond)
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// await waits for a time, or until the client has gone.
+func await(r *http.Request, took time.Duration) {
+	select {
+	case <-time.After(took):
+	case <-r.Context().Done():
+	}
+}
+
+// Correct servers that look wrong have no failed rule.
+func TestOddServersPass(t *testing.T) {
+	t.Parallel()
+	for _, c := range odd {
+		t.Run(c.what, func(t *testing.T) {
+			t.Parallel()
+			p := &planted{versions: strings.Fields(c.versions), sessions: c.http}
+			c.plant(p)
+			rep := examine(t, p, c.http, func(o *probe.Options) { o.Only = strings.Fields(c.only) })
+			for _, line := range failed(rep, false) {
+				t.Error(line)
+			}
+		})
+	}
+}
+
+// Of many resources some are read, and the rules about their contents are not passed.
+func TestUnreadResourcesAreNotVerified(t *testing.T) {
+	t.Parallel()
+	p := &planted{versions: strings.Fields(older), alter: func(method string, res object) {
+		list, _ := res["resources"].([]object)
+		for i := len(list); method == "resources/list" && i < 30; i++ {
+			res["resources"] = append(res["resources"].([]object), object{"uri": fmt.Sprint("note:///first#", i), "name": "n"})
+		}
+	}}
+	rep := examine(t, p, false, func(o *probe.Options) { o.Only = []string{"resources"} })
+	if x := resultOf(t, rep, "resource-base64"); x.Verdict != verdict.NotVerified {
+		t.Errorf("%s %s", x.Verdict, x.Reason)
+	}
+}
+
+// What is examined of a list that is too long has both of its ends.
+func TestIsChosen(t *testing.T) {
+	t.Parallel()
+	got := ""
+	for i := range 9 {
+		got += map[bool]string{true: "x", false: "-"}[exam.IsChosen(i, 9, 5)]
+	}
+	if got != "xxx----xx" {
+		t.Error(got)
+	}
+	if !exam.IsChosen(0, 1, 2) || !exam.IsChosen(1, 2, 2) || exam.IsChosen(1, 3, 2) {
+		t.Error("a short list is not examined whole")
+	}
+}
