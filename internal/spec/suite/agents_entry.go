@@ -31,7 +31,7 @@ func (e *agentsEntry) common() Common {
 
 func (e *agentsEntry) action() Action { return &e.does }
 
-func (e *agentsEntry) steps() []*FlowStep { return e.Then }
+func (e *agentsEntry) listSteps() []*FlowStep { return e.Then }
 
 func (e *agentsEntry) expectations(n *source.Node, path string, d *source.Decoder) *source.Node {
 	e.does = e.Keys.Action(n, path, d)

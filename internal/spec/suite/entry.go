@@ -116,10 +116,15 @@ func (t *Test) setKind(d *source.Decoder) {
 	if d.Count() == before { // otherwise its matchers would find the same mistakes
 		t.Expect = k.expectations(t.Node, t.Path, d)
 	}
-	if then, ok := k.(interface{ loadSteps() []*FlowStep }); ok {
-		t.Steps = then.loadSteps()
+	if then, ok := k.(stepLister); ok {
+		t.Steps = then.listSteps()
 	}
 }
+
+// stepLister is an entry that has steps behind what it does.
+type stepLister interface{ listSteps() []*FlowStep }
+
+var _ stepLister = (*agentsEntry)(nil)
 
 // UsesDefaults reports whether defaultTest applies to the test.
 func (t *Test) UsesDefaults() bool { return t.Defaults == nil || *t.Defaults }
