@@ -31,6 +31,8 @@ func (e *agentsEntry) common() Common {
 
 func (e *agentsEntry) action() Action { return &e.does }
 
+var _ stepLister = (*agentsEntry)(nil)
+
 func (e *agentsEntry) listSteps() []*FlowStep { return e.Then }
 
 func (e *agentsEntry) expectations(n *source.Node, path string, d *source.Decoder) *source.Node {

@@ -124,8 +124,6 @@ func (t *Test) setKind(d *source.Decoder) {
 // stepLister is an entry that has steps behind what it does.
 type stepLister interface{ listSteps() []*FlowStep }
 
-var _ stepLister = (*agentsEntry)(nil)
-
 // UsesDefaults reports whether defaultTest applies to the test.
 func (t *Test) UsesDefaults() bool { return t.Defaults == nil || *t.Defaults }
 
