@@ -45,8 +45,8 @@ RANDOM = $(shell $(GO) list -f '{{.ImportPath}} {{.TestImports}} {{.XTestImports
 # Left out under the race detector, for the same reason as NOT_RACED: hundreds of runs of
 # one thread, whose kinds shorter tests of the same packages have, tests whose work is
 # done by programs of others (compilers and readers in Node.js), and tests that repeat the live
-# runs of other tests with further adapters.
-RACE_SKIPS := MaskProperty|IndependentReaders|RequestsFitTheTypesOfTheSDKs|HugeTexts|HazardsAreNotTriggered|ListsAreReadConstantly|RandomRunsHarmNothing|RemovingOnePartOfEveryFixture|FixtureFlipsExactlyItsRow|LargeBundles|VerdictsAreStable|FeaturesConform|ReplayGivesTheSameBundle|SafeModeIgnoresDeclarations|SeventyFiveOperations|ExamplesAsGoTests
+# runs of other tests with further adapters and servers.
+RACE_SKIPS := MaskProperty|IndependentReaders|RequestsFitTheTypesOfTheSDKs|HugeTexts|HazardsAreNotTriggered|ListsAreReadConstantly|RandomRunsHarmNothing|RemovingOnePartOfEveryFixture|FixtureFlipsExactlyItsRow|LargeBundles|VerdictsAreStable|FeaturesConform|ReplayGivesTheSameBundle|SafeModeIgnoresDeclarations|SeventyFiveOperations|ExamplesAsGoTests|DefectsInUnlikelyPlacesAreFlagged
 # What is compiled with other flags than the programs is compiled with -trimpath: a new clone
 # in another folder then takes from the build cache what has not changed.
 RACE = MCPTEST_REQUIRE_SERVERS=1 CGO_ENABLED=1 $(GO) test -race -vet=off -trimpath -timeout 30m -p $(shell expr 2 \* $(CORES)) \

@@ -38,16 +38,21 @@ func (p *planted) serve(stream io.ReadWriteCloser, n int) {
 		defer mu.Unlock()
 		_, _ = io.WriteString(stream, raw+"\n")
 	}}
-	in := bufio.NewReaderSize(stream, 1<<20)
-	for {
-		line, err := in.ReadBytes('\n')
-		if err != nil {
-			return
+	lines := make(chan []byte)
+	go func() {
+		defer close(lines)
+		in := bufio.NewReaderSize(stream, 1<<20)
+		for line, err := in.ReadBytes('\n'); err == nil; line, err = in.ReadBytes('\n') {
+			lines <- line
 		}
+	}()
+	for line := range lines {
 		out := l.answer(line)
 		if l.is("message-unanswered/together") && out != "" {
-			time.Sleep(50 * time.Millisecond)
-			in.Discard(in.Buffered()) // what came meanwhile is lost
+			select {
+			case <-lines: // what comes before the response is lost
+			case <-time.After(100 * time.Millisecond):
+			}
 		}
 		if out != "" && out != listening {
 			l.send(out)
