@@ -87,6 +87,7 @@ GORELEASER := $(GO) run github.com/goreleaser/goreleaser/v2@v2.16.0
 .PHONY: release-check
 release-check:
 	@$(GO) build -o /dev/null ./cmd/...
+	MCPTEST_MODULE=1 $(GO) test -count=1 -run '^TestModulePath$$' ./internal/dev/packaging
 	$(GORELEASER) check
 	$(GORELEASER) release --snapshot --clean
 	$(GO) run ./internal/dev/packaging -dist dist -release-url 'http://localhost/release'
