@@ -32,6 +32,7 @@ func TestLeaksOfRuntimes(t *testing.T) {
 		}{
 			{"10 KiB", "close", []string{"10"}, true},
 			{"a cache of 8 MiB", "mixed", []string{"0", "always", "8"}, false},
+			{"kept until DELETE, closed", "close", []string{"10", "vanish"}, false},
 			{"kept until DELETE, vanished", "vanish", []string{"10", "vanish"}, true},
 		} {
 			t.Run(name+"/"+tt.name, func(t *testing.T) {

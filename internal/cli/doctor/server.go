@@ -1,7 +1,6 @@
 package doctor
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -196,7 +195,11 @@ func (e *examination) lists(ctx context.Context) bool {
 				l.Details = append(l.Details, k.method+": "+strings.Join(wrong, "; "))
 			}
 		}
-		for _, name := range findTwice(items, map[string]string{"resources": "uri"}[k.key]) {
+		identity := "name"
+		if k.key == "resources" {
+			identity = "uri"
+		}
+		for _, name := range findTwice(items, identity) {
 			l.State = chooseWorse(l.State, Warn)
 			l.Details = append(l.Details, "two "+k.word+"s are called "+name)
 		}
@@ -227,9 +230,8 @@ func listViolations(version, method, key string, items []jsonv.Value) (out []str
 	return out
 }
 
-// findTwice returns names that occur more than once.
+// findTwice returns the values of a member that several items have.
 func findTwice(items []jsonv.Value, key string) []string {
-	key = cmp.Or(key, "name")
 	seen := map[string]int{}
 	var out []string
 	for _, it := range items {
