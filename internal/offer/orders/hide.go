@@ -35,6 +35,9 @@ func (c clause) isKeptSecret() bool {
 	if len(c) == 0 {
 		return false
 	}
+	if c.hasWord("yourself") {
+		return true // keep it to yourself
+	}
 	quiet := c[0].isOne("quiet silent mum") || len(c) == 1 && c[0].has(secret)
 	people := c.hasWord("from") && c.isWithin(0, 8, who)
 	return quiet || people || c.isWithin(0, 5, strong) || c.isWithin(0, 4, deed) && c.isWithin(0, 6, secret)
