@@ -184,7 +184,14 @@ func (c clause) concernsOthers() bool {
 }
 
 // conditioned reports whether a clause says until when, or unless what, it holds.
-func (c clause) conditioned() bool { return c.find(0, later) >= 0 }
+func (c clause) conditioned() bool {
+	for i := range len(c) - 1 {
+		if c[i].text == "not" && c[i+1].text == "exist" {
+			return true // what does not exist
+		}
+	}
+	return c.find(0, later) >= 0
+}
 
 // instructs reports whether somebody is told to do something: "tell users to restart".
 func (c clause) instructs() bool {

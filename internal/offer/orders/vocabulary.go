@@ -60,7 +60,7 @@ var families = map[class]string{
 		such existence attached logging surcharge markup fee rule`,
 	matter: `id ids json raw table html markdown password passwords token tokens key keys prices url urls schema uuid uuids link links
 		internal document debug stack field fields format column columns coordinates`,
-	later: `until unless before after if yet twice again once exist exists instead unnecessarily each every`,
+	later: `until unless before after if yet twice again once instead unnecessarily each every`,
 	trace: `mention hint trace traces sign indication evidence clue word record reference inkling`,
 	omit:  `omit* leave* skip* cut* drop* exclude* strip* remove* delete* filter* vanish* absent disappear* overlook* wipe* erase*`,
 	act:   `act* behave* carry* perform* give* remain* stay* be mark* continue* make* go* enable* disable* replace* change* install* grant* swap* switch* activate* alter* refuse* decline*`,
