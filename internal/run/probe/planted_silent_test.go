@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"mcptest/internal/client/mcp"
@@ -60,16 +61,17 @@ func (a *asleep) options(limit time.Duration) probe.Options {
 // A server that answers nothing is asked three questions, each once: none of them waits
 // for connect_timeout but initialize.
 func TestAServerThatAnswersNothingIsAskedOnce(t *testing.T) {
-	t.Parallel()
-	a := &asleep{dumb: 100}
-	if _, err := probe.Run(context.Background(), a.options(100*time.Millisecond)); err == nil {
-		t.Error("no error")
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if want := []string{"server/discover", "tools/list", "initialize"}; !slices.Equal(a.asked, want) {
-		t.Errorf("asked %v, expected %v", a.asked, want)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		a := &asleep{dumb: 100}
+		if _, err := probe.Run(t.Context(), a.options(10*time.Second)); err == nil {
+			t.Error("no error")
+		}
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		if want := []string{"server/discover", "tools/list", "initialize"}; !slices.Equal(a.asked, want) {
+			t.Errorf("asked %v, expected %v", a.asked, want)
+		}
+	})
 }
 
 // A server that starts slowly loses no era: the first question is asked again.
