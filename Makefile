@@ -39,6 +39,11 @@ PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 win
 CORES := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 WIDE  := -p $(shell expr 2 \* $(CORES)) -parallel $(shell expr 3 \* $(CORES))
 
+# gotestsum prints the line of a package when it is done, and the failed tests at the end;
+# go test holds a line back until all packages before it are done. RERUN has its flags.
+RERUN   ?=
+TESTSUM := $(GO) run gotest.tools/gotestsum@v1.13.0 --format standard-quiet --hide-summary skipped $(RERUN)
+
 PACKAGES = $(shell $(GO) list ./...)
 # The packages with property tests: only they have the flag of the seed.
 RANDOM = $(shell $(GO) list -f '{{.ImportPath}} {{.TestImports}} {{.XTestImports}}' ./... | grep pgregory.net/rapid | cut -d' ' -f1)
@@ -49,8 +54,7 @@ RANDOM = $(shell $(GO) list -f '{{.ImportPath}} {{.TestImports}} {{.XTestImports
 RACE_SKIPS := MaskProperty|IndependentReaders|RequestsFitTheTypesOfTheSDKs|HugeTexts|HazardsAreNotTriggered|ListsAreReadConstantly|RandomRunsHarmNothing|RemovingOnePartOfEveryFixture|FixtureFlipsExactlyItsRow|LargeBundles|VerdictsAreStable|FeaturesConform|ReplayGivesTheSameBundle|SafeModeIgnoresDeclarations|SeventyFiveOperations|ExamplesAsGoTests|DefectsInUnlikelyPlacesAreFlagged
 # What is compiled with other flags than the programs is compiled with -trimpath: a new clone
 # in another folder then takes from the build cache what has not changed.
-RACE = MCPTEST_REQUIRE_SERVERS=1 CGO_ENABLED=1 $(GO) test -race -vet=off -trimpath -timeout 30m -p $(shell expr 2 \* $(CORES)) \
-	-skip '^Test($(RACE_SKIPS))$$' $(TESTFLAGS)
+RACE = -race -vet=off -trimpath -timeout 30m -p $(shell expr 2 \* $(CORES)) -skip '^Test($(RACE_SKIPS))$$' $(TESTFLAGS)
 
 .DEFAULT_GOAL := help
 
@@ -103,12 +107,16 @@ release:
 # of `make check`. The packages whose tests take longest are the first, so that the short
 # ones run next to them and no package is left to run alone.
 SLOW := cli mcpaql/aql run/probe offer/compat mcpaql/aqlcli report client/mcp cli/gen model dev/faults
-TEST = MCPTEST_REQUIRE_SERVERS=1 $(GO) test -vet=off -timeout 30m $(WIDE) $(TESTFLAGS)
+TEST = -vet=off -timeout 30m $(WIDE) $(TESTFLAGS)
 ORDERED := $(SLOW:%=./internal/%) ./...
 .PHONY: test
 test: servers
 	@echo "==> go test ./... (unit and end-to-end; one line a package as it finishes)"
-	$(TEST) $(if $(SEED),$(filter-out $(RANDOM),$(shell $(GO) list $(ORDERED))) || rc=1; $(TEST) $(RANDOM) -rapid.seed=$(SEED) || rc=1; exit $$rc,$(ORDERED))
+	@export MCPTEST_REQUIRE_SERVERS=1; \
+	$(if $(SEED),rc=0; \
+	$(TESTSUM) --packages='$(filter-out $(RANDOM),$(shell $(GO) list $(ORDERED)))' -- $(TEST) || rc=1; \
+	$(TESTSUM) --packages='$(RANDOM)' -- $(TEST) -rapid.seed=$(SEED) || rc=1; \
+	exit $$rc,$(TESTSUM) --packages='$(ORDERED)' -- $(TEST))
 
 ## quick: build, vet, the structure of the code, and the packages that differ from BASE; needs only Go, under a minute
 .PHONY: quick
@@ -217,7 +225,10 @@ NOT_RACED := %/internal/cli %/internal/cli/gen %/internal/mcpaql/aqlcli %/intern
 	%/internal/offer/compat
 race: servers
 	@echo "==> go test -race, all packages but $(patsubst \%/%,%,$(NOT_RACED))"
-	$(RACE) $(filter-out $(if $(SEED),$(RANDOM)) $(NOT_RACED),$(PACKAGES)) $(if $(SEED),|| rc=1; $(RACE) $(filter-out $(NOT_RACED),$(RANDOM)) -rapid.seed=$(SEED) -rapid.checks=25 || rc=1; exit $$rc)
+	@export MCPTEST_REQUIRE_SERVERS=1 CGO_ENABLED=1; rc=0; \
+	$(TESTSUM) --packages='$(filter-out $(if $(SEED),$(RANDOM)) $(NOT_RACED),$(PACKAGES))' -- $(RACE) || rc=1; \
+	$(if $(SEED),$(TESTSUM) --packages='$(filter-out $(NOT_RACED),$(RANDOM))' -- $(RACE) -rapid.seed=$(SEED) -rapid.checks=25 || rc=1;) \
+	exit $$rc
 
 ## cross: compile for linux, darwin, windows on amd64 and arm64, and vet for each system
 # No file is for one architecture only, so vet sees the same code on both.
@@ -256,7 +267,7 @@ DEEP_TESTS    := DeepScripts|UpstreamFaults|ClientsOfCassettes|Examples|InitOnRe
 ## deep: run the tests that `make test` runs in part on all their inputs
 .PHONY: deep
 deep: servers
-	MCPTEST_DEEP=1 MCPTEST_REQUIRE_SERVERS=1 $(GO) test -count=1 -timeout 30m -run '^Test($(DEEP_TESTS))$$' $(DEEP_PACKAGES:%=./internal/%)
+	MCPTEST_DEEP=1 MCPTEST_REQUIRE_SERVERS=1 $(GO) test -vet=off -count=1 -timeout 40m $(WIDE) -run '^Test($(DEEP_TESTS))$$' $(DEEP_PACKAGES:%=./internal/%)
 
 ## releases: compare the releases of real servers (docs/spec/releases.md; 20 minutes, network); FOLDER keeps the results
 .PHONY: releases locks replays
@@ -278,10 +289,11 @@ ONLY ?=
 openings: servers
 	@tools/openings '$(FOLDER)-openings' '$(ONLY)'
 
-## faults: test the program with every fault (docs/spec/faults.md)
+## faults: test the program with every fault (docs/spec/faults.md), or FAULTPART=1/3 of them
 .PHONY: faults
+FAULTPART ?= 1/1
 faults:
-	@$(FLAKY) MCPTEST_FAULTS=1 $(GO) test -count=1 -timeout 20m ./internal/dev/faults -run '^Test(Faults|ReplayOfFaults|Page|Table)$$'
+	@$(FLAKY) MCPTEST_FAULTS=$(FAULTPART) $(GO) test -count=1 -timeout 20m ./internal/dev/faults -run '^Test(Faults|ReplayOfFaults|Page|Table)$$'
 
 ## faults-table: write the table of faults to dist/faults.md
 .PHONY: faults-table

@@ -36,13 +36,10 @@ func TestFaults(t *testing.T) {
 	var mu sync.Mutex
 	var doubts []doubt
 	var peak int
-	all := os.Getenv("MCPTEST_FAULTS") != ""
-	if !all {
-		t.Log("only every tenth fault is tried; make faults tries all")
-	}
+	chosen := readPart(t, part{of: 10})
 	t.Run("rows", func(t *testing.T) {
 		for i, r := range table() {
-			if !all && i%10 != 0 {
+			if !chosen.has(i) {
 				continue
 			}
 			t.Run(r.id, func(t *testing.T) {
@@ -53,8 +50,8 @@ func TestFaults(t *testing.T) {
 				tr := try(a, &r)
 				mu.Lock()
 				defer mu.Unlock()
-				if a.Failed() || all && tr.took > r.lasts() {
-					doubts = append(doubts, doubt{row: r, first: a, timed: all})
+				if a.Failed() || chosen.asked && tr.took > r.lasts() {
+					doubts = append(doubts, doubt{row: r, first: a, timed: chosen.asked})
 				}
 				peak = max(peak, tr.peak())
 			})

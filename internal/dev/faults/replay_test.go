@@ -67,14 +67,14 @@ var always = []string{"sse/odd-resumed", "sse/endless-line", "session/lost", "se
 // the same statuses and messages.
 func TestReplayOfFaults(t *testing.T) {
 	free := make(chan struct{}, lanes(t))
-	all := os.Getenv("MCPTEST_FAULTS") != ""
+	chosen := readPart(t, part{of: 20})
 	n := 0
 	for _, r := range append(table(), exchanges()...) {
 		family, _, _ := strings.Cut(r.id, "/")
 		if !slices.Contains(replayed, family) || slices.Contains(notReplayed, r.id) || r.args != nil || r.dead || r.during != nil || r.tests == "" {
 			continue
 		}
-		if n++; !all && n%20 != 0 && family != "replay" && !slices.Contains(always, r.id) {
+		if n++; !chosen.has(n) && family != "replay" && !slices.Contains(always, r.id) {
 			continue
 		}
 		t.Run(r.id, func(t *testing.T) {
