@@ -35,13 +35,13 @@ func Authorization(ctx context.Context, v *exam.Visit) {
 	if exam.Status(anonymous) == http.StatusUnauthorized {
 		challenge = anonymous.HTTP.Header.Get("Www-Authenticate")
 	}
-	document, place := metadataAt(ctx, v, wellKnown+strings.TrimSuffix(v.At.Path, "/"), wellKnown)
+	document, place := requestMetadata(ctx, v, wellKnown+strings.TrimSuffix(v.At.Path, "/"), wellKnown)
 	bearer := strings.HasPrefix(strings.ToLower(challenge), "bearer")
 	if !bearer && document == nil && !v.Pinned.SendsCredentials() {
 		v.EnterAll("auth", exam.Inapplicable("the server asks for no token, and none was given"))
 		return
 	}
-	tokens(ctx, v, servedKinds(ctx, v))
+	checkTokens(ctx, v, findServedKinds(ctx, v))
 	named := ""
 	if m := resourceMetadata().FindStringSubmatch(challenge); m != nil {
 		named = m[1]
@@ -57,7 +57,7 @@ func Authorization(ctx context.Context, v *exam.Visit) {
 	v.State(ctx, "auth-discovery", "", discovery)
 	u, err := url.Parse(named)
 	if named != "" && err == nil && u.Host == v.At.Host {
-		if document, place = metadataAt(ctx, v, u.RequestURI()); document == nil {
+		if document, place = requestMetadata(ctx, v, u.RequestURI()); document == nil {
 			v.Check(ctx, "auth-metadata", "", func(ctx context.Context) exam.Outcome {
 				x := v.Post(ctx, suite.Request{Method: http.MethodGet, Path: u.RequestURI()}, noToken())
 				return exam.Broken(x, "the metadata at %s got %s", named, exam.Answer(x))
@@ -72,10 +72,10 @@ func Authorization(ctx context.Context, v *exam.Visit) {
 	v.State(ctx, "auth-query-token", "", exam.Unverified("it would put the token into an address, which logs keep"))
 }
 
-// tokens sends requests with an invalid token and without one. A refusal is one of HTTP: an
+// checkTokens sends requests with an invalid token and without one. A refusal is one of HTTP: an
 // error of JSON-RPC with the status 200 does not tell a client to log in. It counts if the
 // same request with the credentials of the server gets none.
-func tokens(ctx context.Context, v *exam.Visit, served []kind) {
+func checkTokens(ctx context.Context, v *exam.Visit, served []kind) {
 	eachKind(ctx, v, "auth-401", served, func(ctx context.Context, k kind) exam.Outcome {
 		x := k.send(ctx, v, http.Header{"Authorization": {"Bearer mcptest-invalid-token"}})
 		s := exam.Status(x)
@@ -84,7 +84,7 @@ func tokens(ctx context.Context, v *exam.Visit, served []kind) {
 			return exam.Unverified("there was %s", exam.Answer(x))
 		case exam.RefusesAll(s) && s >= 500 && exam.Status(k.send(ctx, v, nil)) == s:
 			return exam.Unverified("the same request with the credentials of the server got HTTP %d, too", s)
-		case refusedWithin(ctx, v, k, x):
+		case isRefusedWithin(ctx, v, k, x):
 			return exam.Broken(x, "%s with an invalid token got the status %d and %s, expected 401", k.method, s, exam.Answer(x))
 		case s < 300 && fulfills(k.send(ctx, v, noToken())):
 			return exam.Unverified("the server answers without a token, too")
@@ -95,7 +95,7 @@ func tokens(ctx context.Context, v *exam.Visit, served []kind) {
 		x := k.send(ctx, v, noToken())
 		s := exam.Status(x)
 		switch {
-		case refusedWithin(ctx, v, k, x) && v.Pinned.SendsCredentials():
+		case isRefusedWithin(ctx, v, k, x) && v.Pinned.SendsCredentials():
 			return exam.Broken(x, "%s without a token got the status %d and %s, expected 401", k.method, s, exam.Answer(x))
 		case s < 300 || s == http.StatusTooManyRequests:
 			return exam.Held()
@@ -114,14 +114,14 @@ func tokens(ctx context.Context, v *exam.Visit, served []kind) {
 	})
 }
 
-// refusedWithin reports whether a request got an error of JSON-RPC within a successful
+// isRefusedWithin reports whether a request got an error of JSON-RPC within a successful
 // status, and the same request with the credentials of the server gets none.
-func refusedWithin(ctx context.Context, v *exam.Visit, k kind, x *mcp.Exchange) bool {
+func isRefusedWithin(ctx context.Context, v *exam.Visit, k kind, x *mcp.Exchange) bool {
 	return exam.Served(x) && exam.RPCError(x) != nil && exam.RPCError(k.send(ctx, v, nil)) == nil
 }
 
-// metadataAt requests the metadata of the resource at places of the server.
-func metadataAt(ctx context.Context, v *exam.Visit, places ...string) (found *mcp.Exchange, place string) {
+// requestMetadata requests the metadata of the resource at places of the server.
+func requestMetadata(ctx context.Context, v *exam.Visit, places ...string) (found *mcp.Exchange, place string) {
 	for _, place := range places {
 		x := v.Post(ctx, suite.Request{Method: http.MethodGet, Path: place}, noToken())
 		body, err := jsonv.Parse(x.Response)
@@ -139,12 +139,12 @@ func checkPublished(ctx context.Context, v *exam.Visit, document *mcp.Exchange, 
 	body, _ := jsonv.Parse(document.Response)
 	servers := body.Lookup("authorization_servers")
 	v.State(ctx, "auth-metadata", "", exam.BrokenIf(servers.Len() == 0, document, "the metadata names no authorization_servers"))
-	v.State(ctx, "auth-metadata-resource", "", ownResource(v, document, place))
-	issuers(ctx, v, servers.Texts())
+	v.State(ctx, "auth-metadata-resource", "", judgeResource(v, document, place))
+	checkIssuers(ctx, v, servers.Texts())
 }
 
-// ownResource judges whether metadata is about the server.
-func ownResource(v *exam.Visit, document *mcp.Exchange, place string) exam.Outcome {
+// judgeResource judges whether metadata is about the server.
+func judgeResource(v *exam.Visit, document *mcp.Exchange, place string) exam.Outcome {
 	body, _ := jsonv.Parse(document.Response)
 	u, err := url.Parse(body.Lookup("resource").Text())
 	switch {
@@ -166,11 +166,11 @@ func sameOrigin(a, b *url.URL) bool {
 		}
 		return strings.ToLower(u.Hostname())
 	}
-	return strings.EqualFold(a.Scheme, b.Scheme) && host(a) == host(b) && port(a) == port(b)
+	return strings.EqualFold(a.Scheme, b.Scheme) && host(a) == host(b) && findPort(a) == findPort(b)
 }
 
-// port is the port of an address, also if it is that of the scheme.
-func port(u *url.URL) string {
+// findPort returns the port of an address, also if it is that of the scheme.
+func findPort(u *url.URL) string {
 	if u.Port() != "" {
 		return u.Port()
 	}
