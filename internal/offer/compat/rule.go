@@ -69,9 +69,9 @@ type Profile struct {
 	Client    string `yaml:"client_name"`    // the name to connect with, if servers answer this client differently
 }
 
-// chosenByFor reports whether the profile is a client or a store, among which
+// isChosenByFor reports whether the profile is a client or a store, among which
 // --for chooses.
-func (p Profile) chosenByFor() bool { return p.Group == GroupClients || p.Group == GroupStores }
+func (p Profile) isChosenByFor() bool { return p.Group == GroupClients || p.Group == GroupStores }
 
 // A Rule is one fact about a profile. Must or Detect defines a violation, or each of both.
 type Rule struct {

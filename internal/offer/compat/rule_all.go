@@ -15,7 +15,7 @@ func isOpening(id string) bool { return strings.HasPrefix(id, "opening-") }
 // All returns the rules, with those about MCP Apps and about results, and with one for each client and transport
 // of the openings.
 func (r Rules) All() []Rule {
-	out := slices.Concat(r.Rules, r.appRules(), r.resultRules())
+	out := slices.Concat(r.Rules, r.listAppRules(), r.listResultRules())
 	for _, s := range r.Openings {
 		if slices.ContainsFunc(out, func(rule Rule) bool { return rule.ID == s.Rule() }) {
 			continue
@@ -37,8 +37,8 @@ func (r Rules) All() []Rule {
 	return out
 }
 
-// appRules are the rules about MCP Apps in the form of the others.
-func (r Rules) appRules() (out []Rule) {
+// listAppRules returns the rules about MCP Apps in the form of the others.
+func (r Rules) listAppRules() (out []Rule) {
 	for _, rule := range r.Apps {
 		out = append(out, Rule{
 			ID:      rule.ID,
@@ -61,8 +61,8 @@ func isApp(id string) bool {
 	return known
 }
 
-// resultRules are the rules about results in the form of the others.
-func (r Rules) resultRules() (out []Rule) {
+// listResultRules returns the rules about results in the form of the others.
+func (r Rules) listResultRules() (out []Rule) {
 	for _, rule := range r.Results {
 		out = append(out, Rule{
 			ID:      rule.ID,

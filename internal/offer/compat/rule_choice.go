@@ -17,7 +17,7 @@ func (r Rules) Choose(profiles, groups []string, lock bool) (Rules, error) {
 		return slices.ContainsFunc(out.Rules, func(rule Rule) bool { return rule.Profile == name })
 	}
 	for _, name := range profiles {
-		p, known := r.profile(name)
+		p, known := r.findProfile(name)
 		switch {
 		case out.opens(name):
 		case known && len(groups) > 0 && !slices.Contains(groups, p.Group):
@@ -42,20 +42,20 @@ func (r Rules) Only(profiles, groups []string) Rules {
 	if slices.Contains(profiles, "all") {
 		profiles = r.Clients()
 	}
-	out := r.chosenOpenings(profiles, groups)
-	out.Apps = r.chosenApps(groups)
+	out := r.chooseOpenings(profiles, groups)
+	out.Apps = r.chooseApps(groups)
 	if len(groups) == 0 || slices.Contains(groups, GroupResults) {
 		out.Results = r.Results
 	}
 	profiles = r.Families(profiles)
 	for _, p := range r.Profiles {
-		named := len(profiles) == 0 || slices.Contains(profiles, p.Name) || !p.chosenByFor()
+		named := len(profiles) == 0 || slices.Contains(profiles, p.Name) || !p.isChosenByFor()
 		if named && (len(groups) == 0 || slices.Contains(groups, p.Group)) {
 			out.Profiles = append(out.Profiles, p)
 		}
 	}
 	for _, rule := range r.Rules {
-		p, ok := out.profile(rule.Profile)
+		p, ok := out.findProfile(rule.Profile)
 		if ok && p.Group == GroupStores && len(profiles) == 0 && len(groups) == 0 {
 			rule.declared = rule.Level
 			if rule.Level == LevelError {
@@ -69,8 +69,8 @@ func (r Rules) Only(profiles, groups []string) Rules {
 	return out
 }
 
-// chosenOpenings returns rules that only have the openings of a choice.
-func (r Rules) chosenOpenings(clients, groups []string) Rules {
+// chooseOpenings returns rules that only have the openings of a choice.
+func (r Rules) chooseOpenings(clients, groups []string) Rules {
 	out := Rules{counted: len(clients) > 0 || slices.Contains(groups, GroupOpenings)}
 	if len(groups) > 0 && !slices.Contains(groups, GroupOpenings) {
 		return out
@@ -84,8 +84,8 @@ func (r Rules) chosenOpenings(clients, groups []string) Rules {
 	return out
 }
 
-// chosenApps are the rules about MCP Apps that some groups choose; no group chooses all.
-func (r Rules) chosenApps(groups []string) []apps.Rule {
+// chooseApps returns the rules about MCP Apps that some groups choose; no group chooses all.
+func (r Rules) chooseApps(groups []string) []apps.Rule {
 	if len(groups) > 0 && !slices.Contains(groups, GroupApps) {
 		return nil
 	}

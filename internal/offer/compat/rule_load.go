@@ -83,7 +83,7 @@ func (r Rules) load(f *source.File, from provenance) (Rules, source.Diagnostics)
 
 // compile checks a rule and prepares its schema.
 func (r *Rule) compile(all Rules, from provenance) error {
-	if _, ok := all.profile(r.Profile); !ok {
+	if _, ok := all.findProfile(r.Profile); !ok {
 		return fmt.Errorf("unknown profile %q", r.Profile)
 	}
 	for key, day := range map[string]string{"seen": r.Seen, "expires": r.Expires} {
@@ -123,7 +123,7 @@ func (r Rule) verify(all Rules) error {
 		return fmt.Errorf("seen: %s is in the future", r.Seen)
 	}
 	for i, v := range []jsonv.Value{r.Fails, r.Passes} {
-		rep, err := Check(context.Background(), example(v), Rules{
+		rep, err := Check(context.Background(), readExample(v), Rules{
 			Profiles: all.Profiles,
 			Rules:    []Rule{r},
 		}, time.Time{})

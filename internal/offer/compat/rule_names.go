@@ -8,7 +8,7 @@ import (
 	"mcptest/internal/offer/opening"
 )
 
-func (r Rules) profile(name string) (Profile, bool) {
+func (r Rules) findProfile(name string) (Profile, bool) {
 	i := slices.IndexFunc(r.Profiles, func(p Profile) bool { return p.Name == name })
 	if i < 0 {
 		return Profile{}, false
@@ -46,7 +46,7 @@ func (r Rules) NoRule(id string) string {
 // Clients returns the names of the clients and directories.
 func (r Rules) Clients() (names []string) {
 	for _, p := range r.Profiles {
-		if p.chosenByFor() {
+		if p.isChosenByFor() {
 			names = append(names, p.Name)
 		}
 	}
@@ -69,7 +69,7 @@ func (r Rules) Known() []string {
 func (r Rules) Families(names []string) []string {
 	out := slices.Clone(names)
 	for i, name := range out {
-		if _, known := r.profile(name); !known {
+		if _, known := r.findProfile(name); !known {
 			out[i] = opening.Family(name)
 		}
 	}
