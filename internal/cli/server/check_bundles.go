@@ -19,8 +19,8 @@ func (f *checkFlags) examinesNothing(lists []compat.List) bool {
 	return len(f.groups) > 0 && !slices.ContainsFunc(f.groups, isOther) && !slices.ContainsFunc(lists, inBundle)
 }
 
-// ofBundle reads a bundle and starts nothing.
-func (f *checkFlags) ofBundle(s cmdutil.Streams, file string) ([]compat.List, error) {
+// readBundle reads a bundle and starts nothing.
+func (f *checkFlags) readBundle(s cmdutil.Streams, file string) ([]compat.List, error) {
 	b, ds := bundle.Open(file, file)
 	if errs, _ := option.PrintDiagnostics(s, f.target.Color, ds); errs > 0 {
 		return nil, &option.ExitError{Code: option.ExitInvalid}
@@ -31,9 +31,9 @@ func (f *checkFlags) ofBundle(s cmdutil.Streams, file string) ([]compat.List, er
 	return []compat.List{{Server: b.Manifest.Name, File: file, Bundle: &compat.Bundle{Bundle: b}}}, nil
 }
 
-// packed returns the bundle of a server that was started, with what it wrote before its first
+// describeBundle returns the bundle of a server that was started, with what it wrote before its first
 // message; nil if it is in none.
-func (f *checkFlags) packed(l *option.Viewer) *compat.Bundle {
+func (f *checkFlags) describeBundle(l *option.Viewer) *compat.Bundle {
 	p := l.Server.Bundle
 	if p == nil {
 		return nil

@@ -48,7 +48,7 @@ func (f *checkFlags) openServer(
 			f.openings = f.openings[:before]
 			return l.Failed(ctx, "", err)
 		}
-		return f.interrupted(ctx, l)
+		return f.explainInterrupt(ctx, l)
 	})
 }
 
@@ -61,8 +61,8 @@ func neverServed(all []compat.Opening) bool {
 	return slices.ContainsFunc(all, judged) && !slices.ContainsFunc(all, got)
 }
 
-// interrupted returns the error of a signal during the openings.
-func (f *checkFlags) interrupted(ctx context.Context, l *option.Viewer) error {
+// explainInterrupt returns the error of a signal during the openings.
+func (f *checkFlags) explainInterrupt(ctx context.Context, l *option.Viewer) error {
 	if ctx.Err() == nil {
 		return nil
 	}
