@@ -2,7 +2,6 @@ package server
 
 import (
 	"fmt"
-	"slices"
 
 	"mcptest/internal/cli/cmdutil"
 	"mcptest/internal/cli/option"
@@ -14,9 +13,25 @@ import (
 
 // examinesNothing reports whether only rules about bundles were chosen, and there is none.
 func (f *checkFlags) examinesNothing(lists []compat.List) bool {
-	isOther := func(group string) bool { return group != compat.GroupBundles }
-	inBundle := func(l compat.List) bool { return l.Bundle != nil }
-	return len(f.groups) > 0 && !slices.ContainsFunc(f.groups, isOther) && !slices.ContainsFunc(lists, inBundle)
+	if !f.choosesOnly(compat.GroupBundles) {
+		return false
+	}
+	for _, l := range lists {
+		if l.Bundle != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// choosesOnly reports whether --only names a group of rules, and no other one.
+func (f *checkFlags) choosesOnly(group string) bool {
+	for _, g := range f.groups {
+		if g != group {
+			return false
+		}
+	}
+	return len(f.groups) > 0
 }
 
 // readBundle reads a bundle and starts nothing.

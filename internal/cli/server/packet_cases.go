@@ -140,7 +140,9 @@ func isAboutResult(a *expect.Assertion) bool {
 }
 
 // describeAssertion returns an assertion as reports show it.
-func describeAssertion(a *expect.Assertion) string { return a.Target.String() + " " + a.Matcher.String() }
+func describeAssertion(a *expect.Assertion) string {
+	return a.Target.String() + " " + a.Matcher.String()
+}
 
 // expectsRefusal reports whether an assertion passes only for a call that is refused or fails.
 func expectsRefusal(a *expect.Assertion) bool {

@@ -37,7 +37,9 @@ func newIntroduction(v *exam.Visit, version string) func(context.Context, *conn.
 }
 
 // readConfirmedVersion returns the version that a server answers initialize with.
-func readConfirmedVersion(x *mcp.Exchange) string { return exam.Result(x).Lookup("protocolVersion").Text() }
+func readConfirmedVersion(x *mcp.Exchange) string {
+	return exam.Result(x).Lookup("protocolVersion").Text()
+}
 
 // Lifecycle examines the handshake.
 func Lifecycle(ctx context.Context, v *exam.Visit) {
