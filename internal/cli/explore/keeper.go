@@ -82,7 +82,7 @@ func (k *keeper) propose(s api.Subject, c api.Choice) (*keeping.Keeper, keeping.
 		return nil, r, keeping.Proposal{}, err
 	}
 	r.Leave = c.Leave
-	r.Test.Chosen = lists.Map(c.Parts, func(p api.Part) draft.Part { return draft.Part(p) })
+	r.Test.Chosen = c.Parts
 	var text []byte
 	if k.in.creates {
 		if text, err = k.makeFirstText(); err != nil {

@@ -4,18 +4,19 @@ import (
 	"context"
 
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/spec/draft"
 	"mcptest/internal/ui/live"
 )
 
 // The requests of the drawer Keep as test.
 
 type toKeep struct {
-	Call     int       `json:"call"`
-	Recorded *Recorded `json:"recorded"` // in place of Call
-	File     int       `json:"file"`
-	Name     string    `json:"name"`
-	Leave    []int     `json:"leave"`
-	Parts    []Part    `json:"parts"`
+	Call     int          `json:"call"`
+	Recorded *Recorded    `json:"recorded"` // in place of Call
+	File     int          `json:"file"`
+	Name     string       `json:"name"`
+	Leave    []int        `json:"leave"`
+	Parts    []draft.Part `json:"parts"`
 }
 
 // mostParts is how many parts of a result can be chosen for one test.
