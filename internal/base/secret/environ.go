@@ -100,7 +100,11 @@ func Arguments(words []string) []string {
 		if !ok && i+1 < len(words) && !strings.HasPrefix(words[i+1], "-") {
 			v = words[i+1]
 		}
-		if v != "" && !isPlaceholder(v) && (test != noResult || !isResult(v)) && (test != digits || looksGenerated("pin", v)) {
+		switch {
+		case v == "", isPlaceholder(v):
+		case test == noResult && isResult(v):
+		case test == digits && !looksGenerated("pin", v):
+		default:
 			out = append(out, v)
 		}
 	}

@@ -156,7 +156,8 @@ func (r *Report) describeClosing() []string {
 		out = append(out, fmt.Sprintf("Not proved: %s.", r.DescribeUnproved()))
 	}
 	if n := len(r.NotApplicable); n > 0 {
-		out = append(out, fmt.Sprintf("Not applicable or not requested, %s: %s.", display.Count(n, "row"), joinReasons(r.NotApplicable)))
+		rows := display.Count(n, "row")
+		out = append(out, fmt.Sprintf("Not applicable or not requested, %s: %s.", rows, joinReasons(r.NotApplicable)))
 	}
 	if r.Ended != "" {
 		out = append(out, fmt.Sprintf("The run is not complete: %s. What it did not check is SKIP.", r.Ended))
@@ -174,7 +175,8 @@ func (r *Report) describeClosing() []string {
 		out = append(out, claim)
 	}
 	if n := r.countTolerated(); n > 0 {
-		out = append(out, fmt.Sprintf("%s in MUST categories: the exit code is 0 unless --fail-on warn is given.", display.Count(n, "warning")))
+		warnings := display.Count(n, "warning")
+		out = append(out, warnings+" in MUST categories: the exit code is 0 unless --fail-on warn is given.")
 	}
 	return out
 }

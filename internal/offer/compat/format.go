@@ -189,7 +189,8 @@ func (r Report) writeMarkdown(b *strings.Builder) {
 		b.WriteString("| level | profile | effect | tool | place | finding | fix |\n|---|---|---|---|---|---|---|\n")
 		for _, f := range r.Findings {
 			fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s |\n",
-				f.Level, f.Profile, f.Effect, quoteCode(f.describePlace()), quoteCode(f.Pointer), escapeCell(f.Message), escapeCell(f.Fix))
+				f.Level, f.Profile, f.Effect,
+				quoteCode(f.describePlace()), quoteCode(f.Pointer), escapeCell(f.Message), escapeCell(f.Fix))
 		}
 		b.WriteByte('\n')
 	}

@@ -40,7 +40,8 @@ func (r Rules) NoRule(id string) string {
 	for _, rule := range r.All() {
 		ids = append(ids, rule.ID)
 	}
-	return fmt.Sprintf("unknown rule %q%s; mcptest check --list prints all", id, source.Parenthesis(source.DidYouMean(id, ids)))
+	near := source.Parenthesis(source.DidYouMean(id, ids))
+	return fmt.Sprintf("unknown rule %q%s; mcptest check --list prints all", id, near)
 }
 
 // Clients returns the names of the clients and directories.

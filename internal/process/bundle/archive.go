@@ -206,7 +206,8 @@ func (b *Bundle) explainNoArchive(f io.ReaderAt, size int64, err error) *source.
 	case bytes.HasPrefix(bytes.TrimSpace(head), []byte("{")):
 		return b.newProblem(pack, "not a ZIP archive: it is JSON; the manifest is packed together with the server")
 	case bytes.HasPrefix(bytes.TrimSpace(head), []byte("<")):
-		return b.newProblem("download it again, and look at the address", "not a ZIP archive: it is a page of HTML or XML")
+		const hint = "download it again, and look at the address"
+		return b.newProblem(hint, "not a ZIP archive: it is a page of HTML or XML")
 	}
 	return b.newProblem(pack, "not a ZIP archive: %v", err)
 }

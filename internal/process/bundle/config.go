@@ -74,7 +74,12 @@ type settings struct {
 
 // newSettings reads the values of the user and the defaults, and reports mistakes.
 func (b *Bundle) newSettings(c Config, sys System, folder string) *settings {
-	s := &settings{m: b.Manifest, fixed: sys.listVariables(folder), values: map[string]setting{}, given: map[string]bool{}}
+	s := &settings{
+		m:      b.Manifest,
+		fixed:  sys.listVariables(folder),
+		values: map[string]setting{},
+		given:  map[string]bool{},
+	}
 	names := b.Manifest.Options.Keys()
 	for _, e := range c.Values.Entries {
 		o, known := b.Manifest.Options.Get(e.Key)

@@ -274,7 +274,8 @@ func (m *Manifest) dropUnknown(n *source.Node, pointer string, t reflect.Type) *
 		i := slices.IndexFunc(fields, func(field source.FieldInfo) bool { return field.Name == f.Key.Text })
 		switch {
 		case isMap:
-			out.Fields = append(out.Fields, source.Field{Key: f.Key, Value: m.dropUnknown(f.Value, at, entries.ElemType())})
+			value := m.dropUnknown(f.Value, at, entries.ElemType())
+			out.Fields = append(out.Fields, source.Field{Key: f.Key, Value: value})
 		case i >= 0:
 			out.Fields = append(out.Fields, source.Field{Key: f.Key, Value: m.dropUnknown(f.Value, at, fields[i].Type)})
 		case !slices.Contains(described, f.Key.Text) && t != reflect.TypeFor[Compatibility]():

@@ -155,7 +155,8 @@ func (a *attempt) failStep(name string, pos source.Pos, msg string) {
 // makeEnv returns the environment of matchers; step is the prefix of the names of
 // snapshots.
 func (a *attempt) makeEnv(ctx context.Context, op *plan.Op, step string) *match.Env {
-	env := &match.Env{Exec: a.file.exec, Examined: a.seen.obs.HTTPStatus >= http.StatusBadRequest && examinesHTTP(a.c, op)}
+	failed := a.seen.obs.HTTPStatus >= http.StatusBadRequest
+	env := &match.Env{Exec: a.file.exec, Examined: failed && examinesHTTP(a.c, op)}
 	env.Broken = func(why string) {
 		_, late := errors.AsType[*mcp.Limit](context.Cause(ctx))
 		if ctx.Err() == nil || late { // the end of the run stops programs too, that of the test's time does not

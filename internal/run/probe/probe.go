@@ -26,9 +26,9 @@ type family struct {
 	traffic bool // other families examine its messages
 }
 
-// listFamilies returns the families in the order in which they run. First comes what one session shows; then what may end
-// it; then what needs further sessions, because a server may be there only once; then what
-// remains when everything is over. Last comes what is about few servers.
+// listFamilies returns the families in the order in which they run. First comes what one session
+// shows; then what may end it; then what needs further sessions, because a server may be there
+// only once; then what remains when everything is over. Last comes what is about few servers.
 func listFamilies() []family {
 	return []family{
 		{"messages", basics.Messages, false},

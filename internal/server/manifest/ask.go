@@ -98,9 +98,11 @@ func (c compiler) ask(n *source.Node, path string) *Question {
 	q := &Question{Method: "roots/list", Needs: "roots", Optional: k.Optional}
 	switch {
 	case k.Sampling != nil:
-		q.Method, q.Needs, q.Params = "sampling/createMessage", "sampling", c.compileSampling(k.Sampling, path+".sampling")
+		q.Method, q.Needs = "sampling/createMessage", "sampling"
+		q.Params = c.compileSampling(k.Sampling, path+".sampling")
 	case k.Elicitation != nil:
-		q.Method, q.Needs, q.Params = "elicitation/create", "elicitation", c.compileElicitation(k.Elicitation, path+".elicitation")
+		q.Method, q.Needs = "elicitation/create", "elicitation"
+		q.Params = c.compileElicitation(k.Elicitation, path+".elicitation")
 	}
 	q.As = cmp.Or(k.As, q.Needs)
 	return q
@@ -114,7 +116,8 @@ func (c compiler) compileSampling(n *source.Node, path string) *Template {
 		return c.compile(n, path)
 	}
 	messages := newComposite(source.KindList, nil, newUserMessage(newTextBlock(c.compile(n, path))))
-	return newComposite(source.KindMap, []string{"messages", "maxTokens"}, messages, newLiteral(jsonv.Int(samplingTokens)))
+	limit := newLiteral(jsonv.Int(samplingTokens))
+	return newComposite(source.KindMap, []string{"messages", "maxTokens"}, messages, limit)
 }
 
 func (c compiler) compileElicitation(n *source.Node, path string) *Template {

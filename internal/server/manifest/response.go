@@ -320,11 +320,22 @@ func (w *condition) holds(values Values) bool {
 	if w == nil {
 		return true
 	}
-	missing := func(e expr) bool { return e.eval(values).IsAbsent() }
-	exists := func(e expr) bool { return !missing(e) }
-	undeclared := func(name string) bool { return values("client").Lookup("capabilities", name).IsAbsent() }
-	return !slices.ContainsFunc(w.has, missing) && !slices.ContainsFunc(w.hasNot, exists) && !slices.ContainsFunc(w.client, undeclared) &&
-		isWithin(w.args, values("args")) && isWithin(w.state, values("state"))
+	for _, e := range w.has {
+		if e.eval(values).IsAbsent() {
+			return false
+		}
+	}
+	for _, e := range w.hasNot {
+		if !e.eval(values).IsAbsent() {
+			return false
+		}
+	}
+	for _, name := range w.client {
+		if values("client").Lookup("capabilities", name).IsAbsent() {
+			return false
+		}
+	}
+	return isWithin(w.args, values("args")) && isWithin(w.state, values("state"))
 }
 
 // isWithin reports whether got contains all of want. Objects may have more members; all

@@ -108,7 +108,9 @@ func newComposite(kind source.Kind, keys []string, items ...*Template) *Template
 }
 
 // compileMembers compiles every member of a map.
-func compileMembers(n *source.Node, path string, compile func(key string, v *source.Node, at string) *Template) *Template {
+func compileMembers(
+	n *source.Node, path string, compile func(key string, v *source.Node, at string) *Template,
+) *Template {
 	var keys []string
 	var items []*Template
 	for _, f := range n.Fields {

@@ -153,7 +153,8 @@ func (f *File) Of(api string) (d source.Diagnostic, wrong bool) {
 	if f.standsFor == "" || err == nil && err2 == nil && sameHost(recorded, now) {
 		return d, false
 	}
-	d = source.Errorf(f.standsForPos, "stands_for", "this is a recording of %s, not of %s", source.FlowText(f.standsFor), source.FlowText(api))
+	d = source.Errorf(f.standsForPos, "stands_for", "this is a recording of %s, not of %s",
+		source.FlowText(f.standsFor), source.FlowText(api))
 	d.Hint = otherHint
 	return d, true
 }

@@ -24,7 +24,8 @@ func (s *sanitizer) sanitizeMarkup(v string) string {
 		b.WriteString(v[end:m[4]])
 		b.WriteString(s.sanitizeAttributes(element, attributes))
 		b.WriteString(v[m[5]:m[6]])
-		if secret.HoldsMember(cutPrefix(element)) && strings.TrimSpace(text) != "" && strings.HasPrefix(v[m[7]:], "</") {
+		closes := strings.HasPrefix(v[m[7]:], "</")
+		if secret.HoldsMember(cutPrefix(element)) && strings.TrimSpace(text) != "" && closes {
 			text = s.sanitizeWhole(maskMember, text)
 		}
 		b.WriteString(text)

@@ -232,7 +232,8 @@ func Diagnose(ctx context.Context, v *exam.Visit) bool {
 	v.Version = protocol.Newest(v.Era)
 	if !v.Modern() {
 		x := introduce(ctx, v, v.Version.Name)
-		if res := exam.Result(x); res.Kind() != jsonv.KindObject || res.Lookup("protocolVersion").Kind() == jsonv.KindString {
+		res := exam.Result(x)
+		if res.Kind() != jsonv.KindObject || res.Lookup("protocolVersion").Kind() == jsonv.KindString {
 			return false
 		}
 		v.Check(ctx, "lifecycle-result", "", func(ctx context.Context) exam.Outcome {

@@ -125,7 +125,8 @@ func begin(ctx context.Context, v *exam.Visit, id string) (string, *mcp.Exchange
 		own.Set(exam.SessionID, begun)
 	}
 	if fulfills(x) {
-		v.Post(ctx, suite.Request{Body: v.Frame(jsonv.Value{}, "notifications/initialized", jsonv.Value{}).Append(nil)}, own)
+		initialized := v.Frame(jsonv.Value{}, "notifications/initialized", jsonv.Value{})
+		v.Post(ctx, suite.Request{Body: initialized.Append(nil)}, own)
 	}
 	return begun, x
 }

@@ -97,7 +97,8 @@ func (a *adder) add(x verdict.Result) {
 	switch {
 	case x.Verdict == verdict.Fail && x.Open() && x.Rule != retry && !x.Counts(a.failOn):
 		if len(c.Warnings) < mostWarnings {
-			c.Warnings = append(c.Warnings, fmt.Sprintf("%s (%s, %s): %s", x.Rule, x.Level, x.Revision, describeFailures(x)))
+			warning := fmt.Sprintf("%s (%s, %s): %s", x.Rule, x.Level, x.Revision, describeFailures(x))
+			c.Warnings = append(c.Warnings, warning)
 		}
 	case x.Verdict == verdict.Fail && x.Open():
 		a.fail(x)

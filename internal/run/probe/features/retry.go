@@ -26,7 +26,9 @@ func Retry(ctx context.Context, v *exam.Visit) {
 		return
 	}
 	for _, r := range v.Retry {
-		v.Check(ctx, "retry-once", "tool "+r.Tool, func(ctx context.Context) exam.Outcome { return callTwice(ctx, v, r) })
+		v.Check(ctx, "retry-once", "tool "+r.Tool, func(ctx context.Context) exam.Outcome {
+			return callTwice(ctx, v, r)
+		})
 	}
 }
 

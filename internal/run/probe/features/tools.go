@@ -282,7 +282,8 @@ func awaitLateProgress(v *exam.Visit, x *mcp.Exchange, mark mcp.Mark, during int
 		if m.Method == "notifications/progress" && params.Lookup("progressToken").String() == token {
 			n++
 			if n > during {
-				return exam.BrokenBy(verdict.Evidence{Sent: string(x.Request), Received: string(m.Raw)}, "progress came after the response")
+				evidence := verdict.Evidence{Sent: string(x.Request), Received: string(m.Raw)}
+				return exam.BrokenBy(evidence, "progress came after the response")
 			}
 		}
 	}
