@@ -94,11 +94,15 @@ func (a answer) isOfBatch() bool {
 	return !a.request.Lookup("operations").IsAbsent() || !a.response.Lookup("results").IsAbsent()
 }
 
+// answerProblem is what findings about several answers have in common.
+type answerProblem struct{ rule, cause, operation string }
+
 // checkOtherForms checks the other answers against the form of results, and returns their
 // number. A problem with many answers of one operation for one cause is one finding.
 func (x *evaluation) checkOtherForms() int {
 	n := 0
-	first, more := map[[3]string]int{}, map[int]int{}
+	first := map[answerProblem]int{} // the index of the finding
+	more := map[int]int{}            // how many further answers a finding is about
 	for _, a := range x.findOtherAnswers() {
 		if !a.isWhole() || a.isOfBatch() {
 			continue
@@ -110,7 +114,7 @@ func (x *evaluation) checkOtherForms() int {
 			p.add("result.wrapped", a.at, a.response, "success around a failure: %s", why)
 		}
 		for _, f := range p.found {
-			key := [3]string{f.Rule, verdict.FindCause(f.Says), a.operation}
+			key := answerProblem{rule: f.Rule, cause: verdict.FindCause(f.Says), operation: a.operation}
 			if i, seen := first[key]; seen {
 				more[i]++
 				continue
