@@ -62,8 +62,8 @@ func Decode(n *source.Node, path string, models []string, d *source.Decoder) *Gr
 	return g
 }
 
-// Check reports mistakes in a grading that was decoded from a node, and names the model if
-// there is only one.
+// Check reports mistakes in a grading that was decoded from a node. A grading that names no
+// model gets the only one of the suite.
 func (g *Grading) Check(n *source.Node, path string, models []string, d *source.Decoder) {
 	fail := func(key, hint, format string, args ...any) {
 		at, where := n, path
@@ -86,8 +86,14 @@ func (g *Grading) Check(n *source.Node, path string, models []string, d *source.
 	if v := g.Ask(); v < 1 || v > 9 || v%2 == 0 {
 		fail("votes", "an even number of votes has no median", "must be 1, 3, 5, 7 or 9, got %d", v)
 	}
+	if models != nil {
+		g.chooseModel(models, fail)
+	}
+}
+
+// chooseModel reports a model that can't grade, with fail(key, hint, message …).
+func (g *Grading) chooseModel(models []string, fail func(key, hint, format string, args ...any)) {
 	switch {
-	case models == nil:
 	case g.Model == Script:
 		fail("model", "", "the model %s answers from the suite and grades nothing", Script)
 	case g.Model == "" && len(models) == 1:

@@ -9,7 +9,7 @@ const maxTag = 400
 
 // findField finds the value of the XML element, of the HTML field, or of the multipart part, with
 // the name s[a:b].
-func findField(s string, a, b int, c certainty) (start, end int) {
+func findField(s string, a, b int, test valueTest) (start, end int) {
 	if a == 0 {
 		return 0, 0
 	}
@@ -20,7 +20,7 @@ func findField(s string, a, b int, c certainty) (start, end int) {
 			start, end = findAttribute(s, b+len(quote))
 		}
 	}
-	if end-start < 3 || strings.HasPrefix(s[start:end], Mask) || !c.isQuotedSecret(s[start:end], s[a:b]) {
+	if end-start < 3 || strings.HasPrefix(s[start:end], Mask) || !test.isQuotedSecret(s[start:end], s[a:b]) {
 		return 0, 0
 	}
 	return start, end

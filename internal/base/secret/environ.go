@@ -26,15 +26,15 @@ func FindInEnviron(env []string) []string {
 // text in reports, so an ambiguous name ("key", "auth", "token_type") also requires a
 // value that looks random.
 func IsInherited(name, value string) bool {
-	v, c := strings.TrimSpace(value), find(name)
-	certain := c&sure != 0 || c&ifText != 0 && !isResult(v) // DB_PASS
-	if !certain && c&perhaps == 0 || strings.EqualFold(name, "PWD") {
+	v, m := strings.TrimSpace(value), find(name)
+	certain := m.certainty == sure || m.value == noResult && !isResult(v) // DB_PASS
+	if !certain && m.certainty == unlikely || strings.EqualFold(name, "PWD") {
 		return false
 	}
 	if len(v) < MinLength || common[strings.ToLower(v)] || isPlaceholder(v) || isPath(v) || isPlainURL(v) {
 		return false
 	}
-	return certain && c&about == 0 || isLearnable(v)
+	return certain && !m.about || isLearnable(v)
 }
 
 // isOnDisk reports whether v is the path of a file, or of one that could be created
@@ -93,14 +93,18 @@ func Arguments(words []string) []string {
 	var out []string
 	for i, word := range words {
 		name, v, ok := strings.Cut(word, "=")
-		c := find(strings.TrimLeft(name, "-")) & anyValue
-		if !strings.HasPrefix(name, "-") || c == 0 {
+		test := find(strings.TrimLeft(name, "-")).value
+		if !strings.HasPrefix(name, "-") || test == noValue {
 			continue
 		}
 		if !ok && i+1 < len(words) && !strings.HasPrefix(words[i+1], "-") {
 			v = words[i+1]
 		}
-		if v != "" && !isPlaceholder(v) && (c != ifText || !isResult(v)) && (c != ifPIN || looksGenerated("pin", v)) {
+		switch {
+		case v == "", isPlaceholder(v):
+		case test == noResult && isResult(v):
+		case test == digits && !looksGenerated("pin", v):
+		default:
 			out = append(out, v)
 		}
 	}

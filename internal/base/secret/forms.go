@@ -144,11 +144,11 @@ func findQuery(s string, _, j int) (start, end int) {
 	if v == "" || isReference(v) {
 		return 0, 0
 	}
-	c := find(name)
+	m := find(name)
 	switch {
-	case c&sure != 0, c&perhaps != 0 && len(v) >= MinLength:
+	case m.certainty == sure, m.certainty == perhaps && len(v) >= MinLength:
 		return k + 1, end
-	case c&(sure|perhaps) == 0 && HoldsField(name) && looksGenerated(name, v):
+	case m.certainty == unlikely && HoldsField(name) && looksGenerated(name, v):
 		return k + 1, end
 	}
 	return 0, 0

@@ -31,28 +31,28 @@ func findNamed(s string, i, j int) place {
 		a++ // the letter of an escaped line end
 	}
 	b := scanSpan(s[:min(len(s), j+maxName)], j, wordDash)
-	c := find(s[a:b]) & anyValue
-	if c == 0 {
+	test := find(s[a:b]).value
+	if test == noValue {
 		return place{}
 	}
 	p := place{named: true}
 	if b < len(s) && i-a < maxName && b-j < maxName && strings.IndexByte("\"'\\`:= ,", s[b]) >= 0 {
-		if c == ifValue {
+		if test == anyValue {
 			if p := findMember(s, a, b); !p.empty() {
 				return p
 			}
 		}
-		p.start, p.end = findAssigned(s, a, b, c)
+		p.start, p.end = findAssigned(s, a, b, test)
 		if !p.empty() {
 			return p
 		}
 	}
-	p.start, p.end = findField(s, a, b, c)
+	p.start, p.end = findField(s, a, b, test)
 	return p
 }
 
 // findAssigned finds the value after the name s[a:b] and a sign, or after a flag.
-func findAssigned(s string, a, b int, c certainty) (start, end int) {
+func findAssigned(s string, a, b int, test valueTest) (start, end int) {
 	name := s[a:b]
 	start, end, quote := findValue(s, b, valueChar)
 	isArgument := end == 0 && strings.HasPrefix(name, "--")
@@ -64,14 +64,14 @@ func findAssigned(s string, a, b int, c certainty) (start, end int) {
 	}
 	ok, v := false, s[start:end]
 	switch {
-	case c == ifPIN && !looksGenerated("pin", v):
-	case c == ifText && (isResult(v) || strings.Contains(s[b:start], "[")): // "pass": ["TestA"] is a list of tests
+	case test == digits && !looksGenerated("pin", v):
+	case test == noResult && (isResult(v) || strings.Contains(s[b:start], "[")): // "pass": ["TestA"] is a list of tests
 	case isArgument:
 		ok = v[0] != '-' && !isPlaceholder(v)
 	case quote > 0:
-		ok = c.isQuotedSecret(v, name)
+		ok = test.isQuotedSecret(v, name)
 	default:
-		ok = c.isBareSecret(v, name, s[b])
+		ok = test.isBareSecret(v, name, s[b])
 	}
 	if !ok {
 		return 0, 0
@@ -184,4 +184,7 @@ func isSchemaMember(name, value, quote string) bool {
 var jsonTypes = set("string number integer boolean object array null")
 
 // property reports whether a member describes a credential.
-func property(name string) bool { return find(name)&(about|detail) != 0 }
+func property(name string) bool {
+	m := find(name)
+	return m.about || m.detail
+}

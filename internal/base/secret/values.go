@@ -8,18 +8,18 @@ import (
 )
 
 // isQuotedSecret judges a value in quotes.
-func (c certainty) isQuotedSecret(v, name string) bool {
+func (test valueTest) isQuotedSecret(v, name string) bool {
 	if isPlaceholder(v) || strings.EqualFold(v, name) {
 		return false
 	}
-	switch c {
-	case ifPIN:
+	switch test {
+	case digits:
 		return looksGenerated("pin", v)
-	case ifText:
+	case noResult:
 		return len(v) > 2 && !isResult(v)
-	case ifValue:
+	case anyValue:
 		return !isProse(v)
-	case ifLong:
+	case longValue:
 		return len(v) >= MinLength && strings.IndexByte(v, ' ') < 0
 	}
 	return isByChance(v)
@@ -28,21 +28,21 @@ func (c certainty) isQuotedSecret(v, name string) bool {
 // isBareSecret evaluates an unquoted value after a name and the byte that follows the name:
 // in code and prose, most of that text is not a value. PWD is the working directory in
 // shells, and the password in connection strings.
-func (c certainty) isBareSecret(v, name string, after byte) bool {
+func (test valueTest) isBareSecret(v, name string, after byte) bool {
 	if isPlaceholder(v) || name == "PWD" && strings.HasPrefix(v, "/") || after == '"' || after == '\'' || after == '\\' || strings.ContainsAny(v, "()[]<>$") {
 		return false
 	}
 	certain := after == '=' && (strings.ToUpper(name) == name || strings.HasPrefix(name, "-"))
 	switch {
-	case c == ifPIN:
+	case test == digits:
 		return after == '=' && looksGenerated("pin", v)
-	case (c == ifValue || c == ifText) && certain:
+	case (test == anyValue || test == noResult) && certain:
 		return true
-	case c == ifText:
+	case test == noResult:
 		return after == '=' && isByChance(v) // after a colon: PASS: TestA1
-	case c == ifValue:
+	case test == anyValue:
 		return strings.ContainsAny(v, "0123456789!@#%^*")
-	case c == ifLong:
+	case test == longValue:
 		return len(v) >= MinLength && (certain || strings.ContainsAny(v, "0123456789"))
 	}
 	return certain && len(v) >= MinLength || isByChance(v)

@@ -182,7 +182,7 @@ func (d *Decoder) decodeValue(n *Node, path string, v reflect.Value) {
 	case reflect.Struct:
 		d.decodeStruct(n, path, v)
 	case reflect.Slice:
-		d.slice(n, path, v)
+		d.decodeSlice(n, path, v)
 	case reflect.Map:
 		d.decodeMap(n, path, v)
 	default:
@@ -204,7 +204,7 @@ func (d *Decoder) decodePointer(n *Node, path string, v reflect.Value) {
 	}
 }
 
-func (d *Decoder) slice(n *Node, path string, v reflect.Value) {
+func (d *Decoder) decodeSlice(n *Node, path string, v reflect.Value) {
 	if n.Kind != KindList {
 		diag := d.ReportWrongType(n, path, "a list")
 		if n.Kind != KindNull && n.Kind != KindMap {
@@ -303,14 +303,25 @@ func (d *Decoder) decodeMember(n *Node, path string, into reflect.Value, key *la
 	d.decodeValue(n, path, into)
 	found := d.found.diags[before:]
 	isType := len(found) == 1 && found[0].Code == "type" && found[0].Pos == n.Pos
-	if isType && key.example != "" && strings.HasPrefix(found[0].Hint+mapHint, mapHint) {
-		found[0].Hint = strings.TrimPrefix(found[0].Hint+", for example "+key.Name+": "+key.example, ", ")
+	if isType && key.example != "" {
+		addExample(&found[0], key)
 	}
 	if key.Enum != nil && len(d.found.diags) == before {
 		d.checkEnum(n, path, into, key.Enum)
 	}
 	if key.limits != "" && len(d.found.diags) == before {
 		d.checkWithin(n, path, into, key.limits)
+	}
+}
+
+// addExample shows how a key is written, unless the hint of a mistake shows a value.
+func addExample(found *Diagnostic, key *layoutField) {
+	example := "for example " + key.Name + ": " + key.example
+	switch {
+	case found.Hint == "":
+		found.Hint = example
+	case strings.HasPrefix(found.Hint, mapHint):
+		found.Hint += ", " + example
 	}
 }
 

@@ -82,7 +82,7 @@ func (k *keeper) propose(s api.Subject, c api.Choice) (*keeping.Keeper, keeping.
 		return nil, r, keeping.Proposal{}, err
 	}
 	r.Leave = c.Leave
-	r.Test.Chosen = lists.Map(c.Parts, func(p api.Part) draft.Part { return draft.Part(p) })
+	r.Test.Chosen = c.Parts
 	var text []byte
 	if k.in.creates {
 		if text, err = k.makeFirstText(); err != nil {
@@ -289,7 +289,11 @@ func (k *keeper) Undo(ctx context.Context, id int) error {
 	if err != nil {
 		return err
 	}
-	if err := keeping.Revert(ctx, m.path, m.proposal, m.created); err != nil {
+	revert := keeping.Revert
+	if m.created {
+		revert = keeping.RemoveCreated
+	}
+	if err := revert(ctx, m.path, m.proposal); err != nil {
 		if refused, ok := errors.AsType[*keep.RefusedError](err); ok {
 			return refuse("%s: Undo works only until the file changes again", refused.Reason)
 		}

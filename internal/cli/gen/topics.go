@@ -182,25 +182,32 @@ func showFailure(row match.Row) string {
 		structured = structured.With("value", v)
 	}
 	obs := &target.Observation{Result: jsonv.Object(jsonv.Member{Key: "structuredContent", Value: structured})}
-	env := &match.Env{Exec: func(context.Context, []string, []byte) ([]byte, error) {
-		return []byte(`{"pass": false, "message": "\"bad\" is not good"}`), nil
-	}, Snapshot: func(_ string, _ *snapshot.Options, s target.Subject) snapshot.Comparison {
-		stored, _ := jsonv.Parse([]byte(row.Passes))
-		return snapshot.Comparison{Want: stored, Got: s.Value}
-	}}
-	env.Grade = func(context.Context, *grading.Grading, string) (grading.Grade, error) {
-		return grading.Grade{Score: 0.2, Reason: "it names no day"}, nil
+	return tree.Evaluate(context.Background(), obs, newExampleEnv(row)).Items[0].Message
+}
+
+// newExampleEnv returns stand-ins for what the matchers need besides a value: a program, a
+// snapshot, a model and a lock file. Each fails, as the example does.
+func newExampleEnv(row match.Row) *match.Env {
+	passes, _ := jsonv.Parse([]byte(row.Passes))
+	return &match.Env{
+		Exec: func(context.Context, []string, []byte) ([]byte, error) {
+			return []byte(`{"pass": false, "message": "\"bad\" is not good"}`), nil
+		},
+		Snapshot: func(_ string, _ *snapshot.Options, s target.Subject) snapshot.Comparison {
+			return snapshot.Comparison{Want: passes, Got: s.Value}
+		},
+		Grade: func(context.Context, *grading.Grading, string) (grading.Grade, error) {
+			return grading.Grade{Score: 0.2, Reason: "it names no day"}, nil
+		},
+		Surface: func(ctx context.Context, c *assert.Check, offer jsonv.Value) assert.Verdict {
+			if c.Lock != nil { // the file is not here
+				return assert.Verdict{Problem: "it differs from surface/api.lock.yaml: 1 breaking"}
+			}
+			others := []assert.Other{{Way: "over 2025-06-18", Over: "2025-06-18", Offer: passes}}
+			unmasked := func(s string) string { return s }
+			return c.Run(ctx, offer, assert.Env{Server: "api", Mask: unmasked, Others: others})
+		},
 	}
-	env.Surface = func(ctx context.Context, c *assert.Check, offer jsonv.Value) assert.Verdict {
-		if c.Lock != nil { // the file is not here
-			return assert.Verdict{Problem: "it differs from surface/api.lock.yaml: 1 breaking"}
-		}
-		other, _ := jsonv.Parse([]byte(row.Passes))
-		others := []assert.Other{{Way: "over 2025-06-18", Over: "2025-06-18", Offer: other}}
-		unmasked := func(s string) string { return s }
-		return c.Run(ctx, offer, assert.Env{Server: "api", Mask: unmasked, Others: others})
-	}
-	return tree.Evaluate(context.Background(), obs, env).Items[0].Message
 }
 
 // Find returns the topics that a user's word names: by name or alias, a key
@@ -211,44 +218,63 @@ func Find(topics []Topic, word string) []Topic {
 	word = strings.TrimSpace(word)
 	if strings.HasPrefix(word, "$") || strings.ContainsAny(word, "[(") || strings.Contains(word, ".") {
 		if t, err := target.Parse(word); err == nil {
-			return filter(topics, func(t2 Topic) bool { return t2.Kind == "target root" && t2.Name == t.Root() })
+			return filter(topics, func(root Topic) bool { return root.Kind == "target root" && root.Name == t.Root() })
 		}
 	}
-	if found := filter(topics, func(t Topic) bool {
-		return t.Name == word || slices.Contains(t.Aliases, word)
-	}); len(found) > 0 {
-		if !slices.ContainsFunc(found, func(t Topic) bool { return t.Kind != mockKey }) {
-			found = append(addArgument(topics, word), found...) // suites before mocks
-		}
-		// Keys are of many places: last.
-		return slices.Concat(filter(found, func(t Topic) bool { return !t.isKey() }), filter(found, Topic.isKey))
+	if found := findNamed(topics, word); len(found) > 0 {
+		return found
 	}
 	if found := findPlaced(topics, word); len(found) > 0 {
 		return found
 	}
-	if i := strings.LastIndexByte(word, '.'); i > 0 { // variants.from, which the text of variants explains
-		found := filter(findPlaced(topics, word[:i]), func(t Topic) bool {
-			return strings.Contains(t.Doc, " "+word[i+1:]+":")
-		})
-		if len(found) > 0 {
-			return found
-		}
+	if found := findExplained(topics, word); len(found) > 0 {
+		return found
 	}
 	if kebab := strings.ReplaceAll(word, "_", "-"); kebab != word {
 		if found := Find(topics, kebab); len(found) > 0 {
 			return found
 		}
 	}
-	found := addArgument(topics, word)
+	if found := findByArgument(topics, word); len(found) > 0 {
+		return found
+	}
 	i := strings.Index(word, "_")
-	if len(found) == 0 && i > 0 && i < len(word)-1 {
+	if i > 0 && i < len(word)-1 {
 		return Find(topics, word[:i]+strings.ToUpper(word[i+1:i+2])+word[i+2:])
 	}
-	return found
+	return []Topic{}
 }
 
-// addArgument returns the matchers whose argument has a key.
-func addArgument(topics []Topic, key string) []Topic {
+// findNamed returns the topics with a name or an alias. Keys are of many places, so they come
+// last.
+func findNamed(topics []Topic, name string) []Topic {
+	found := filter(topics, func(t Topic) bool { return t.Name == name || slices.Contains(t.Aliases, name) })
+	if len(found) == 0 {
+		return found
+	}
+	ofMocks := filter(found, func(t Topic) bool { return t.Kind == mockKey })
+	if len(ofMocks) == len(found) {
+		found = append(findByArgument(topics, name), found...) // suites before mocks
+	}
+	keys := filter(found, Topic.isKey)
+	others := filter(found, func(t Topic) bool { return !t.isKey() })
+	return slices.Concat(others, keys)
+}
+
+// findExplained returns the keys that explain a key below them in their text: variants, of
+// variants.from.
+func findExplained(topics []Topic, place string) []Topic {
+	i := strings.LastIndexByte(place, '.')
+	if i <= 0 {
+		return nil
+	}
+	return filter(findPlaced(topics, place[:i]), func(t Topic) bool {
+		return strings.Contains(t.Doc, " "+place[i+1:]+":")
+	})
+}
+
+// findByArgument returns the matchers whose argument has a key.
+func findByArgument(topics []Topic, key string) []Topic {
 	return filter(topics, func(t Topic) bool {
 		return t.Kind == "matcher" && slices.Contains(t.arguments, key)
 	})

@@ -133,7 +133,12 @@ func (k *Keeper) Keep(ctx context.Context, r Request) error {
 		in, err = k.insert(now, r)
 		return in.after, err
 	}
-	if err := k.file.Write(ctx, !k.flags.yes, write); err != nil {
+	if k.flags.yes { // nothing was shown that could have changed
+		err = k.file.Write(ctx, write)
+	} else {
+		err = k.file.WriteIfUnchanged(ctx, write)
+	}
+	if err != nil {
 		return newRefusal(err)
 	}
 	line, alone := in.edit.Line(k.readBefore(in), in.entry.Block)

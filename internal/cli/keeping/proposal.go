@@ -68,21 +68,27 @@ func (k *Keeper) propose(now *source.File, r Request) (insertion, error) {
 
 // Accept writes a proposal, if the suite is what Choose read.
 func (k *Keeper) Accept(ctx context.Context, r Request) error {
-	return k.file.Write(ctx, true, func(now *source.File) ([]byte, error) {
+	return k.file.WriteIfUnchanged(ctx, func(now *source.File) ([]byte, error) {
 		in, err := k.propose(now, r)
 		return in.after, err
 	})
 }
 
 // Revert restores a suite to what it was before a proposal, if it is what Accept left.
-func Revert(ctx context.Context, path string, p Proposal, created bool) error {
+func Revert(ctx context.Context, path string, p Proposal) error {
 	file, err := keep.Open(path)
 	if err != nil {
 		return err
 	}
-	if created {
-		return file.Remove(ctx, p.After)
-	}
 	file.Source = &source.File{Name: file.Source.Name, Path: file.Source.Path, Data: p.After}
-	return file.Write(ctx, true, func(*source.File) ([]byte, error) { return p.Before, nil })
+	return file.WriteIfUnchanged(ctx, func(*source.File) ([]byte, error) { return p.Before, nil })
+}
+
+// RemoveCreated removes a suite that Accept created, if it is what Accept left.
+func RemoveCreated(ctx context.Context, path string, p Proposal) error {
+	file, err := keep.Open(path)
+	if err != nil {
+		return err
+	}
+	return file.Remove(ctx, p.After)
 }

@@ -139,9 +139,9 @@ func (c *Cassettes) Connect(deps *run.Deps) {
 		}
 		done(r)
 	}
-	judged := deps.FinalFindings
+	others := deps.FinalFindings
 	deps.FinalFindings = func() []result.Finding {
-		list := judged()
+		list := others()
 		for _, o := range c.Others() {
 			list = append(list, result.Finding{
 				Kind: "other-server", Severity: "warning", File: o.File, Line: 1,

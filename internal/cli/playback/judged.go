@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"mcptest/internal/assert/expect"
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/lists"
 	"mcptest/internal/report/result"
@@ -22,22 +23,44 @@ type judged struct {
 
 // add notes a test that was run. passed is only set if responses are damaged.
 func (j *judged) add(c *plan.Case, passed bool) {
-	timed, calls := c.Tree.MaxDuration != nil || c.Tree.Uses().Times(), false
-	for _, op := range c.Ops {
-		calls = calls || op.Method != "" && !cassette.IsOverhead(op.Method)
-		timed = timed || op.Tree != nil && (op.Tree.MaxDuration != nil || op.Tree.Uses().Times())
-		timed = timed || slices.ContainsFunc(op.Capture, func(cp plan.Capture) bool {
-			return cp.Target != nil && cp.Target.Uses().Times()
-		})
-	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if timed {
+	if examinesTimes(c) {
 		j.timed = append(j.timed, c)
 	}
-	if passed && calls {
+	if passed && makesCalls(c) {
 		j.passed = append(j.passed, c)
 	}
+}
+
+// examinesTimes reports whether an assertion or a capture of a test is about how long calls took.
+func examinesTimes(c *plan.Case) bool {
+	if usesTimes(c.Tree) {
+		return true
+	}
+	for _, op := range c.Ops {
+		if op.Tree != nil && usesTimes(op.Tree) {
+			return true
+		}
+		for _, cp := range op.Capture {
+			if cp.Target != nil && cp.Target.Uses().Times() {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func usesTimes(tree *expect.Tree) bool { return tree.MaxDuration != nil || tree.Uses().Times() }
+
+// makesCalls reports whether a test makes calls whose responses are damaged.
+func makesCalls(c *plan.Case) bool {
+	for _, op := range c.Ops {
+		if op.Method != "" && !cassette.IsOverhead(op.Method) {
+			return true
+		}
+	}
+	return false
 }
 
 // listFindings returns the warning that names the timed tests, and one error for each test

@@ -58,10 +58,10 @@ func printHandout(ctx context.Context, l *option.Viewer, client, tool string, re
 		out = l.Block("", h.Text)
 	}
 	for _, image := range h.Images {
-		out += note(l, "image: "+image)
+		out += formatNote(l, "image: "+image)
 	}
 	if out == "" {
-		out = note(l, "nothing")
+		out = formatNote(l, "nothing")
 	}
 	if _, err := io.WriteString(l.Streams.Out, out); err != nil {
 		return err

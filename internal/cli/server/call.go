@@ -263,7 +263,7 @@ func printResult(l *option.Viewer, res jsonv.Value) error {
 		b.WriteString(l.Palette.Paint(term.Faint, "[structured content]") + "\n" + l.JSONText("", structured) + "\n")
 	}
 	if b.Len() == 0 {
-		b.WriteString(note(l, "no content"))
+		b.WriteString(formatNote(l, "no content"))
 	}
 	_, err := io.WriteString(l.Streams.Out, b.String())
 	return err

@@ -102,7 +102,7 @@ Exit codes: 0 nothing at the level of --fail-on, 1 the server did not respond, 2
 }
 
 func (f *checkFlags) run(cmd *cobra.Command, s cmdutil.Streams, own, argv []string) error {
-	rules, err := f.chosenRules(s)
+	rules, err := f.chooseRules(s)
 	if err != nil {
 		return err
 	}
@@ -122,11 +122,11 @@ func (f *checkFlags) run(cmd *cobra.Command, s cmdutil.Streams, own, argv []stri
 		}
 	}
 	if bundle.IsFile(own) {
-		if rules, err = f.onlyBundles(rules, own[0]); err != nil {
+		if rules, err = f.limitToBundles(rules, own[0]); err != nil {
 			return err
 		}
 	}
-	lists, err := f.lists(cmd, s, own, argv, rules)
+	lists, err := f.readLists(cmd, s, own, argv, rules)
 	if err != nil {
 		return err
 	}
@@ -138,8 +138,8 @@ func (f *checkFlags) run(cmd *cobra.Command, s cmdutil.Streams, own, argv []stri
 	return f.report(cmd.Context(), s, lists, rules, base)
 }
 
-// onlyBundles returns the rules that examine a bundle which is not started.
-func (f *checkFlags) onlyBundles(rules compat.Rules, file string) (compat.Rules, error) {
+// limitToBundles returns the rules that examine a bundle which is not started.
+func (f *checkFlags) limitToBundles(rules compat.Rules, file string) (compat.Rules, error) {
 	if f.packet != nil {
 		return rules, option.Invalid("--format packet: a bundle that is not started lists no tools; start it: -- %s", file)
 	}
@@ -152,8 +152,8 @@ func (f *checkFlags) onlyBundles(rules compat.Rules, file string) (compat.Rules,
 	return rules.Only(nil, []string{compat.GroupBundles}), nil
 }
 
-// chosenRules reads the rules and selects those of --for and --only.
-func (f *checkFlags) chosenRules(s cmdutil.Streams) (compat.Rules, error) {
+// chooseRules reads the rules and selects those of --for and --only.
+func (f *checkFlags) chooseRules(s cmdutil.Streams) (compat.Rules, error) {
 	rules, err := compat.Builtin()
 	if err != nil {
 		return rules, err

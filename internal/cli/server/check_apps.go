@@ -15,8 +15,8 @@ const (
 	storedNote = "MCP Apps were judged by the list only: to have the views read, check the server"
 )
 
-// shownTo is what the client of an open connection was shown.
-func shownTo(c *inspect.Conn, list compat.List) apps.Listing {
+// makeListing returns what the client of an open connection was shown.
+func makeListing(c *inspect.Conn, list compat.List) apps.Listing {
 	return apps.Listing{
 		Revision:     c.Session().Protocol(),
 		Declared:     c.ShowsViews(),

@@ -2,7 +2,6 @@ package server
 
 import (
 	"fmt"
-	"slices"
 
 	"mcptest/internal/cli/cmdutil"
 	"mcptest/internal/cli/option"
@@ -14,13 +13,29 @@ import (
 
 // examinesNothing reports whether only rules about bundles were chosen, and there is none.
 func (f *checkFlags) examinesNothing(lists []compat.List) bool {
-	isOther := func(group string) bool { return group != compat.GroupBundles }
-	inBundle := func(l compat.List) bool { return l.Bundle != nil }
-	return len(f.groups) > 0 && !slices.ContainsFunc(f.groups, isOther) && !slices.ContainsFunc(lists, inBundle)
+	if !f.choosesOnly(compat.GroupBundles) {
+		return false
+	}
+	for _, l := range lists {
+		if l.Bundle != nil {
+			return false
+		}
+	}
+	return true
 }
 
-// ofBundle reads a bundle and starts nothing.
-func (f *checkFlags) ofBundle(s cmdutil.Streams, file string) ([]compat.List, error) {
+// choosesOnly reports whether --only names a group of rules, and no other one.
+func (f *checkFlags) choosesOnly(group string) bool {
+	for _, g := range f.groups {
+		if g != group {
+			return false
+		}
+	}
+	return len(f.groups) > 0
+}
+
+// readBundle reads a bundle and starts nothing.
+func (f *checkFlags) readBundle(s cmdutil.Streams, file string) ([]compat.List, error) {
 	b, ds := bundle.Open(file, file)
 	if errs, _ := option.PrintDiagnostics(s, f.target.Color, ds); errs > 0 {
 		return nil, &option.ExitError{Code: option.ExitInvalid}
@@ -31,9 +46,9 @@ func (f *checkFlags) ofBundle(s cmdutil.Streams, file string) ([]compat.List, er
 	return []compat.List{{Server: b.Manifest.Name, File: file, Bundle: &compat.Bundle{Bundle: b}}}, nil
 }
 
-// packed returns the bundle of a server that was started, with what it wrote before its first
+// describeBundle returns the bundle of a server that was started, with what it wrote before its first
 // message; nil if it is in none.
-func (f *checkFlags) packed(l *option.Viewer) *compat.Bundle {
+func (f *checkFlags) describeBundle(l *option.Viewer) *compat.Bundle {
 	p := l.Server.Bundle
 	if p == nil {
 		return nil

@@ -25,8 +25,8 @@ import (
 	"mcptest/internal/run/inspect"
 )
 
-// lists reads the lists of a file, or requests those of servers.
-func (f *checkFlags) lists(
+// readLists reads the lists of a file, or requests those of servers.
+func (f *checkFlags) readLists(
 	cmd *cobra.Command, s cmdutil.Streams, own, argv []string, rules compat.Rules,
 ) (lists []compat.List, err error) {
 	switch {
@@ -37,15 +37,15 @@ func (f *checkFlags) lists(
 	case len(own) == 1 && f.onlyOpenings():
 		return nil, option.Invalid("--only openings: openings are replayed with a server, and %s is a file", own[0])
 	case len(own) == 1:
-		if lists, err = f.ofFile(s, own[0], rules); err != nil {
+		if lists, err = f.readFile(s, own[0], rules); err != nil {
 			return nil, err
 		}
-		if err := f.packet.refuseSeveral(namesOf(lists)); err != nil {
+		if err := f.packet.refuseSeveral(listNames(lists)); err != nil {
 			return nil, err
 		}
 		f.judgeStored(lists, rules)
 	default:
-		if lists, err = f.ofServers(cmd, s, argv, rules); err != nil {
+		if lists, err = f.listServers(cmd, s, argv, rules); err != nil {
 			return nil, err
 		}
 	}
@@ -68,16 +68,16 @@ func (f *checkFlags) lists(
 	return lists, nil
 }
 
-// namesOf are the servers of lists.
-func namesOf(all []compat.List) (names []string) {
+// listNames returns the servers of lists.
+func listNames(all []compat.List) (names []string) {
 	for _, list := range all {
 		names = append(names, list.Server)
 	}
 	return names
 }
 
-// ofServers requests the lists of the chosen servers.
-func (f *checkFlags) ofServers(
+// listServers requests the lists of the chosen servers.
+func (f *checkFlags) listServers(
 	cmd *cobra.Command, s cmdutil.Streams, argv []string, rules compat.Rules,
 ) (lists []compat.List, err error) {
 	servers, err := f.target.Names(s, argv, true)
@@ -88,30 +88,30 @@ func (f *checkFlags) ofServers(
 		return nil, err
 	}
 	for _, name := range servers {
-		some, err := f.ofServer(cmd, s, name, argv, rules)
+		some, err := f.listServer(cmd, s, name, argv, rules)
 		lists = append(lists, some...)
 		var failed *option.ExitError
 		if err != nil && (len(servers) == 1 || !errors.As(err, &failed) || failed.Code != option.ExitFailed) {
 			return nil, err
 		}
 		if err != nil { // the other servers are checked
-			reportOf(s, name, failed)
+			reportError(s, name, failed)
 			f.unreached = &option.ExitError{Code: option.ExitFailed}
 		}
 	}
 	return lists, nil
 }
 
-// ofFile reads the lists of a file, or the bundle that it is, and judges the results in it.
-func (f *checkFlags) ofFile(s cmdutil.Streams, path string, rules compat.Rules) (lists []compat.List, err error) {
+// readFile reads the lists of a file, or the bundle that it is, and judges the results in it.
+func (f *checkFlags) readFile(s cmdutil.Streams, path string, rules compat.Rules) (lists []compat.List, err error) {
 	if bundle.IsFile([]string{path}) {
-		return f.ofBundle(s, path)
+		return f.readBundle(s, path)
 	}
 	err = withFile(s.In, path, func(file string) error {
 		if err := f.judgeResults(file, path, rules); err != nil || f.onlyResults() {
 			return err
 		}
-		lists, err = readLists(file, path)
+		lists, err = readSurfaces(file, path)
 		return err
 	})
 	if err != nil {
@@ -163,9 +163,9 @@ func withFile(stdin io.Reader, path string, use func(file string) error) error {
 	return nil
 }
 
-// readLists reads the lists of a file or folder. What came through a pipe has no file that a
+// readSurfaces reads the lists of a file or folder. What came through a pipe has no file that a
 // report could name.
-func readLists(file, path string) ([]compat.List, error) {
+func readSurfaces(file, path string) ([]compat.List, error) {
 	lists, err := readFiles(file)
 	for i := range lists {
 		if file != path {
@@ -193,14 +193,14 @@ func readFiles(file string) (lists []compat.List, err error) {
 	return lists, nil
 }
 
-// ofServer requests the lists of a server, once for each client name.
-func (f *checkFlags) ofServer(
+// listServer requests the lists of a server, once for each client name.
+func (f *checkFlags) listServer(
 	cmd *cobra.Command, s cmdutil.Streams, name string, argv []string, rules compat.Rules,
 ) (lists []compat.List, err error) {
 	if f.onlyOpenings() {
 		return nil, f.openServer(cmd, s, name, argv, rules)
 	}
-	clients, replayed := f.clients(rules), false
+	clients, replayed := f.chooseClients(rules), false
 	for _, client := range slices.Sorted(maps.Keys(clients)) {
 		target := f.target
 		target.Server = name
@@ -234,7 +234,7 @@ func (f *checkFlags) ofServer(
 func (f *checkFlags) goFurther(
 	ctx context.Context, l *option.Viewer, rules compat.Rules, list compat.List, startup time.Duration,
 ) error {
-	shown := shownTo(l.Conn, list)
+	shown := makeListing(l.Conn, list)
 	if f.packet != nil {
 		f.packet.addServer(ctx, l, f.target.Timeout)
 	}
@@ -244,12 +244,12 @@ func (f *checkFlags) goFurther(
 	if len(rules.Apps) > 0 && ctx.Err() == nil {
 		f.judgeApps(ctx, l, list, shown)
 	}
-	return f.interrupted(ctx, l)
+	return f.explainInterrupt(ctx, l)
 }
 
-// clients returns the client names to connect with, and the profiles of each: "" and
+// chooseClients returns the client names to connect with, and the profiles of each: "" and
 // nil unless --for names clients.
-func (f *checkFlags) clients(rules compat.Rules) map[string][]string {
+func (f *checkFlags) chooseClients(rules compat.Rules) map[string][]string {
 	if len(f.profiles) == 0 || slices.Contains(f.profiles, "all") {
 		return map[string][]string{"": nil}
 	}
@@ -270,7 +270,7 @@ func (f *checkFlags) clients(rules compat.Rules) map[string][]string {
 // be read is a warning.
 func (f *checkFlags) fetch(ctx context.Context, l *option.Viewer) (compat.List, error) {
 	l.Conn.ReportRemaining()
-	packed := f.packed(l)
+	packed := f.describeBundle(l)
 	offer, err := l.Conn.Survey(ctx)
 	if err != nil {
 		return compat.List{}, l.Failed(ctx, "", err)

@@ -18,7 +18,7 @@ import (
 
 // onlyOpenings reports whether nothing but openings was chosen, for which no list is needed.
 func (f *checkFlags) onlyOpenings() bool {
-	return len(f.groups) > 0 && !slices.ContainsFunc(f.groups, func(g string) bool { return g != compat.GroupOpenings })
+	return f.choosesOnly(compat.GroupOpenings)
 }
 
 // openServer replays the openings with a server whose lists are not needed.
@@ -48,7 +48,7 @@ func (f *checkFlags) openServer(
 			f.openings = f.openings[:before]
 			return l.Failed(ctx, "", err)
 		}
-		return f.interrupted(ctx, l)
+		return f.explainInterrupt(ctx, l)
 	})
 }
 
@@ -56,13 +56,20 @@ func (f *checkFlags) openServer(
 // of an opening: the server did not start, as with a wrong path or without a setting that it
 // needs, nothing listens at its address, or what it needs is not reachable.
 func neverServed(all []compat.Opening) bool {
-	got := func(o compat.Opening) bool { return o.Verdict.Connected }
-	judged := func(o compat.Opening) bool { return o.Verdict.Unjudged == "" }
-	return slices.ContainsFunc(all, judged) && !slices.ContainsFunc(all, got)
+	judged := false
+	for _, o := range all {
+		if o.Verdict.Connected {
+			return false
+		}
+		if o.Verdict.Unjudged == "" {
+			judged = true
+		}
+	}
+	return judged
 }
 
-// interrupted returns the error of a signal during the openings.
-func (f *checkFlags) interrupted(ctx context.Context, l *option.Viewer) error {
+// explainInterrupt returns the error of a signal during the openings.
+func (f *checkFlags) explainInterrupt(ctx context.Context, l *option.Viewer) error {
 	if ctx.Err() == nil {
 		return nil
 	}

@@ -54,7 +54,7 @@ func (f *checkFlags) judgeResults(file, path string, rules compat.Rules) error {
 		Servers: rep.Servers,
 		Found:   rep.Found,
 		Judged:  rep.Judged,
-		Notes:   append(notes, unjudgedResults(rep, isTape)...),
+		Notes:   append(notes, explainUnjudged(rep, isTape)...),
 		Mask:    secret.NewRedactor().String,
 	}
 	if file != path {
@@ -103,8 +103,8 @@ func readRecord(file string) (*results.Report, []string, error) {
 	return results.OfRecord(v), nil, nil
 }
 
-// unjudgedResults says what of a file was not judged, and why.
-func unjudgedResults(rep *results.Report, isTape bool) (notes []string) {
+// explainUnjudged says what of a file was not judged, and why.
+func explainUnjudged(rep *results.Report, isTape bool) (notes []string) {
 	shortened := "%s that the record holds in part only: known is what the run noted, if its version did"
 	if isTape {
 		shortened = "%s too large for the cassette, which holds the beginning: not judged"

@@ -66,11 +66,11 @@ func formatContent(l *option.Viewer, c jsonv.Value) string {
 	case "text":
 		return l.Block("", c.Lookup("text").Text())
 	case "image", "audio":
-		return note(l, "%s, %s", inspect.Name(c, "type"), showBlob(c.Lookup("data"), c))
+		return formatNote(l, "%s, %s", inspect.Name(c, "type"), showBlob(c.Lookup("data"), c))
 	case "resource":
 		return formatResource(l, c.Lookup("resource"))
 	case "resource_link":
-		return note(l, "link to %s (%s)", inspect.Name(c, "uri"), inspect.Name(c, "name"))
+		return formatNote(l, "link to %s (%s)", inspect.Name(c, "uri"), inspect.Name(c, "name"))
 	}
 	return l.JSONText("", c) + "\n"
 }
@@ -78,10 +78,10 @@ func formatContent(l *option.Viewer, c jsonv.Value) string {
 // formatResource describes the contents of one resource.
 func formatResource(l *option.Viewer, r jsonv.Value) string {
 	if text := r.Lookup("text"); text.Kind() == jsonv.KindString {
-		return note(l, "%s %s", inspect.Name(r, "uri"), r.Lookup("mimeType").Text()) + l.Block("", text.Text())
+		return formatNote(l, "%s %s", inspect.Name(r, "uri"), r.Lookup("mimeType").Text()) + l.Block("", text.Text())
 	}
 	if blob := r.Lookup("blob"); blob.Kind() == jsonv.KindString {
-		return note(l, "%s, %s (use --json to see them)", inspect.Name(r, "uri"), showBlob(blob, r))
+		return formatNote(l, "%s, %s (use --json to see them)", inspect.Name(r, "uri"), showBlob(blob, r))
 	}
 	return l.JSONText("", r) + "\n"
 }
@@ -95,7 +95,7 @@ func showBlob(data, of jsonv.Value) string {
 	return fmt.Sprintf("%d bytes of %s", len(raw), cmp.Or(kind, "no type"))
 }
 
-// note formats a line about the response.
-func note(l *option.Viewer, format string, args ...any) string {
+// formatNote formats a line about the response.
+func formatNote(l *option.Viewer, format string, args ...any) string {
 	return l.Palette.Paint(term.Faint, l.Text(strings.TrimSpace(fmt.Sprintf("["+format, args...)))+"]") + "\n"
 }

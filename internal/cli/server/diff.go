@@ -153,7 +153,7 @@ func (f *diffFlags) readSurfaces(cmd *cobra.Command, s cmdutil.Streams, x side, 
 		if err != nil {
 			return nil, explainSurface(s, f.target.Color, err)
 		}
-		warnOf(s, list...)
+		warnAbout(s, list...)
 		return list, nil
 	}
 	if len(x.argv) > 0 || x.flags.URL != "" {
@@ -181,8 +181,8 @@ func explainServer(s cmdutil.Streams, names []string, name string, err error) er
 	return err
 }
 
-// reportOf prints the error of one of several servers.
-func reportOf(s cmdutil.Streams, name string, failed *option.ExitError) {
+// reportError prints the error of one of several servers.
+func reportError(s cmdutil.Streams, name string, failed *option.ExitError) {
 	if failed.Message != "" {
 		fmt.Fprintln(s.Err, "mcptest: "+display.Escape(failed.Message))
 	}

@@ -60,7 +60,7 @@ func (e *evidence) conclude() conclusion {
 	return conclusion{"Not known.", []reason{{text: examined}, {text: e.describeClient()}}}
 }
 
-// concludeRefused is the conclusion of a server that no rule could examine. To refuse a version is
+// concludeRefused returns the conclusion of a server that no rule could examine. To refuse a version is
 // allowed, so the refusal is no breach.
 func (e *evidence) concludeRefused() conclusion {
 	var in, out int

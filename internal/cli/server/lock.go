@@ -136,7 +136,7 @@ func (f *lockFlags) run(cmd *cobra.Command, s cmdutil.Streams, argv []string) er
 		if len(names) == 1 || !errors.As(err, &failed) || failed.Code > option.ExitGate {
 			return err
 		}
-		reportOf(s, name, failed)
+		reportError(s, name, failed)
 		_, noLock := surface.Read(surface.LockPath(f.out, name), nil)
 		switch {
 		case f.check && failed.Message == "" && noLock == nil:
@@ -288,11 +288,11 @@ func newSurface(l *option.Viewer, lists map[surface.Kind][]jsonv.Value) *surface
 		name = l.Conn.Session().ServerInfo().Lookup("serverInfo", "name").Text()
 	}
 	s := surface.New(cmp.Or(name, "server"), l.Conn.Session().ServerInfo(), lists, l.Redactor.String, nil)
-	warnOf(l.Streams, s)
+	warnAbout(l.Streams, s)
 	return s
 }
 
-func warnOf(s cmdutil.Streams, list ...*surface.Surface) {
+func warnAbout(s cmdutil.Streams, list ...*surface.Surface) {
 	for _, one := range list {
 		for _, w := range one.Warnings {
 			fmt.Fprintln(s.Err, "warning: "+display.Escape(w))

@@ -112,7 +112,7 @@ func (f *loginFlags) run(ctx context.Context, s cmdutil.Streams, args []string) 
 	defer stop()
 	ctx, cancel := context.WithTimeoutCause(ctx, f.timeout, fmt.Errorf("timed out after %s (limit: --timeout)", f.timeout))
 	defer cancel()
-	login, err := auth.LogIn(ctx, c, f.loginPrompt(s))
+	login, err := auth.LogIn(ctx, c, f.newPrompt(s))
 	sig, ok := errors.AsType[*proc.Interrupted](context.Cause(ctx))
 	switch {
 	case ok:
@@ -120,11 +120,11 @@ func (f *loginFlags) run(ctx context.Context, s cmdutil.Streams, args []string) 
 	case err != nil:
 		return option.Fail(option.ExitFailed, "login: %s", redactor.String(err.Error()))
 	}
-	_, err = fmt.Fprintf(s.Out, "logged in to %s%s\nThe tokens are stored in %s\n", term.Escape(login.Server), term.Escape(loginSummary(login)), path)
+	_, err = fmt.Fprintf(s.Out, "logged in to %s%s\nThe tokens are stored in %s\n", term.Escape(login.Server), term.Escape(summarizeLogin(login)), path)
 	return err
 }
 
-func loginSummary(l auth.Login) string {
+func summarizeLogin(l auth.Login) string {
 	s := ", at " + l.Issuer
 	if len(l.Scopes) > 0 {
 		s += ", scopes " + strings.Join(l.Scopes, " ")
@@ -132,8 +132,8 @@ func loginSummary(l auth.Login) string {
 	return s
 }
 
-// loginPrompt prints to the error stream what the user must do to log in.
-func (f *loginFlags) loginPrompt(s cmdutil.Streams) auth.Person {
+// newPrompt prints to the error stream what the user must do to log in.
+func (f *loginFlags) newPrompt(s cmdutil.Streams) auth.Person {
 	return auth.Person{
 		Open: func(address string) {
 			if !f.noBrowser && option.OpenBrowser(s, address) {
@@ -231,7 +231,7 @@ func (f *loginFlags) listLogins(s cmdutil.Streams, args []string) error {
 		return option.Invalid("%v", err)
 	}
 	if f.json {
-		_, err = fmt.Fprintln(s.Out, display.JSON(string(jsonv.List(all, loginJSON).Indent("", "  "))))
+		_, err = fmt.Fprintln(s.Out, display.JSON(string(jsonv.List(all, formatLogin).Indent("", "  "))))
 		return err
 	}
 	if len(all) == 0 {
@@ -269,7 +269,7 @@ func describeValidity(l auth.Login) string {
 	return "expired: log in again"
 }
 
-func loginJSON(l auth.Login) jsonv.Value {
+func formatLogin(l auth.Login) jsonv.Value {
 	var scopes, expires jsonv.Value // absent: the server did not say
 	if len(l.Scopes) > 0 {
 		scopes = jsonv.From(l.Scopes)

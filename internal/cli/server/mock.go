@@ -33,7 +33,7 @@ func NewMockCmd(s cmdutil.Streams) *cobra.Command {
 		Long: `Serve the MCP server described by a manifest: its tools, resources and prompts, and their responses.
 The manifest is YAML or JSON; a captured tools/list result works as well.
 
-` + mockPresets() + `
+` + listPresets() + `
 
 ` + formatHelpList("Faults:", manifest.FaultKinds()...) + `
 
@@ -50,7 +50,7 @@ A suite uses it like any other server, with nothing installed:
 			if err != nil {
 				return option.Invalid("--fault: %v", err)
 			}
-			m, err := mockManifest(s, from, preset)
+			m, err := loadManifest(s, from, preset)
 			if err != nil {
 				return err
 			}
@@ -83,7 +83,7 @@ func formatHelpList(title string, entries ...[2]string) string {
 	return title
 }
 
-func mockPresets() string {
+func listPresets() string {
 	return formatHelpList("Presets:",
 		[2]string{"echo", "a few small tools"},
 		[2]string{"everything", "every kind of content, templates, prompts, completion, progress, logging, sampling, elicitation"},
@@ -102,7 +102,7 @@ func showPreset(out io.Writer, preset string) error {
 	return err
 }
 
-func mockManifest(s cmdutil.Streams, from, preset string) (*manifest.Manifest, error) {
+func loadManifest(s cmdutil.Streams, from, preset string) (*manifest.Manifest, error) {
 	switch {
 	case (from == "") == (preset == ""):
 		return nil, option.Invalid("mock: expected exactly one of --tools-from FILE and --preset NAME (%s)", strings.Join(manifest.Presets(), ", "))

@@ -64,7 +64,7 @@ func buildCase(test *plan.Case) (packet.Case, bool) {
 			c.Negative = true
 		}
 		if isAboutResult(a) {
-			c.Expected = append(c.Expected, inWords(a))
+			c.Expected = append(c.Expected, describeAssertion(a))
 		}
 	}
 	return c, true
@@ -85,11 +85,11 @@ func buildConversation(c packet.Case, test *plan.Case, talk *agent.Conversation)
 			if path := a.Matcher.Route(); path != nil {
 				calls = append(calls, path.String())
 			} else {
-				calls = append(calls, inWords(a))
+				calls = append(calls, describeAssertion(a))
 			}
 			isQuiet = isQuiet || a.Passes(jsonv.Array())
 		case isAboutResult(a):
-			c.Expected = append(c.Expected, inWords(a))
+			c.Expected = append(c.Expected, describeAssertion(a))
 		}
 	}
 	for _, mention := range test.Tree.Mentions() {
@@ -139,8 +139,10 @@ func isAboutResult(a *expect.Assertion) bool {
 	return slices.Contains([]string{"result", "text", "structured", "error", "refusal", "final"}, a.Target.Root())
 }
 
-// inWords is an assertion as reports show it.
-func inWords(a *expect.Assertion) string { return a.Target.String() + " " + a.Matcher.String() }
+// describeAssertion returns an assertion as reports show it.
+func describeAssertion(a *expect.Assertion) string {
+	return a.Target.String() + " " + a.Matcher.String()
+}
 
 // expectsRefusal reports whether an assertion passes only for a call that is refused or fails.
 func expectsRefusal(a *expect.Assertion) bool {

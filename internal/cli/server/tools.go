@@ -56,7 +56,7 @@ Exit codes: 0 the server responded, 1 it did not, 2 invalid command line or mark
 		}
 		return table.validate(&f, args)
 	}
-	return command(&f, cmd, s, func(ctx context.Context, l *option.Viewer, own []string) error {
+	return addCommand(&f, cmd, s, func(ctx context.Context, l *option.Viewer, own []string) error {
 		if table.format == "md" || table.check+table.write != "" {
 			return table.writeTable(ctx, l)
 		}
@@ -74,9 +74,9 @@ Exit codes: 0 the server responded, 1 it did not, 2 invalid command line or mark
 	})
 }
 
-// command adds the flags and the RunE of a command with at most one name and a
+// addCommand adds the flags and the RunE of a command with at most one name and a
 // server.
-func command(f *option.TargetFlags, cmd *cobra.Command, s cmdutil.Streams, fn func(ctx context.Context, l *option.Viewer, own []string) error) *cobra.Command {
+func addCommand(f *option.TargetFlags, cmd *cobra.Command, s cmdutil.Streams, fn func(ctx context.Context, l *option.Viewer, own []string) error) *cobra.Command {
 	f.Add(cmd)
 	option.AddClient(cmd, &f.Client)
 	return option.AddOutput(cmd, s, f.Run(1, func(cmd *cobra.Command, s cmdutil.Streams, own, argv []string) error {

@@ -9,9 +9,9 @@ import (
 	"mcptest/internal/base/source"
 )
 
-// Arguments lists the arguments that an inputSchema does not declare, that are
-// missing, or that have another type, and those that it does not declare once more.
-// It ignores the rest of the schema, which the server checks.
+// Arguments lists the problems of arguments: those that an inputSchema does not declare,
+// that are missing, or that have another type. unknown are the problems of the first kind.
+// The rest of the schema is left to the server.
 func Arguments(schema, args jsonv.Value) (problems, unknown []string) {
 	if args.IsAbsent() {
 		args = jsonv.Object()

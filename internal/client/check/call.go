@@ -19,7 +19,7 @@ func Response(version, method string, x *mcp.Exchange, res jsonv.Value) Report {
 	if res.IsAbsent() {
 		return r
 	}
-	r.add(Result(version, method, res, x.AsksTask()))
+	r.add(Result(Request{Version: version, Method: method, AllowsTask: x.AsksTask()}, res))
 	at := findContradiction(res)
 	if method == "tools/call" && at != "" {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("the text content and structuredContent contradict each other at %s", at))

@@ -61,8 +61,8 @@ func (c *checker) checkPage(key string) {
 	c.checkOptional("", c.res, "nextCursor", jsonv.KindString)
 }
 
-// list checks a page of a list and its entries.
-func (c *checker) list(method, key string) {
+// checkList checks a page of a list and its entries.
+func (c *checker) checkList(method, key string) {
 	c.checkPage(key)
 	for i, v := range c.res.Lookup(key).Elems() {
 		for _, msg := range Entry(c.version.Name, method, v) {
@@ -110,7 +110,7 @@ func (c *checker) checkSchema(tool jsonv.Value, key string) {
 		return
 	}
 	if t := s.Lookup("type"); t.Text() != "object" {
-		c.addViolation(`%s.type is %s, not "object"`, key, shown(t))
+		c.addViolation(`%s.type is %s, not "object"`, key, describeMember(t))
 	}
 	if c.version.AnyStructured {
 		return

@@ -7,27 +7,33 @@ import (
 	"mcptest/internal/client/protocol"
 )
 
-// Result checks the result of a method against the requirements of MCP (server/tools,
-// server/resources, server/prompts of every protocol version). asTask is set if the
-// request allowed a task as its result.
-func Result(version, method string, res jsonv.Value, asTask bool) Report {
-	c := checker{version: protocol.VersionOf(version), res: res}
+// Request is what a result is the response to.
+type Request struct {
+	Version    string // of the protocol
+	Method     string
+	AllowsTask bool // a task is a valid result, too
+}
+
+// Result checks the result of a request against the requirements of MCP (server/tools,
+// server/resources, server/prompts of every protocol version).
+func Result(req Request, res jsonv.Value) Report {
+	c := checker{version: protocol.VersionOf(req.Version), res: res}
 	c.checkOptional("", res, "_meta", jsonv.KindObject)
 	if isOtherResult(res) {
 		return c.Report
 	}
-	c.caching(method, res)
-	switch method {
+	c.checkCacheHints(req.Method, res)
+	switch req.Method {
 	case "tools/call":
-		c.checkToolResult(res, asTask)
+		c.checkToolResult(req, res)
 	case "tools/list":
-		c.list(method, "tools")
+		c.checkList(req.Method, "tools")
 	case "prompts/list":
-		c.list(method, "prompts")
+		c.checkList(req.Method, "prompts")
 	case "resources/list":
-		c.list(method, "resources")
+		c.checkList(req.Method, "resources")
 	case "resources/templates/list":
-		c.list(method, "resourceTemplates")
+		c.checkList(req.Method, "resourceTemplates")
 	case "resources/read":
 		c.checkEach("", res, "contents", c.checkContents)
 	case "prompts/get":
@@ -60,7 +66,7 @@ func isOtherResult(res jsonv.Value) bool {
 	return !t.IsAbsent() && t.Text() != "complete"
 }
 
-func (c *checker) checkToolResult(res jsonv.Value, asTask bool) {
+func (c *checker) checkToolResult(req Request, res jsonv.Value) {
 	if e := res.Lookup("isError"); !e.IsAbsent() && e.Kind() != jsonv.KindBool {
 		c.addViolation("isError is %s, not a boolean", e.Short(40))
 	}
@@ -68,7 +74,7 @@ func (c *checker) checkToolResult(res jsonv.Value, asTask bool) {
 	if has && structured.Kind() != jsonv.KindObject && !c.version.AnyStructured {
 		c.addViolation("structuredContent is %s, not an object", structured.Kind().WithArticle())
 	}
-	if asTask && isTask(res) {
+	if req.AllowsTask && isTask(res) {
 		return
 	}
 	c.checkEach("", res, "content", c.checkBlock)

@@ -71,7 +71,7 @@ func TestResultViolations(t *testing.T) {
 		}
 		method, task := strings.CutSuffix(tt.method, " as a task")
 		var got []string
-		for _, found := range Result(tt.protocol, method, v, task).Violations {
+		for _, found := range Result(Request{Version: tt.protocol, Method: method, AllowsTask: task}, v).Violations {
 			got = append(got, found.Msg)
 			testkit.Equal(t, tt.method+": the kind and the excerpt", []string{found.Kind, found.Excerpt}, []string{protocol.BadResult, v.Short(200)})
 		}
@@ -96,7 +96,7 @@ func TestResultWarnings(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := strings.Join(Result(tt.protocol, tt.method, v, false).Warnings, "; "); got != tt.want {
+		if got := strings.Join(Result(Request{Version: tt.protocol, Method: tt.method}, v).Warnings, "; "); got != tt.want {
 			t.Errorf("%s %s: %q, want %q", tt.method, tt.result, got, tt.want)
 		}
 	}

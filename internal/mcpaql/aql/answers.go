@@ -62,7 +62,7 @@ func (j *judgement) findOtherAnswers() (out []answer) {
 		add(placeOf("update_preservation_tests").elem(i).member("read_response"), c.ReadResponse, jsonv.Value{}, "", c.Call)
 	}
 	for i, c := range j.e.Constraints {
-		if evidence.IsRefused(c.Response) && !holds(c) {
+		if evidence.IsRefused(c.Response) && !isEnforced(c) {
 			continue // its own row reports it
 		}
 		add(placeOf("constraint_tests").elem(i).member("response"), c.Response.Without("x_note"), c.Request, "", c.Call)
@@ -89,18 +89,22 @@ func (a answer) isFailure() bool {
 	return evidence.IsRefused(a.response) || !a.response.Lookup("jsonrpc_error").IsAbsent()
 }
 
-// batch reports whether an answer is to a batch, whose form has a row of its own.
-func (a answer) batch() bool {
+// isOfBatch reports whether an answer is to a batch, whose form has a row of its own.
+func (a answer) isOfBatch() bool {
 	return !a.request.Lookup("operations").IsAbsent() || !a.response.Lookup("results").IsAbsent()
 }
+
+// answerProblem is what findings about several answers have in common.
+type answerProblem struct{ rule, cause, operation string }
 
 // checkOtherForms checks the other answers against the form of results, and returns their
 // number. A problem with many answers of one operation for one cause is one finding.
 func (x *evaluation) checkOtherForms() int {
 	n := 0
-	first, more := map[[3]string]int{}, map[int]int{}
+	first := map[answerProblem]int{} // the index of the finding
+	more := map[int]int{}            // how many further answers a finding is about
 	for _, a := range x.findOtherAnswers() {
-		if !a.isWhole() || a.batch() {
+		if !a.isWhole() || a.isOfBatch() {
 			continue
 		}
 		n++
@@ -110,7 +114,7 @@ func (x *evaluation) checkOtherForms() int {
 			p.add("result.wrapped", a.at, a.response, "success around a failure: %s", why)
 		}
 		for _, f := range p.found {
-			key := [3]string{f.Rule, verdict.FindCause(f.Says), a.operation}
+			key := answerProblem{rule: f.Rule, cause: verdict.FindCause(f.Says), operation: a.operation}
 			if i, seen := first[key]; seen {
 				more[i]++
 				continue
@@ -140,7 +144,7 @@ type leakPattern struct {
 	re    *regexp.Regexp
 }
 
-func (p *leakPattern) may(s string) bool {
+func (p *leakPattern) mayMatch(s string) bool {
 	return slices.ContainsFunc(p.hints, func(h string) bool { return strings.Contains(s, h) })
 }
 
@@ -155,7 +159,7 @@ var leakPatterns = sync.OnceValue(func() []leakPattern {
 func findLeak(s string, request jsonv.Value) (rule, part string) {
 	best := len(s)
 	for _, p := range leakPatterns() {
-		if !p.may(s) {
+		if !p.mayMatch(s) {
 			continue
 		}
 		for _, at := range p.re.FindAllStringIndex(s, -1) {
@@ -177,7 +181,7 @@ func repeats(request jsonv.Value, part string) bool {
 	return found
 }
 
-// holds reports whether a constraint was enforced with a message.
-func holds(c evidence.ConstraintCase) bool {
+// isEnforced reports whether a constraint was enforced with a message.
+func isEnforced(c evidence.ConstraintCase) bool {
 	return evidence.IsRefused(c.Response) && c.Response.Lookup("error", "message").Kind() == jsonv.KindString
 }

@@ -12,7 +12,7 @@ func (x *evaluation) checkEnforced() {
 		switch {
 		case !evidence.IsRefused(c.Response):
 			x.fail("enforced.refused", at, c.Response, "%s: not refused", c.Name)
-		case !holds(c):
+		case !isEnforced(c):
 			message := c.Response.Lookup("error", "message")
 			place := at.member("error").member("message")
 			x.fail("enforced.message", place, c.Response, "%s: the message is %s", c.Name, evidence.Describe(message))
@@ -23,7 +23,7 @@ func (x *evaluation) checkEnforced() {
 func (x *evaluation) checkDisclosed() {
 	x.incomplete = "no constraint was seen to be enforced"
 	for i, c := range x.e.Constraints {
-		if !holds(c) {
+		if !isEnforced(c) {
 			continue
 		}
 		x.cases++

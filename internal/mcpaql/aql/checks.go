@@ -19,7 +19,7 @@ var checks = map[string]func(*evaluation){
 	"update":       (*evaluation).update,
 	"modes":        (*evaluation).checkModes,
 	"fields":       (*evaluation).checkFieldSelection,
-	"batch":        (*evaluation).batch,
+	"batch":        (*evaluation).checkBatch,
 	"enforced":     (*evaluation).checkEnforced,
 	"disclosed":    (*evaluation).checkDisclosed,
 }

@@ -65,7 +65,7 @@ func explainIrrelevant(n int, why string) string {
 
 // needParameters makes the check incomplete if details lack the parameters that it reads.
 func (x *evaluation) needParameters() {
-	if lacking := x.lacksParameters(); lacking != "" {
+	if lacking := x.explainNoParameters(); lacking != "" {
 		x.incomplete = lacking
 	}
 }

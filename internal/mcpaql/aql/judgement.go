@@ -115,9 +115,9 @@ func (j *judgement) findSilent() []string {
 	return names
 }
 
-// lacksParameters says why a row without a case may still apply, "" if all details say which
+// explainNoParameters says why a row without a case may still apply, "" if all details say which
 // parameters there are.
-func (j *judgement) lacksParameters() string {
+func (j *judgement) explainNoParameters() string {
 	silent := j.findSilent()
 	if len(silent) == 0 {
 		return ""

@@ -278,7 +278,7 @@ func (c *call) writeJudged(f *source.File, e *evidence.Evidence) int {
 	if !given {
 		return 0
 	}
-	if !c.hasOneStdout() {
+	if !c.checkStdout() {
 		return verdict.ExitConfig
 	}
 	bundle, err := jsonv.Parse(f.Data)

@@ -91,7 +91,7 @@ func (c *call) runLive() int {
 	if _, given := c.flags["replay"]; given {
 		return c.replay()
 	}
-	if !c.recordFits() || !c.canWriteFiles() {
+	if !c.recordFits() || !c.checkFiles() {
 		return verdict.ExitConfig
 	}
 	if c.flags["record"] != "" && c.flags["allow-update-in-ci"] == "" && cmdutil.IsInCI(c.Env) {

@@ -11,17 +11,15 @@ import (
 	"mcptest/internal/cli/cmdutil"
 )
 
-// emit writes a result to the file of --output.
-func (c *call) emit(name string, data []byte) int { return c.emitTo("output", name, data) }
-
-// The places of results. A file that cannot be written is detected before an adapter
-// is called: otherwise a run would lose its result at the end.
+// A file that cannot be written is detected before an adapter is called: otherwise a run would
+// lose its result at the end.
 
 // outputFlags lists the options of live that name a file to write, except --record.
 var outputFlags = []string{"output", "bundle", "values-template"}
 
-// canWriteFiles reports whether the files that the options of live name can be written.
-func (c *call) canWriteFiles() bool {
+// checkFiles records why files that the options of live name cannot be written, and reports
+// whether all of them can.
+func (c *call) checkFiles() bool {
 	ok := true
 	for _, flag := range outputFlags {
 		name, given := c.flags[flag]
@@ -29,14 +27,15 @@ func (c *call) canWriteFiles() bool {
 			continue
 		}
 		if err := tryWrite(name); err != nil {
-			ok = c.refuse("--%s: cannot write %s: %s", flag, name, cmdutil.Reason(err))
+			c.addProblem("--%s: cannot write %s: %s", flag, name, cmdutil.Reason(err))
+			ok = false
 		}
 	}
-	return c.hasOneStdout() && c.hasDistinctFiles() && ok
+	return c.checkStdout() && c.checkDistinct() && ok
 }
 
-// hasOneStdout reports whether at most one result goes to the standard output.
-func (c *call) hasOneStdout() bool {
+// checkStdout refuses two results that go to the standard output.
+func (c *call) checkStdout() bool {
 	out := c.flags["output"]
 	if c.flags["bundle"] == "-" && (out == "" || out == "-") {
 		return c.refuse("--bundle and the report cannot both go to the standard output: add --output FILE")
@@ -44,8 +43,8 @@ func (c *call) hasOneStdout() bool {
 	return true
 }
 
-// hasDistinctFiles reports whether the files are all different.
-func (c *call) hasDistinctFiles() bool {
+// checkDistinct refuses a file that two options name.
+func (c *call) checkDistinct() bool {
 	names := map[string]string{}
 	ok := true
 	for _, flag := range append(outputFlags[:len(outputFlags):len(outputFlags)], "record", "replay") {
@@ -62,15 +61,16 @@ func (c *call) hasDistinctFiles() bool {
 			if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
 				continue // /dev/null accepts anything
 			}
-			ok = c.refuse("--%s and --%s name the same file: %s", other, flag, name)
+			c.addProblem("--%s and --%s name the same file: %s", other, flag, name)
+			ok = false
 		}
 		names[place] = flag
 	}
 	return ok
 }
 
-// tryWrite returns the error that writeWhole would fail with for a file, without
-// changing anything.
+// tryWrite returns the error that emitTo would fail with for a file, without changing
+// anything.
 func tryWrite(name string) error {
 	info, err := os.Stat(name)
 	switch {
@@ -105,6 +105,9 @@ func checkParent(name string) error {
 	}
 	return nil
 }
+
+// emit writes a result to the file of --output.
+func (c *call) emit(name string, data []byte) int { return c.emitTo("output", name, data) }
 
 // emitTo writes a result to the file that an option names, or to the standard output
 // for "" and "-". A file is written completely or not at all.

@@ -115,7 +115,7 @@ func (c *call) recordFits() bool {
 
 // replay replays a recording and makes its report.
 func (c *call) replay() int {
-	if !c.replayFits() || !c.canWriteFiles() {
+	if !c.replayFits() || !c.checkFiles() {
 		return verdict.ExitConfig
 	}
 	file := findRecording(c.flags["replay"])

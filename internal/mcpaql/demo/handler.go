@@ -73,9 +73,8 @@ func (a *Adapter) callTool(s session, req *mcpserver.Request) *mcpserver.Reply {
 		return &mcpserver.Reply{Error: &protocol.RPCError{Code: protocol.CodeInternal, Message: message}}
 	}
 	result := newToolResult(env, code != "" && a.is("flags-failures"))
-	wrong := result.With("structuredContent", jsonv.ObjectOf("success", true, "data", nil))
 	if a.is("structured-differs") {
-		return newReply(wrong)
+		result = result.With("structuredContent", jsonv.ObjectOf("success", true, "data", nil))
 	}
 	return newReply(result)
 }

@@ -25,38 +25,50 @@ func (b bundle) planOf(mode string) (plan []OperationPlan, template jsonv.Value)
 	b.run.Options.Mode = mode
 	values := jsonv.Object()
 	for _, op := range b.run.Catalog.Operations {
-		p := OperationPlan{
-			Operation: op.Name,
-			Category:  op.Category,
-			Tool:      op.Tool,
-			Risk:      op.Risk,
-			Reasons:   slices.Clone(op.Reasons),
-		}
-		var missing jsonv.Value
-		for _, m := range []string{guard.ModeSafe, guard.ModeWrite, guard.ModeFull} {
-			b.run.Options.Mode, p.Mode = m, m
-			var args jsonv.Value
-			args, missing, p.Skipped = b.planCall(op)
-			if barred := b.run.Gate.ExplainBarred(op); barred != "" {
-				p.Skipped = barred
-			}
-			if p.Skipped == "" {
-				p.Skipped = b.run.Gate.ExplainUnsent(op, args)
-			}
-			p.Arguments = jsonv.Value{}
-			if p.Skipped == "" {
-				p.Arguments = op.Request(args)
-			}
-			if p.Skipped == "" || m == mode {
-				break
-			}
-		}
+		p, missing := b.planOperation(op, mode)
 		if missing.Len() > 0 {
 			values = values.With(op.Name, missing)
 		}
 		plan = append(plan, p)
 	}
 	return plan, values
+}
+
+// planOperation returns the plan of an operation in the first mode that calls it, or else in the
+// given one, and the parameters that no value was found for.
+func (b bundle) planOperation(op *catalog.Operation, mode string) (p OperationPlan, missing jsonv.Value) {
+	for _, m := range []string{guard.ModeSafe, guard.ModeWrite, guard.ModeFull} {
+		b.run.Options.Mode = m // the gate and the builder read it
+		p, missing = b.planInMode(op)
+		if p.Skipped == "" || m == mode {
+			break
+		}
+	}
+	return p, missing
+}
+
+// planInMode returns the plan of an operation in the mode of the run.
+func (b bundle) planInMode(op *catalog.Operation) (p OperationPlan, missing jsonv.Value) {
+	p = OperationPlan{
+		Operation: op.Name,
+		Category:  op.Category,
+		Tool:      op.Tool,
+		Risk:      op.Risk,
+		Reasons:   slices.Clone(op.Reasons),
+		Mode:      b.run.Options.Mode,
+	}
+	args, missing, why := b.planCall(op)
+	p.Skipped = why
+	if barred := b.run.Gate.ExplainBarred(op); barred != "" {
+		p.Skipped = barred
+	}
+	if p.Skipped == "" {
+		p.Skipped = b.run.Gate.ExplainUnsent(op, args)
+	}
+	if p.Skipped == "" {
+		p.Arguments = op.Request(args)
+	}
+	return p, missing
 }
 
 // planCall returns the required parameters of an operation as the mode would send them, those

@@ -87,28 +87,15 @@ func JudgeAnswers(ctx context.Context, e *evidence.Evidence, o Asking) {
 		if o.Progress != nil {
 			o.Progress(s.Name)
 		}
-		k, votes := judgeCase(s), max(o.Votes, 1)
+		k, votes := makeCase(s), max(o.Votes, 1)
 		key := o.Judge.Key(k, votes)
 		if !o.Again && isJudgedBy(s, o, key, votes) {
 			continue
 		}
-		v, kept, err := llm.Verdict{}, false, p.ExplainEnd()
-		if err == nil && o.Cache != nil && key != "" && !o.Again {
-			v, kept = o.Cache.Get(key)
-			kept = kept && v.Valid()
-		}
-		if err == nil && !kept {
-			v, err = o.Judge.Judge(ctx, k, votes)
-			if err = p.Record(err); err != nil && ctx.Err() != nil {
-				err = context.Cause(ctx)
-			}
-		}
+		v, err := o.askJudge(ctx, k, votes, key, &p)
 		if err != nil {
 			s.Unjudged = display.Truncate(display.OneLine(err.Error()), 500)
 			continue
-		}
-		if !kept && o.Cache != nil && key != "" {
-			o.Cache.Put(key, v)
 		}
 		s.Unjudged = ""
 		s.Judge = &evidence.Judge{
@@ -124,6 +111,28 @@ func JudgeAnswers(ctx context.Context, e *evidence.Evidence, o Asking) {
 	if e.IsLive() {
 		e.Live = e.Live.With("judge", JudgeNote(o.Judge))
 	}
+}
+
+// askJudge returns the verdict on a case: a stored one, or else that of the judge, which is then
+// stored. key is "" for a case whose verdict cannot be stored.
+func (o Asking) askJudge(ctx context.Context, k llm.Case, votes int, key string, p *Patience) (llm.Verdict, error) {
+	if err := p.ExplainEnd(); err != nil {
+		return llm.Verdict{}, err
+	}
+	stores := o.Cache != nil && key != ""
+	if stores && !o.Again {
+		if v, kept := o.Cache.Get(key); kept && v.Valid() {
+			return v, nil
+		}
+	}
+	v, err := o.Judge.Judge(ctx, k, votes)
+	if err = p.Record(err); err != nil && ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	if err == nil && stores {
+		o.Cache.Put(key, v)
+	}
+	return v, err
 }
 
 // isJudgedBy reports whether a case has a verdict that this judge would be
@@ -149,9 +158,9 @@ const (
 	judgedParams = 2000
 )
 
-// judgeCase returns the case that a judge sees. If a bundle contains neither question
+// makeCase returns the case that a judge sees. If a bundle contains neither question
 // nor facts, such as one written by hand, they are derived from its expectations.
-func judgeCase(s *evidence.SemanticCase) llm.Case {
+func makeCase(s *evidence.SemanticCase) llm.Case {
 	first := s.ToolCalls[:min(len(s.ToolCalls), MaxTurns*MaxTurnCalls)]
 	calls, _ := json.Marshal(jsonv.List(first, func(t evidence.ToolCall) jsonv.Value {
 		params := t.Params.OrNull()
@@ -165,21 +174,26 @@ func judgeCase(s *evidence.SemanticCase) llm.Case {
 		k.Answer = display.Truncate(reference.FormatText(s.ResponseText), judgedAnswer)
 	}
 	if k.Facts == "" {
-		var facts []string
-		add := func(what string, names []string) {
-			if len(names) > 0 {
-				facts = append(facts, fmt.Sprintf("%s: %s.", what, strings.Join(names, ", ")))
-			}
-		}
-		add("A right answer mentions", s.RequiredPatterns)
-		for _, g := range s.PhraseGroups {
-			add("A right answer says one of", g)
-		}
-		add("Operations to be called", s.ExpectedOperations)
-		add("Parameters to be used", s.ExpectedParameters)
-		k.Facts = strings.Join(facts, " ")
+		k.Facts = deriveFacts(s)
 	}
 	return k
+}
+
+// deriveFacts says in words what is expected of an answer.
+func deriveFacts(s *evidence.SemanticCase) string {
+	var facts []string
+	add := func(what string, names []string) {
+		if len(names) > 0 {
+			facts = append(facts, fmt.Sprintf("%s: %s.", what, strings.Join(names, ", ")))
+		}
+	}
+	add("A right answer mentions", s.RequiredPatterns)
+	for _, g := range s.PhraseGroups {
+		add("A right answer says one of", g)
+	}
+	add("Operations to be called", s.ExpectedOperations)
+	add("Parameters to be used", s.ExpectedParameters)
+	return strings.Join(facts, " ")
 }
 
 // JudgeNote returns a live bundle's note about the judge.

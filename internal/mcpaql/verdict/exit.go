@@ -1,10 +1,8 @@
 package verdict
 
-import (
-	"mcptest/internal/mcpaql/rule"
-)
+import "mcptest/internal/mcpaql/rule"
 
-// FailOns lists the choices.
+// FailOns lists the choices of --fail-on, the strictest first.
 func FailOns() []string {
 	return []string{string(FailOnIncomplete), string(FailOnWarn), string(FailOnFail)}
 }
@@ -15,19 +13,29 @@ func (r *Report) Exit(on FailOn, incomplete bool) int {
 	if code == ExitFailed || len(r.Changed) > 0 {
 		return ExitFailed
 	}
-	warned := on != FailOnFail && code == ExitWarned
-	switch on {
-	case FailOnWarn:
-		warned = warned || r.HasWarnings()
-	case FailOnIncomplete:
-		warned = warned || incomplete && (r.Rules != rule.Strict || len(r.NotProved) > 0)
-	case "":
-		warned = warned || len(r.NotProved) > 0
-	}
-	if warned {
+	if r.warns(on, code, incomplete) {
 		return ExitWarned
 	}
 	return ExitPassed
+}
+
+// warns reports whether a report in which nothing failed is one with warnings.
+func (r *Report) warns(on FailOn, code int, incomplete bool) bool {
+	if on == FailOnFail {
+		return false
+	}
+	if code == ExitWarned {
+		return true
+	}
+	switch on {
+	case FailOnWarn:
+		return r.HasWarnings()
+	case FailOnIncomplete:
+		return incomplete && (r.Rules != rule.Strict || len(r.NotProved) > 0)
+	case "":
+		return len(r.NotProved) > 0
+	}
+	return false
 }
 
 // ExitCode returns the exit code for the results of the categories.

@@ -6,27 +6,56 @@ import (
 	"strings"
 
 	"mcptest/internal/base/display"
-	"mcptest/internal/base/lists"
 	"mcptest/internal/mcpaql/rule"
 )
 
 // layout holds the formats of the parts of a report, and what puts a foreign text, or
 // one that is code, into them.
 type layout struct {
-	text, code                                                                       func(string) string
-	warning, alert, title, fact, level, summary, category, row, detail, repeat, note string
+	text, code func(string) string
+	// The formats, in the order of a report.
+	warning  string // a text
+	alert    string // a text
+	title    string // as it is
+	fact     string // its name, its value
+	level    string // its name, its value
+	summary  string // a text
+	category string // its name, requirement, result
+	row      string // its result, its name
+	detail   string // a text
+	repeat   string // a command line
+	note     string // a text
 }
 
 var textLayout = layout{
-	text: display.OneLine, code: func(s string) string { return textOrNotGiven(display.OneLine(s)) },
-	warning: "%s\n\n", alert: "%s\n", fact: "%s: %s\n", level: "%s: %s\n", summary: "Summary: %s\n", category: "\n%s [%s] -> %s\n",
-	row: "  - %s: %s\n", detail: "    %s\n", repeat: "    repeat: %s\n", note: "  %s\n",
+	text:     display.OneLine,
+	code:     func(s string) string { return textOrNotGiven(display.OneLine(s)) },
+	warning:  "%s\n\n",
+	alert:    "%s\n",
+	fact:     "%s: %s\n",
+	level:    "%s: %s\n",
+	summary:  "Summary: %s\n",
+	category: "\n%s [%s] -> %s\n",
+	row:      "  - %s: %s\n",
+	detail:   "    %s\n",
+	repeat:   "    repeat: %s\n",
+	note:     "  %s\n",
 }
 
 var markdownLayout = layout{
-	text: escapeMarkdown, code: func(s string) string { return quoteCode(textOrNotGiven(s)) },
-	warning: "**%s**\n\n", alert: "%s\n\n", title: "# MCP-AQL Conformance Report\n\n", fact: "- %s: %s\n", level: "- %s: `%s`\n", summary: "- Summary: %s\n",
-	category: "\n## %s\n\nRequirement: %s\n\nResult: %s\n\n", row: "- %s: %s\n", detail: "  %s\n", repeat: "  %s\n", note: "\n%s\n",
+	text:     escapeMarkdown,
+	code:     func(s string) string { return quoteCode(textOrNotGiven(s)) },
+	warning:  "**%s**\n\n",
+	alert:    "%s\n\n",
+	title:    "# MCP-AQL Conformance Report\n\n",
+	fact:     "- %s: %s\n",
+	level:    "- %s: `%s`\n",
+	summary:  "- Summary: %s\n",
+	category: "\n## %s\n\nRequirement: %s\n\nResult: %s\n\n",
+	row:      "- %s: %s\n",
+	detail:   "  %s\n",
+	repeat:   "  %s\n",
+	note:     "\n%s\n",
 }
 
 // FormatText returns the report in the plain layout: a heading, and per category its rows
@@ -123,19 +152,32 @@ func (r *Report) describeClosing() []string {
 		line += ", evidence incomplete"
 	}
 	out := []string{line + "."}
-	say := func(applies bool, format string, args ...any) {
-		if applies {
-			out = append(out, fmt.Sprintf(format, args...))
-		}
+	if len(r.NotProved) > 0 {
+		out = append(out, fmt.Sprintf("Not proved: %s.", r.DescribeUnproved()))
 	}
-	say(len(r.NotProved) > 0, "Not proved: %s.", r.DescribeUnproved())
-	say(len(r.NotApplicable) > 0, "Not applicable or not requested, %s: %s.", display.Count(len(r.NotApplicable), "row"), joinReasons(r.NotApplicable))
-	say(r.Ended != "", "The run is not complete: %s. What it did not check is SKIP.", r.Ended)
-	out = append(out, lists.Map(r.Leftovers, func(l string) string { return "Left behind: " + l })...)
-	say(len(r.Unchecked) > 0, "Not compared with the state before the run: %s.", strings.Join(r.Unchecked, "; "))
-	say(r.Basis != "", "%s.", r.Basis)
-	say(r.Claim() != "", "%s", r.Claim())
-	say(r.countTolerated() > 0, "%s in MUST categories: the exit code is 0 unless --fail-on warn is given.", display.Count(r.countTolerated(), "warning"))
+	if n := len(r.NotApplicable); n > 0 {
+		rows := display.Count(n, "row")
+		out = append(out, fmt.Sprintf("Not applicable or not requested, %s: %s.", rows, joinReasons(r.NotApplicable)))
+	}
+	if r.Ended != "" {
+		out = append(out, fmt.Sprintf("The run is not complete: %s. What it did not check is SKIP.", r.Ended))
+	}
+	for _, leftover := range r.Leftovers {
+		out = append(out, "Left behind: "+leftover)
+	}
+	if len(r.Unchecked) > 0 {
+		out = append(out, fmt.Sprintf("Not compared with the state before the run: %s.", strings.Join(r.Unchecked, "; ")))
+	}
+	if r.Basis != "" {
+		out = append(out, r.Basis+".")
+	}
+	if claim := r.Claim(); claim != "" {
+		out = append(out, claim)
+	}
+	if n := r.countTolerated(); n > 0 {
+		warnings := display.Count(n, "warning")
+		out = append(out, warnings+" in MUST categories: the exit code is 0 unless --fail-on warn is given.")
+	}
 	return out
 }
 

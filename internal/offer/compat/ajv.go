@@ -87,7 +87,7 @@ func newAjv(dialect int) *ajv {
 func (a *ajv) compile(schema jsonv.Value) string {
 	a.fault = ""
 	id := schema.Lookup("$id")
-	if truthy(id) && id.Kind() != jsonv.KindString {
+	if isTruthy(id) && id.Kind() != jsonv.KindString {
 		return "$id is " + id.Kind().WithArticle()
 	}
 	doc := &ajvDoc{strings.TrimSuffix(strings.TrimSuffix(id.Text(), "/"), "#"), schema}
@@ -96,7 +96,7 @@ func (a *ajv) compile(schema jsonv.Value) string {
 	}
 	known := a.docs[doc.base]
 	switch {
-	case badURN(doc.base):
+	case isBadURN(doc.base):
 		return "$id " + doc.base + " is not a valid URN"
 	case known != nil && id.Kind() == jsonv.KindString, doc.base == a.meta:
 		return "" // the validator of the earlier schema is used
@@ -118,8 +118,8 @@ func (a *ajv) fail(format string, args ...any) {
 	a.fault = cmp.Or(a.fault, fmt.Sprintf(format, args...))
 }
 
-// badURN reports whether a URN has no namespace; the URI library of Ajv throws.
-func badURN(uri string) bool {
+// isBadURN reports whether a URN has no namespace; the URI library of Ajv throws.
+func isBadURN(uri string) bool {
 	return len(uri) >= 4 && strings.EqualFold(uri[:4], "urn:") && !urnForm().MatchString(uri)
 }
 
@@ -128,8 +128,8 @@ var (
 	anchorForm = lazy.Regexp(`(?i)^[a-z_][-a-z0-9._]*$`)
 )
 
-// truthy reports whether JavaScript takes a value for true.
-func truthy(v jsonv.Value) bool {
+// isTruthy reports whether JavaScript takes a value for true.
+func isTruthy(v jsonv.Value) bool {
 	switch v.Kind() {
 	case jsonv.KindAbsent, jsonv.KindNull:
 		return false
@@ -182,16 +182,16 @@ func (a *ajv) scan(p ajvPart, names map[string]bool) {
 }
 
 func (a *ajv) scanWord(key string, v jsonv.Value, p ajvPart, names map[string]bool) {
-	at := p.child(key)
+	at := p.findChild(key)
 	switch {
 	case v.Kind() == jsonv.KindArray && slices.Contains([]string{"items", "allOf", "anyOf", "oneOf"}, key):
 		for i := range v.Len() {
-			a.scan(at.child(strconv.Itoa(i)), names)
+			a.scan(at.findChild(strconv.Itoa(i)), names)
 		}
 	case v.Kind() != jsonv.KindObject:
 	case slices.Contains([]string{"$defs", "definitions", "properties", "patternProperties", "dependencies"}, key):
 		for name := range v.Effective {
-			a.scan(at.child(name), names)
+			a.scan(at.findChild(name), names)
 		}
 	case !slices.Contains(ajvSkipped, key):
 		a.scan(at, names)
@@ -231,7 +231,7 @@ func (a *ajv) resolve(from *ajvDoc, uri string, depth int) (ajvPart, bool) {
 	}
 	base, fragment, _ := strings.Cut(strings.TrimSuffix(uri, "#/"), "#")
 	if own, _, _ := strings.Cut(from.base, "#"); base == own && fragment != "" {
-		return a.within(ajvPart{ajvPlace{from, "", from.base}, from.schema}, fragment, depth)
+		return a.followPointer(ajvPart{ajvPlace{from, "", from.base}, from.schema}, fragment, depth)
 	}
 	part, ok := a.parts[base]
 	if doc := a.docs[base]; doc != nil {
@@ -239,15 +239,15 @@ func (a *ajv) resolve(from *ajvDoc, uri string, depth int) (ajvPart, bool) {
 	}
 	switch {
 	case ok && fragment != "":
-		return a.within(part, fragment, depth)
+		return a.followPointer(part, fragment, depth)
 	case base == a.meta:
 		return ajvPart{ajvPlace{&ajvDoc{base, jsonv.Bool(true)}, "", base}, jsonv.Bool(true)}, true
 	}
 	return part, ok
 }
 
-// within follows a JSON Pointer, and the $ref of a schema that has nothing else.
-func (a *ajv) within(p ajvPart, fragment string, depth int) (ajvPart, bool) {
+// followPointer follows a JSON Pointer, and the $ref of a schema that has nothing else.
+func (a *ajv) followPointer(p ajvPart, fragment string, depth int) (ajvPart, bool) {
 	if !strings.HasPrefix(fragment, "/") {
 		return p, false
 	}
@@ -257,23 +257,23 @@ func (a *ajv) within(p ajvPart, fragment string, depth int) (ajvPart, bool) {
 			a.fail("%q is not a JSON Pointer", fragment)
 		}
 		plain = strings.NewReplacer("~1", "/", "~0", "~").Replace(plain)
-		if p = p.child(plain); p.schema.IsAbsent() {
+		if p = p.findChild(plain); p.schema.IsAbsent() {
 			return p, false
 		}
 		id := p.schema.Lookup("$id")
-		if truthy(id) && !slices.Contains([]string{"properties", "patternProperties", "enum", "dependencies", "definitions"}, plain) {
-			p.base = a.join(p.base, a.uri("$id", id))
+		if isTruthy(id) && !slices.Contains([]string{"properties", "patternProperties", "enum", "dependencies", "definitions"}, plain) {
+			p.base = a.join(p.base, a.checkURI("$id", id))
 		}
 	}
-	if ref := p.schema.Lookup("$ref"); truthy(ref) && a.onlyRef(p.schema) {
-		if to, ok := a.resolve(p.doc, a.join(p.base, a.uri("$ref", ref)), depth+1); ok {
+	if ref := p.schema.Lookup("$ref"); isTruthy(ref) && a.hasOnlyRef(p.schema) {
+		if to, ok := a.resolve(p.doc, a.join(p.base, a.checkURI("$ref", ref)), depth+1); ok {
 			return to, true
 		}
 	}
 	return p, true
 }
 
-func (a *ajv) uri(word string, v jsonv.Value) string {
+func (a *ajv) checkURI(word string, v jsonv.Value) string {
 	if v.Kind() != jsonv.KindString {
 		a.fail("%s is %s", word, v.Kind().WithArticle())
 	}
@@ -289,10 +289,10 @@ func (a *ajv) hasRules(s jsonv.Value) bool {
 	return false
 }
 
-func (a *ajv) onlyRef(s jsonv.Value) bool { return !a.hasRules(s.Without("$ref")) }
+func (a *ajv) hasOnlyRef(s jsonv.Value) bool { return !a.hasRules(s.Without("$ref")) }
 
-// trivial reports whether every value is valid; such a schema is not compiled.
-func (a *ajv) trivial(s jsonv.Value) bool {
+// isTrivial reports whether every value is valid; such a schema is not compiled.
+func (a *ajv) isTrivial(s jsonv.Value) bool {
 	switch s.Kind() {
 	case jsonv.KindBool:
 		return s.Bool()
@@ -304,9 +304,9 @@ func (a *ajv) trivial(s jsonv.Value) bool {
 	return true
 }
 
-// pattern reports an expression that is invalid in the Unicode mode of ECMAScript.
-func (a *ajv) pattern(word, p string) {
-	if fault := notUnicodePattern(p); fault != "" {
+// checkPattern reports an expression that is invalid in the Unicode mode of ECMAScript.
+func (a *ajv) checkPattern(word, p string) {
+	if fault := explainNotUnicode(p); fault != "" {
 		a.fail("%s %s: %s", word, p, fault)
 	} else if _, err := jsonschema.Compile(jsonv.ObjectOf("pattern", p), jsonschema.Options{}); err != nil {
 		a.fail("%s %s: it is not a regular expression", word, p)

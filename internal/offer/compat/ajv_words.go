@@ -18,15 +18,15 @@ func (a *ajv) use(p ajvPart) {
 		return
 	}
 	a.done[p.ajvPlace] = true
-	if id := s.Lookup("$id"); truthy(id) && p.pointer != "" {
-		p.base = a.join(p.base, a.uri("$id", id))
+	if id := s.Lookup("$id"); isTruthy(id) && p.pointer != "" {
+		p.base = a.join(p.base, a.checkURI("$id", id))
 	}
-	if truthy(s.Lookup("$async")) && p.pointer != "" && !truthy(p.doc.schema.Lookup("$async")) {
+	if isTruthy(s.Lookup("$async")) && p.pointer != "" && !isTruthy(p.doc.schema.Lookup("$async")) {
 		a.fail("$async in a schema that is not")
 	}
-	a.types(s)
-	if ref := s.Lookup("$ref"); truthy(ref) && a.onlyRef(s) {
-		a.ref(p, ref)
+	a.checkTypes(s)
+	if ref := s.Lookup("$ref"); isTruthy(ref) && a.hasOnlyRef(s) {
+		a.compileRef(p, ref)
 		return
 	}
 	for key, v := range s.Effective {
@@ -34,18 +34,18 @@ func (a *ajv) use(p ajvPart) {
 			if types != "" && (v.Kind() == jsonv.KindNull || !strings.Contains(types, v.Kind().String()[:1])) {
 				a.fail("%s is %s", key, v.Kind().WithArticle())
 			}
-			a.word(p, key, v)
+			a.compileWord(p, key, v)
 		}
 	}
 }
 
-// types checks type and nullable.
-func (a *ajv) types(s jsonv.Value) {
+// checkTypes checks type and nullable.
+func (a *ajv) checkTypes(s jsonv.Value) {
 	typ, nullable := s.Lookup("type"), s.Lookup("nullable")
 	names := []jsonv.Value{}
 	if typ.Kind() == jsonv.KindArray {
 		names = typ.List()
-	} else if truthy(typ) {
+	} else if isTruthy(typ) {
 		names = append(names, typ)
 	}
 	null := false
@@ -63,28 +63,28 @@ func (a *ajv) types(s jsonv.Value) {
 	}
 }
 
-func (a *ajv) ref(p ajvPart, ref jsonv.Value) {
-	if to, ok := a.resolve(p.doc, a.join(p.base, a.uri("$ref", ref)), 0); ok {
+func (a *ajv) compileRef(p ajvPart, ref jsonv.Value) {
+	if to, ok := a.resolve(p.doc, a.join(p.base, a.checkURI("$ref", ref)), 0); ok {
 		a.use(to)
 	} else {
 		a.fail("the reference %s leads nowhere", ref.Short(80))
 	}
 }
 
-// word compiles the value of one keyword.
-func (a *ajv) word(p ajvPart, key string, v jsonv.Value) {
+// compileWord compiles the value of one keyword.
+func (a *ajv) compileWord(p ajvPart, key string, v jsonv.Value) {
 	s := p.schema
 	switch key {
 	case "id":
 		a.fail("the keyword id, which is $id since draft 06")
 	case "$ref":
-		a.ref(p, v)
+		a.compileRef(p, v)
 	case "enum":
 		if v.Len() == 0 {
 			a.fail("enum is empty")
 		}
 	case "pattern":
-		a.pattern(key, v.Text())
+		a.checkPattern(key, v.Text())
 	case "$dynamicRef", "$recursiveRef":
 		if !strings.HasPrefix(v.Text(), "#") {
 			a.fail("%s does not begin with #", key)
@@ -100,19 +100,19 @@ func (a *ajv) word(p ajvPart, key string, v jsonv.Value) {
 	case "properties", "dependencies", "dependentSchemas":
 		for name, e := range v.Effective {
 			if name != "__proto__" && (key != "dependencies" || e.Kind() != jsonv.KindArray) {
-				a.unlessTrivial(p.child(key).child(name))
+				a.compileUnlessTrivial(p.findChild(key).findChild(name))
 			}
 		}
 	case "patternProperties":
-		a.patternProperties(p.child(key), a.later && s.Lookup("additionalProperties").IsAbsent())
+		a.compilePatternProperties(p.findChild(key), a.later && s.Lookup("additionalProperties").IsAbsent())
 	case "items", "prefixItems", "allOf", "oneOf", "anyOf":
-		a.list(p.child(key), key == "anyOf")
+		a.list(p.findChild(key), key == "anyOf")
 		if v.Kind() != jsonv.KindArray {
-			a.unlessTrivial(p.child(key))
+			a.compileUnlessTrivial(p.findChild(key))
 		}
 	default:
-		if slices.Contains(ajvApplicators, key) && a.applies(s, key) {
-			a.unlessTrivial(p.child(key))
+		if slices.Contains(ajvApplicators, key) && a.isCompiled(s, key) {
+			a.compileUnlessTrivial(p.findChild(key))
 		}
 	}
 }
@@ -120,14 +120,14 @@ func (a *ajv) word(p ajvPart, key string, v jsonv.Value) {
 // The keywords whose value is one schema.
 var ajvApplicators = strings.Fields("additionalProperties propertyNames not unevaluatedProperties unevaluatedItems contains additionalItems if then else")
 
-// applies reports whether the schema in a keyword is compiled.
-func (a *ajv) applies(s jsonv.Value, key string) bool {
+// isCompiled reports whether the schema in a keyword is compiled.
+func (a *ajv) isCompiled(s jsonv.Value, key string) bool {
 	has := func(word string) bool { return !s.Lookup(word).IsAbsent() }
 	switch key {
 	case "additionalProperties":
-		if !a.trivial(s.Lookup(key)) {
+		if !a.isTrivial(s.Lookup(key)) {
 			for pattern := range s.Lookup("patternProperties").Effective {
-				a.pattern("patternProperties", pattern)
+				a.checkPattern("patternProperties", pattern)
 			}
 		}
 	case "unevaluatedProperties":
@@ -143,15 +143,15 @@ func (a *ajv) applies(s jsonv.Value, key string) bool {
 	case "additionalItems":
 		return s.Lookup("items").Kind() == jsonv.KindArray
 	case "if":
-		return has("then") && !a.trivial(s.Lookup("then")) || has("else") && !a.trivial(s.Lookup("else"))
+		return has("then") && !a.isTrivial(s.Lookup("then")) || has("else") && !a.isTrivial(s.Lookup("else"))
 	case "then", "else":
 		return has("if")
 	}
 	return true
 }
 
-// child returns the schema in a member.
-func (p ajvPart) child(key string) ajvPart {
+// findChild returns the schema in a member.
+func (p ajvPart) findChild(key string) ajvPart {
 	p.pointer = jsonv.AppendPointer(p.pointer, key)
 	if i, err := strconv.Atoi(key); err == nil && p.schema.Kind() == jsonv.KindArray {
 		p.schema = p.schema.At(i)
@@ -161,8 +161,8 @@ func (p ajvPart) child(key string) ajvPart {
 	return p
 }
 
-func (a *ajv) unlessTrivial(p ajvPart) {
-	if !a.trivial(p.schema) {
+func (a *ajv) compileUnlessTrivial(p ajvPart) {
+	if !a.isTrivial(p.schema) {
 		a.use(p)
 	}
 }
@@ -171,7 +171,7 @@ func (a *ajv) unlessTrivial(p ajvPart) {
 // is left out by Ajv for draft 07.
 func (a *ajv) list(p ajvPart, alternatives bool) {
 	for _, e := range p.schema.Elems() {
-		if alternatives && a.trivial(e) && e.Kind() != jsonv.KindNull {
+		if alternatives && a.isTrivial(e) && e.Kind() != jsonv.KindNull {
 			if !a.later {
 				return
 			}
@@ -179,23 +179,23 @@ func (a *ajv) list(p ajvPart, alternatives bool) {
 		}
 	}
 	for i, e := range p.schema.Elems() {
-		if alternatives || !a.trivial(e) {
-			a.use(p.child(strconv.Itoa(i)))
+		if alternatives || !a.isTrivial(e) {
+			a.use(p.findChild(strconv.Itoa(i)))
 		}
 	}
 }
 
-// patternProperties compiles all patterns if any is needed.
-func (a *ajv) patternProperties(p ajvPart, needed bool) {
+// compilePatternProperties compiles all patterns if any is needed.
+func (a *ajv) compilePatternProperties(p ajvPart, needed bool) {
 	for _, e := range p.schema.Effective {
-		needed = !a.trivial(e) || needed
+		needed = !a.isTrivial(e) || needed
 	}
 	for pattern, e := range p.schema.Effective {
 		if needed {
-			a.pattern("patternProperties", pattern)
+			a.checkPattern("patternProperties", pattern)
 		}
-		if !a.trivial(e) {
-			a.use(p.child(pattern))
+		if !a.isTrivial(e) {
+			a.use(p.findChild(pattern))
 		}
 	}
 }

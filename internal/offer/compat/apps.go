@@ -29,7 +29,7 @@ func (r *Report) AddApps(all []Apps, rules Rules) {
 	for _, one := range all {
 		r.servers[one.Server] = true
 		for _, f := range one.Findings {
-			r.places = append(r.places, one.finding(f))
+			r.places = append(r.places, one.makeFinding(f))
 		}
 		for _, note := range one.Notes {
 			if !slices.Contains(r.Notes, note) {
@@ -42,8 +42,8 @@ func (r *Report) AddApps(all []Apps, rules Rules) {
 	r.combine(rules)
 }
 
-// finding is a finding in the form of a report.
-func (a Apps) finding(f apps.Finding) Finding {
+// makeFinding returns a finding in the form of a report.
+func (a Apps) makeFinding(f apps.Finding) Finding {
 	rule, _ := apps.RuleOf(f.Rule)
 	out := Finding{
 		Rule:     f.Rule,

@@ -12,8 +12,8 @@ import (
 // bundleSubject is the subject of findings about a bundle.
 const bundleSubject = "manifest.json"
 
-// bundleFaults returns a detector of one kind of faults.
-func bundleFaults(kind bundle.Kind) func(List) []place {
+// detectBundleFaults returns a detector of one kind of faults.
+func detectBundleFaults(kind bundle.Kind) func(List) []place {
 	return func(l List) (out []place) {
 		if l.Bundle == nil {
 			return nil
@@ -29,17 +29,17 @@ func bundleFaults(kind bundle.Kind) func(List) []place {
 	}
 }
 
-// bundleTools finds tools that only the manifest or only the server has.
-func bundleTools(l List) []place {
+// findBundleTools finds tools that only the manifest or only the server has.
+func findBundleTools(l List) []place {
 	if l.Bundle == nil || l.Tools == nil || l.Bundle.Manifest.ToolsGenerated {
 		return nil
 	}
-	listed := lists.Map(l.Tools, toolName)
-	return l.Bundle.differences("tool", "/tools", l.Bundle.Manifest.Tools, listed)
+	listed := lists.Map(l.Tools, nameOf)
+	return l.Bundle.compareNames("tool", "/tools", l.Bundle.Manifest.Tools, listed)
 }
 
-// bundlePrompts finds prompts that only the manifest or only the server has.
-func bundlePrompts(l List) []place {
+// findBundlePrompts finds prompts that only the manifest or only the server has.
+func findBundlePrompts(l List) []place {
 	if l.Bundle == nil || l.Tools == nil || l.Bundle.Manifest.PromptsGenerated {
 		return nil
 	}
@@ -49,12 +49,12 @@ func bundlePrompts(l List) []place {
 			listed = append(listed, name)
 		}
 	}
-	return l.Bundle.differences("prompt", "/prompts", l.Bundle.Manifest.Prompts, listed)
+	return l.Bundle.compareNames("prompt", "/prompts", l.Bundle.Manifest.Prompts, listed)
 }
 
-// differences compares names in the manifest with those that the server lists. A manifest
+// compareNames compares names in the manifest with those that the server lists. A manifest
 // without any is silent about them.
-func (b *Bundle) differences(what, pointer string, declared []bundle.Named, listed []string) (out []place) {
+func (b *Bundle) compareNames(what, pointer string, declared []bundle.Named, listed []string) (out []place) {
 	if len(declared) == 0 {
 		return nil
 	}
@@ -77,8 +77,8 @@ func (b *Bundle) differences(what, pointer string, declared []bundle.Named, list
 	return out
 }
 
-// bundleStray finds output before the first message.
-func bundleStray(l List) []place {
+// findBundleStray finds output before the first message.
+func findBundleStray(l List) []place {
 	if l.Bundle == nil || l.Bundle.Stray == "" {
 		return nil
 	}

@@ -104,7 +104,7 @@ func TestCases(t *testing.T) {
 	t.Parallel()
 	rules := builtinRules(t)
 	for _, tc := range cases {
-		rep, err := Check(t.Context(), example(mustParse(t, tc.tool)), rules, today)
+		rep, err := Check(t.Context(), readExample(mustParse(t, tc.tool)), rules, today)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -132,7 +132,7 @@ var patterns = map[string]bool{
 func TestUnicodePatterns(t *testing.T) {
 	t.Parallel()
 	for p, valid := range patterns {
-		if fault := notUnicodePattern(p); (fault == "") != valid {
+		if fault := explainNotUnicode(p); (fault == "") != valid {
 			t.Errorf("%s: %q, expected valid %v", p, fault, valid)
 		}
 	}
@@ -144,7 +144,7 @@ func sdkLists(t *testing.T) (lists []List) {
 	t.Helper()
 	for _, p := range slices.Sorted(maps.Keys(patterns)) {
 		schema := jsonv.Object(jsonv.Member{Key: "type", Value: jsonv.String("string")}, jsonv.Member{Key: "pattern", Value: jsonv.String(p)})
-		lists = append(lists, example(mustParse(t, `{"name":"run","inputSchema":{"type":"object"},"outputSchema":{"type":"object","properties":{"a":`+schema.String()+`}}}`))...)
+		lists = append(lists, readExample(mustParse(t, `{"name":"run","inputSchema":{"type":"object"},"outputSchema":{"type":"object","properties":{"a":`+schema.String()+`}}}`))...)
 	}
 	for _, output := range []string{
 		`"properties":{"a":{"enum":[]}}`, `"properties":{"a":{"nullable":true,"anyOf":[{}]}}`, `"patternProperties":{"^[\\w-.]$":{}}`, `"patternProperties":{"^[\\w-.]$":{"type":"string"}}`,
@@ -162,12 +162,12 @@ func sdkLists(t *testing.T) (lists []List) {
 		`"$schema":"http://json-schema.org/draft-07/schema#","allOf":[{"$ref":"#"}]`, `"$schema":"https://json-schema.org/draft/2019-09/schema","$recursiveRef":"#"`, `"$anchor":"me","allOf":[{"$ref":"#me"}]`, `"allOf":[{"$ref":"#/$defs/a"}],"$defs":{"a":{"type":"object"}}`,
 		`"$defs":{"a":{"pattern":"\\_"}}`, `"$defs":{"a":{"pattern":"\\_"}},"properties":{"b":{"$ref":"#/$defs/a"}}`,
 	} {
-		lists = append(lists, example(mustParse(t, `{"name":"run","inputSchema":{"type":"object"},"outputSchema":{"type":"object",`+output+`}}`))...)
+		lists = append(lists, readExample(mustParse(t, `{"name":"run","inputSchema":{"type":"object"},"outputSchema":{"type":"object",`+output+`}}`))...)
 	}
 	for _, tools := range []string{
 		`[null]`, `["a"]`, `{"name":"run","inputSchema":{"type":"object"},"icons":"a"}`, `{"name":"run","inputSchema":{"type":"object"},"execution":{"taskSupport":"maybe"}}`,
 	} {
-		lists = append(lists, example(mustParse(t, tools))...)
+		lists = append(lists, readExample(mustParse(t, tools))...)
 	}
 	return lists
 }

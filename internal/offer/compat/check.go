@@ -97,8 +97,8 @@ func (r *Report) add(ctx context.Context, l List, rules Rules, today time.Time) 
 	chosen := map[string][]place{} // by selector
 	for i := range rules.Rules {
 		rule := &rules.Rules[i]
-		profile, _ := rules.profile(rule.Profile)
-		if l.Profiles != nil && profile.chosenByFor() && !slices.Contains(l.Profiles, profile.Name) {
+		profile, _ := rules.findProfile(rule.Profile)
+		if l.Profiles != nil && profile.isChosenByFor() && !slices.Contains(l.Profiles, profile.Name) {
 			continue // the client gets another list
 		}
 		if rule.On == "qualified_name" {
@@ -111,7 +111,7 @@ func (r *Report) add(ctx context.Context, l List, rules Rules, today time.Time) 
 		if err != nil {
 			return fmt.Errorf("rule %s: %w", rule.ID, err)
 		}
-		r.places = append(r.places, rule.findings(hits, l, today)...)
+		r.places = append(r.places, rule.describePlaces(hits, l, today)...)
 	}
 	return nil
 }
@@ -143,7 +143,7 @@ func (r *Report) combine(rules Rules) {
 	for i := 0; i < len(r.places); {
 		f := r.places[i]
 		end := i + 1
-		for end < len(r.places) && r.places[end].sameThing(f) {
+		for end < len(r.places) && r.places[end].isSameThing(f) {
 			end++
 		}
 		if more := end - i - 1; more > 0 {
@@ -155,7 +155,7 @@ func (r *Report) combine(rules Rules) {
 		r.Findings = append(r.Findings, f)
 		i = end
 	}
-	r.Verdicts = r.withoutEntry(verdicts(rules.Profiles, r.Findings))
+	r.Verdicts = r.addWithoutEntry(judgeProfiles(rules.Profiles, r.Findings))
 }
 
 // Accept removes the findings that a baseline accepts. Entries that match none become
@@ -211,13 +211,13 @@ const wholeList = "server"
 // apply returns the places that violate the rule.
 func (r *Rule) apply(ctx context.Context, l List, p Profile, chosen map[string][]place) ([]place, error) {
 	if r.Detect == "" {
-		return r.violations(ctx, l, p, chosen)
+		return r.findViolations(ctx, l, p, chosen)
 	}
 	found := detectors[r.Detect](l)
 	if r.On == "" {
 		return found, nil
 	}
-	more, err := r.violations(ctx, l, p, chosen)
+	more, err := r.findViolations(ctx, l, p, chosen)
 	for _, at := range more {
 		seen := func(other place) bool { return other.tool == at.tool && other.pointer == at.pointer }
 		if !slices.ContainsFunc(found, seen) {
@@ -227,8 +227,8 @@ func (r *Rule) apply(ctx context.Context, l List, p Profile, chosen map[string][
 	return found, err
 }
 
-// violations returns the places that violate Must.
-func (r *Rule) violations(ctx context.Context, l List, p Profile, chosen map[string][]place) ([]place, error) {
+// findViolations returns the places that violate Must.
+func (r *Rule) findViolations(ctx context.Context, l List, p Profile, chosen map[string][]place) ([]place, error) {
 	places, ok := chosen[r.On]
 	if !ok {
 		places = selectors[r.On](l, p)
@@ -240,7 +240,7 @@ func (r *Rule) violations(ctx context.Context, l List, p Profile, chosen map[str
 		})
 	}
 	if r.forbids() {
-		places = inParts(places)
+		places = splitLong(places)
 	}
 	known := map[string]int{} // texts, of which many occur more than once
 	index, values := make([]int, len(places)), []jsonv.Value{}
@@ -290,9 +290,9 @@ func (r *Rule) forbids() bool {
 // because the time for some patterns grows with the square of the length.
 const maxPart, commonPart = 16 << 10, 2 << 10
 
-// inParts divides long texts, after a sentence if possible: words such as "never"
+// splitLong divides long texts, after a sentence if possible: words such as "never"
 // before a phrase are looked for in the same sentence.
-func inParts(places []place) []place {
+func splitLong(places []place) []place {
 	var out []place
 	for _, at := range places {
 		text := at.value.Text()
@@ -320,8 +320,8 @@ func inParts(places []place) []place {
 	return out
 }
 
-// findings describes the places.
-func (r *Rule) findings(hits []place, l List, today time.Time) []Finding {
+// describePlaces describes the places.
+func (r *Rule) describePlaces(hits []place, l List, today time.Time) []Finding {
 	var out []Finding
 	for _, at := range hits {
 		f := Finding{
@@ -338,7 +338,7 @@ func (r *Rule) findings(hits []place, l List, today time.Time) []Finding {
 			Basis:    r.Basis,
 			Source:   r.Source,
 			Seen:     r.Seen,
-			Evidence: r.evidence(today),
+			Evidence: r.describeEvidence(today),
 			File:     l.File,
 			Line:     cmp.Or(l.Lines[at.tool], l.Line),
 			declared: r.declared,
@@ -381,19 +381,19 @@ func (r *Rule) fill(text string, at place, l List) string {
 	).Replace(text)
 }
 
-// evidence describes how the fact is known, and whether it is still fresh.
-func (r *Rule) evidence(today time.Time) string {
-	s := r.Basis + " " + r.Seen + versions(*r)
+// describeEvidence describes how the fact is known, and whether it is still fresh.
+func (r *Rule) describeEvidence(today time.Time) string {
+	s := r.Basis + " " + r.Seen + describeVersions(*r)
 	if r.Expires != "" && today.Format(time.DateOnly) > r.Expires {
 		s += "; not confirmed since"
 	}
 	return s + ": " + r.Source
 }
 
-// verdicts returns the worst effect for each client and store. A warning concerns
+// judgeProfiles returns the worst effect for each client and store. A warning concerns
 // some versions or programs: it counts as degraded. Advice does not count. The errors
 // of a directory that was not chosen are errors in its verdict.
-func verdicts(profiles []Profile, findings []Finding) []Verdict {
+func judgeProfiles(profiles []Profile, findings []Finding) []Verdict {
 	var out []Verdict
 	for _, p := range profiles {
 		if p.Group != GroupClients && p.Group != GroupStores {
@@ -427,9 +427,9 @@ func (r Report) Failed(level Level) bool {
 	})
 }
 
-// sameThing reports whether two findings are about one definition, by the same rule and of
+// isSameThing reports whether two findings are about one definition, by the same rule and of
 // the same level. Those about MCP Apps say more than where: which host is not declared.
-func (f Finding) sameThing(o Finding) bool {
+func (f Finding) isSameThing(o Finding) bool {
 	if f.single || f.Profile == GroupApps && f.Message != o.Message {
 		return false
 	}
@@ -444,9 +444,9 @@ type Opening struct {
 	Verdict opening.Verdict
 }
 
-// withoutEntry adds to verdicts the clients that do not get in: a profile is lost if every
+// addWithoutEntry adds to verdicts the clients that do not get in: a profile is lost if every
 // client that it stands for is, and degraded if some are.
-func (r *Report) withoutEntry(all []Verdict) []Verdict {
+func (r *Report) addWithoutEntry(all []Verdict) []Verdict {
 	for i := range all {
 		v := &all[i]
 		judged, lost := 0, 0

@@ -89,8 +89,8 @@ func DecodeChoice(n *source.Node, path string, d *source.Decoder, opened func(na
 		}
 	}
 	for i, name := range c.For {
-		p, ok := rules.profile(name)
-		if name != "all" && (!ok || !p.chosenByFor()) {
+		p, ok := rules.findProfile(name)
+		if name != "all" && (!ok || !p.isChosenByFor()) {
 			item := n.Get("for").Items[i]
 			d.Errorf(item, source.PathIndex(path+".for", i), "unknown client or directory %q", name).Hint = source.DidYouMean(name, rules.Clients())
 		}
@@ -124,7 +124,7 @@ func (c *Choice) Run(
 	main.Installed = c.InstalledAs
 	main.Server = cmp.Or(c.InstalledAs, offer.Lookup("server", "serverInfo", "name").Text())
 	lists := []List{main}
-	for _, name := range c.clientNames() {
+	for _, name := range c.listClientNames() {
 		own := main
 		if other, asked := others[name]; asked {
 			own = Offered(other)
@@ -188,10 +188,10 @@ func Instructions(handshake jsonv.Value) []Definition {
 
 // Others returns the names of clients to connect with as well, since some servers
 // return different tools to them, and the names of servers to query as well.
-func (c *Choice) Others() (clients, servers []string) { return c.clientNames(), c.InstalledWith }
+func (c *Choice) Others() (clients, servers []string) { return c.listClientNames(), c.InstalledWith }
 
-// clientNames returns the names of the chosen clients that have a client name.
-func (c *Choice) clientNames() (names []string) {
+// listClientNames returns the names of the chosen clients that have a client name.
+func (c *Choice) listClientNames() (names []string) {
 	for _, p := range c.rules.Profiles {
 		if p.Client != "" && slices.Contains(c.For, p.Name) && !slices.Contains(names, p.Client) {
 			names = append(names, p.Client)

@@ -24,51 +24,51 @@ import (
 
 // detectors find problems that a JSON Schema cannot express.
 var detectors = map[string]func(List) []place{
-	"announced_lists":      announcedLists,
-	"bundle_default":       bundleFaults(bundle.FaultDefault),
-	"bundle_entry":         bundleFaults(bundle.FaultEntry),
-	"bundle_executable":    bundleFaults(bundle.FaultExecutable),
-	"bundle_keys":          bundleFaults(bundle.FaultKeys),
-	"bundle_list":          bundleFaults(bundle.FaultList),
-	"bundle_option":        bundleFaults(bundle.FaultOption),
-	"bundle_outside":       bundleFaults(bundle.FaultOutside),
-	"bundle_platform":      bundleFaults(bundle.FaultPlatform),
-	"bundle_prompts":       bundlePrompts,
-	"bundle_relative":      bundleFaults(bundle.FaultRelative),
-	"bundle_sensitive":     bundleFaults(bundle.FaultSensitive),
-	"bundle_stray":         bundleStray,
-	"bundle_tools":         bundleTools,
-	"bundle_unknown":       bundleFaults(bundle.FaultUnknown),
-	"bundle_unset":         bundleFaults(bundle.FaultUnset),
-	"bundle_variable":      bundleFaults(bundle.FaultVariable),
-	"bundle_version":       bundleFaults(bundle.FaultVersion),
-	"confusable_names":     confusableNames,
-	"credential_values":    credentialValues,
-	"cross_tool_directive": crossToolDirectives,
-	"draft_2020":           notDraft2020,
-	"duplicate_keys":       duplicateKeys,
-	"duplicate_names":      duplicateNames,
-	"encoded_payload":      encodedPayloads,
-	"handshake_go":         handshakeOf(handshake.ReaderGo),
-	"handshake_ts":         handshakeOf(handshake.ReaderTS1, handshake.ReaderTS2),
-	"header_faults":        headerFaults,
-	"hidden_characters":    hiddenCharacters,
-	"orders_to_hide":       ordersToHide,
+	"announced_lists":      findAnnouncedLists,
+	"bundle_default":       detectBundleFaults(bundle.FaultDefault),
+	"bundle_entry":         detectBundleFaults(bundle.FaultEntry),
+	"bundle_executable":    detectBundleFaults(bundle.FaultExecutable),
+	"bundle_keys":          detectBundleFaults(bundle.FaultKeys),
+	"bundle_list":          detectBundleFaults(bundle.FaultList),
+	"bundle_option":        detectBundleFaults(bundle.FaultOption),
+	"bundle_outside":       detectBundleFaults(bundle.FaultOutside),
+	"bundle_platform":      detectBundleFaults(bundle.FaultPlatform),
+	"bundle_prompts":       findBundlePrompts,
+	"bundle_relative":      detectBundleFaults(bundle.FaultRelative),
+	"bundle_sensitive":     detectBundleFaults(bundle.FaultSensitive),
+	"bundle_stray":         findBundleStray,
+	"bundle_tools":         findBundleTools,
+	"bundle_unknown":       detectBundleFaults(bundle.FaultUnknown),
+	"bundle_unset":         detectBundleFaults(bundle.FaultUnset),
+	"bundle_variable":      detectBundleFaults(bundle.FaultVariable),
+	"bundle_version":       detectBundleFaults(bundle.FaultVersion),
+	"confusable_names":     findConfusableNames,
+	"credential_values":    findCredentialValues,
+	"cross_tool_directive": findCrossToolDirectives,
+	"draft_2020":           findNotDraft2020,
+	"duplicate_keys":       findDuplicateKeys,
+	"duplicate_names":      findDuplicateNames,
+	"encoded_payload":      findEncodedPayloads,
+	"handshake_go":         detectHandshake(handshake.ReaderGo),
+	"handshake_ts":         detectHandshake(handshake.ReaderTS1, handshake.ReaderTS2),
+	"header_faults":        findHeaderFaults,
+	"hidden_characters":    findHiddenCharacters,
+	"orders_to_hide":       findOrdersToHide,
 	"error_content":        errorContents,
-	"invalid_input":        invalidInputs,
-	"invalid_output":       invalidOutputs,
+	"invalid_input":        findInvalidInputs,
+	"invalid_output":       findInvalidOutputs,
 	"lock_drift":           lockDrift,
-	"near_duplicate_names": nearDuplicateNames,
-	"recursive_output":     recursiveOutputs(declaredDialect),
-	"recursive_output_1":   recursiveOutputs(draft07),
-	"shadowed_names":       shadowedNames,
-	"uncallable_output":    uncallableOutputs,
-	"undefined_required":   undefinedRequired,
-	"undescribed_required": undescribedRequired,
+	"near_duplicate_names": findNearDuplicateNames,
+	"recursive_output":     detectRecursiveOutputs(findDialect),
+	"recursive_output_1":   detectRecursiveOutputs(draft07),
+	"shadowed_names":       findShadowedNames,
+	"uncallable_output":    findUncallableOutputs,
+	"undefined_required":   findUndefinedRequired,
+	"undescribed_required": findUndescribedRequired,
 }
 
-// announcedLists finds lists that the server announces as changed whenever they are read.
-func announcedLists(l List) []place {
+// findAnnouncedLists finds lists that the server announces as changed whenever they are read.
+func findAnnouncedLists(l List) []place {
 	return lists.Map(l.Announces, func(method string) place {
 		return place{subject: method, value: jsonv.String("each request for the list makes the server announce that it has changed (list_changed)")}
 	})
@@ -82,14 +82,14 @@ var flags = strings.NewReplacer(
 	"\U0001F3F4\U000E0067\U000E0062\U000E0077\U000E006C\U000E0073\U000E007F", "",
 )
 
-// hiddenCharacters finds characters that are invisible or change the order of the
+// findHiddenCharacters finds characters that are invisible or change the order of the
 // surrounding text. Joiners inside words and emoji are not reported.
-func hiddenCharacters(l List) []place {
-	return faulty(l.texts(every), func(p place) string { return hiddenIn(flags.Replace(p.value.Text())) })
+func findHiddenCharacters(l List) []place {
+	return keepFaulty(l.selectTexts(every), func(p place) string { return findHidden(flags.Replace(p.value.Text())) })
 }
 
-// hiddenIn returns the first hidden character of a text as an escape sequence.
-func hiddenIn(text string) string {
+// findHidden returns the first hidden character of a text as an escape sequence.
+func findHidden(text string) string {
 	var before rune
 	for i, r := range text {
 		_, n := utf8.DecodeRuneInString(text[i:])
@@ -106,24 +106,24 @@ func hiddenIn(text string) string {
 	return ""
 }
 
-// ordersToHide finds texts that order the model to hide something from people.
-func ordersToHide(l List) []place {
+// findOrdersToHide finds texts that order the model to hide something from people.
+func findOrdersToHide(l List) []place {
 	reader := orders.NewReader()
-	return faulty(l.texts(read), func(p place) string { return reader.Hides(p.value.Text()) })
+	return keepFaulty(l.selectTexts(read), func(p place) string { return reader.Hides(p.value.Text()) })
 }
 
-// confusableNames finds names whose letters come from several scripts, are styled
+// findConfusableNames finds names whose letters come from several scripts, are styled
 // forms of Latin letters, or are all lookalikes of Latin letters, and names that look
 // like another one of the list.
-func confusableNames(l List) []place {
-	names := l.each("/name", func(t jsonv.Value) jsonv.Value { return t.Lookup("name") })
-	names = append(names, l.parameters(func(name string, _ jsonv.Value) jsonv.Value { return jsonv.String(name) })...)
+func findConfusableNames(l List) []place {
+	names := l.selectEach("/name", func(t jsonv.Value) jsonv.Value { return t.Lookup("name") })
+	names = append(names, l.selectParameters(func(name string, _ jsonv.Value) jsonv.Value { return jsonv.String(name) })...)
 	twins := map[string]int{} // by the look, in each tool for parameters
 	look := func(p place) string {
 		if p.pointer == "/name" {
-			return resembling(p.value.Text())
+			return foldLookalikes(p.value.Text())
 		}
-		return p.tool + " " + resembling(p.value.Text())
+		return p.tool + " " + foldLookalikes(p.value.Text())
 	}
 	for _, p := range names {
 		twins[look(p)]++
@@ -152,14 +152,14 @@ var base64Run = lazy.Regexp(`[A-Za-z0-9+/_-]{32,}={0,2}`)
 
 var hexRun = lazy.Regexp(`\b(?:[0-9A-Fa-f]{2}){16,}\b`)
 
-// encodedPayloads finds Base64 and hexadecimal digits that decode to a sentence.
-func encodedPayloads(l List) []place {
+// findEncodedPayloads finds Base64 and hexadecimal digits that decode to a sentence.
+func findEncodedPayloads(l List) []place {
 	var out []place
-	for _, p := range l.texts(read) {
+	for _, p := range l.selectTexts(read) {
 		text := p.value.Text()
 		find := func(runs []string, decode func(string) ([]byte, error)) {
 			for _, run := range runs {
-				if data, err := decode(run); err == nil && sentence(data) {
+				if data, err := decode(run); err == nil && isSentence(data) {
 					p.value = jsonv.String(string(data))
 					out = append(out, p)
 					return
@@ -174,8 +174,8 @@ func encodedPayloads(l List) []place {
 	return out
 }
 
-// sentence reports whether bytes are ASCII text of several words.
-func sentence(data []byte) bool {
+// isSentence reports whether bytes are ASCII text of several words.
+func isSentence(data []byte) bool {
 	blanks := 0
 	for _, b := range data {
 		switch {
@@ -191,9 +191,9 @@ func sentence(data []byte) bool {
 // directive matches a text that changes the effect of a call of another tool.
 var directive = lazy.Regexp(`\b(?:whenever|when|each time|every time|if|before|after) you (?:use|call|invoke|run)\b[^.\n]{0,80}\b(?:change|replace|redirect|forward|bcc|modify)\b|` + `\b(whenever|when|each time|every time|if|before|after)\b[^.\n]{0,80}\b(is|are|gets|get|being) (called|used|invoked|run|executed)\b[^.\n]{0,160}\b(must|always|add|append|send|include|change|replace|set|forward|bcc|copy|pass|modify|redirect)\b`)
 
-// crossToolDirectives finds descriptions that contain instructions about another
+// findCrossToolDirectives finds descriptions that contain instructions about another
 // tool, of this or another server, by its name.
-func crossToolDirectives(l List) []place {
+func findCrossToolDirectives(l List) []place {
 	var out []place
 	all := slices.Clone(l.Tools)
 	for _, o := range l.others {
@@ -206,9 +206,9 @@ func crossToolDirectives(l List) []place {
 			continue
 		}
 		for _, other := range all {
-			name := strings.ToLower(toolName(other))
-			if len(name) > 2 && name != strings.ToLower(toolName(t)) && strings.Contains(found, name) {
-				out = append(out, place{tool: toolName(t), pointer: "/description", value: jsonv.String(toolName(other))})
+			name := strings.ToLower(nameOf(other))
+			if len(name) > 2 && name != strings.ToLower(nameOf(t)) && strings.Contains(found, name) {
+				out = append(out, place{tool: nameOf(t), pointer: "/description", value: jsonv.String(nameOf(other))})
 				break
 			}
 		}
@@ -216,22 +216,22 @@ func crossToolDirectives(l List) []place {
 	return out
 }
 
-// duplicateKeys finds keys that a definition has twice, one place for each object.
-func duplicateKeys(l List) []place {
-	all := l.each("", func(t jsonv.Value) jsonv.Value { return t })
+// findDuplicateKeys finds keys that a definition has twice, one place for each object.
+func findDuplicateKeys(l List) []place {
+	all := l.selectEach("", func(t jsonv.Value) jsonv.Value { return t })
 	for _, d := range l.Others {
 		all = append(all, place{subject: d.Subject, value: d.Def})
 	}
 	var out []place
 	for _, p := range all {
-		repeatedKeys(p.value, "", 0, func(pointer, key string) {
+		visitRepeatedKeys(p.value, "", 0, func(pointer, key string) {
 			out = append(out, place{tool: p.tool, subject: p.subject, pointer: pointer, value: jsonv.String(key)})
 		})
 	}
 	return out
 }
 
-func repeatedKeys(v jsonv.Value, pointer string, depth int, report func(pointer, key string)) {
+func visitRepeatedKeys(v jsonv.Value, pointer string, depth int, report func(pointer, key string)) {
 	if depth > jsonschema.MaxDepth {
 		return
 	}
@@ -242,18 +242,18 @@ func repeatedKeys(v jsonv.Value, pointer string, depth int, report func(pointer,
 			report(at, key)
 		}
 		known[key] = true
-		repeatedKeys(e, at, depth+1, report)
+		visitRepeatedKeys(e, at, depth+1, report)
 	}
 }
 
-func duplicateNames(l List) []place {
-	return sameNames(l, func(name string) string { return name }, true)
+func findDuplicateNames(l List) []place {
+	return findSameNames(l, func(name string) string { return name }, true)
 }
 
-// nearDuplicateNames finds names that differ only in case, separators or a
+// findNearDuplicateNames finds names that differ only in case, separators or a
 // plural s.
-func nearDuplicateNames(l List) []place {
-	return sameNames(l, func(name string) string { return strings.TrimSuffix(foldName(name), "s") }, false)
+func findNearDuplicateNames(l List) []place {
+	return findSameNames(l, func(name string) string { return strings.TrimSuffix(foldName(name), "s") }, false)
 }
 
 // foldName returns a name without case and separators.
@@ -261,9 +261,9 @@ func foldName(name string) string {
 	return strings.NewReplacer("_", "", "-", "", ".", "", "/", "").Replace(strings.ToLower(name))
 }
 
-// resembling returns a folded name in Latin letters, without hidden characters. Names
+// foldLookalikes returns a folded name in Latin letters, without hidden characters. Names
 // with the same result can be mistaken for each other.
-func resembling(name string) string {
+func foldLookalikes(name string) string {
 	return foldName(strings.Map(func(r rune) rune {
 		switch {
 		case display.IsHidden(r) || unicode.Is(unicode.Cf, r):
@@ -271,25 +271,25 @@ func resembling(name string) string {
 		case toLatin()[r] != 0:
 			return toLatin()[r]
 		}
-		return narrow(r)
+		return foldWidth(r)
 	}, name))
 }
 
-// shadowedNames finds tools that can be mistaken for a tool of another server. The
+// findShadowedNames finds tools that can be mistaken for a tool of another server. The
 // servers' own names do not matter, because servers choose them; only variants of one
 // server of a suite have the same tools on purpose.
-func shadowedNames(l List) []place {
+func findShadowedNames(l List) []place {
 	owner := map[string]string{}
 	for _, o := range l.others {
 		for _, t := range o.Tools {
-			if name := resembling(toolName(t)); name != "" && (o.Base == "" || o.Base != l.Base) {
+			if name := foldLookalikes(nameOf(t)); name != "" && (o.Base == "" || o.Base != l.Base) {
 				owner[name] = o.Server
 			}
 		}
 	}
 	var out []place
-	for _, p := range l.each("/name", func(t jsonv.Value) jsonv.Value { return t.Lookup("name") }) {
-		if server, ok := owner[resembling(p.value.Text())]; ok {
+	for _, p := range l.selectEach("/name", func(t jsonv.Value) jsonv.Value { return t.Lookup("name") }) {
+		if server, ok := owner[foldLookalikes(p.value.Text())]; ok {
 			p.value = jsonv.String(server)
 			out = append(out, p)
 		}
@@ -304,18 +304,18 @@ func lockDrift(l List) []place {
 	}
 	locked := map[string]jsonv.Value{}
 	for _, t := range l.Locked {
-		locked[toolName(t)] = t
+		locked[nameOf(t)] = t
 	}
 	var out []place
 	for _, t := range l.Masked {
-		old, ok := locked[toolName(t)]
-		delete(locked, toolName(t))
+		old, ok := locked[nameOf(t)]
+		delete(locked, nameOf(t))
 		changes := jsonv.Diff(old, t)
 		if !ok {
-			out = append(out, place{tool: toolName(t), pointer: "", value: jsonv.String("the tool is new")})
+			out = append(out, place{tool: nameOf(t), pointer: "", value: jsonv.String("the tool is new")})
 		} else if len(changes) > 0 {
 			out = append(out, place{
-				tool:    toolName(t),
+				tool:    nameOf(t),
 				pointer: "",
 				value:   jsonv.String(changes[0].Path + " " + changes[0].Kind.String()),
 			})
@@ -335,7 +335,7 @@ func errorContents(l List) []place {
 		schema, err := jsonschema.Compile(t.Lookup("outputSchema"), jsonschema.Options{})
 		for _, r := range l.Results {
 			content := r.Value.Lookup("structuredContent")
-			if err != nil || r.Tool != toolName(t) || !r.Value.Lookup("isError").Bool() || content.IsAbsent() {
+			if err != nil || r.Tool != nameOf(t) || !r.Value.Lookup("isError").Bool() || content.IsAbsent() {
 				continue
 			}
 			broken, err := schema.Validate(context.Background(), content) // bounded by its own limits
@@ -351,13 +351,13 @@ func errorContents(l List) []place {
 	return out
 }
 
-// sameNames finds tools whose names have the same key as an earlier one. Identical
+// findSameNames finds tools whose names have the same key as an earlier one. Identical
 // names count only on request.
-func sameNames(l List, key func(string) string, identical bool) []place {
+func findSameNames(l List, key func(string) string, identical bool) []place {
 	first := map[string]string{}
 	var out []place
 	for _, t := range l.Tools {
-		name := toolName(t)
+		name := nameOf(t)
 		if name == "" {
 			continue // the rules on fields report it
 		}
@@ -370,10 +370,10 @@ func sameNames(l List, key func(string) string, identical bool) []place {
 	return out
 }
 
-// undefinedRequired finds required parameters that are not among the properties.
-func undefinedRequired(l List) []place {
+// findUndefinedRequired finds required parameters that are not among the properties.
+func findUndefinedRequired(l List) []place {
 	var out []place
-	for _, p := range l.subschemas("inputSchema") {
+	for _, p := range l.selectSubschemas("inputSchema") {
 		properties := p.value.Lookup("properties")
 		if properties.Kind() != jsonv.KindObject && p.value.Lookup("type").Text() != "object" {
 			continue
@@ -391,10 +391,10 @@ func undefinedRequired(l List) []place {
 	return out
 }
 
-// undescribedRequired finds tools with required parameters that have no description,
+// findUndescribedRequired finds tools with required parameters that have no description,
 // one place for each tool.
-func undescribedRequired(l List) []place {
-	return l.each("/inputSchema/required", func(t jsonv.Value) jsonv.Value {
+func findUndescribedRequired(l List) []place {
+	return l.selectEach("/inputSchema/required", func(t jsonv.Value) jsonv.Value {
 		var names []string
 		for _, name := range t.Lookup("inputSchema", "required").Elems() {
 			def := t.Lookup("inputSchema", "properties", name.Text())
@@ -409,12 +409,12 @@ func undescribedRequired(l List) []place {
 	})
 }
 
-// credentialValues finds the values that are masked in other outputs: values under
+// findCredentialValues finds the values that are masked in other outputs: values under
 // the names of credentials, in URLs, and after authorization schemes. Examples
 // without digits, such as user:password, are skipped.
-func credentialValues(l List) []place {
+func findCredentialValues(l List) []place {
 	mask := secret.NewRedactor()
-	return faulty(l.texts(read), func(p place) string {
+	return keepFaulty(l.selectTexts(read), func(p place) string {
 		var found secret.Found
 		mask.Collect(p.value.Text(), &found)
 		if strings.HasSuffix(p.pointer, "/name") || !slices.ContainsFunc(found.All(), isMixed) {

@@ -27,13 +27,13 @@ var marks = map[string]struct {
 // Document returns a report in every format.
 func Document(r Report, rules Rules, p term.Palette, version string) gate.Document {
 	return gate.Document{
-		Title: "mcptest check:", Version: version, Rules: gateRules(rules), Findings: r.gateFindings(),
-		Text: func(b *strings.Builder) { r.text(b, p) }, Markdown: r.markdown, JSON: r.json,
+		Title: "mcptest check:", Version: version, Rules: listGateRules(rules), Findings: r.listGateFindings(),
+		Text: func(b *strings.Builder) { r.writeText(b, p) }, Markdown: r.writeMarkdown, JSON: r.writeJSON,
 	}
 }
 
-// text writes a report for people: one verdict per client first.
-func (r Report) text(b *strings.Builder, p term.Palette) {
+// writeText writes a report for people: one verdict per client first.
+func (r Report) writeText(b *strings.Builder, p term.Palette) {
 	line := []string{}
 	for _, v := range r.Verdicts {
 		m := marks[v.Effect]
@@ -42,7 +42,7 @@ func (r Report) text(b *strings.Builder, p term.Palette) {
 	if len(line) > 0 {
 		fmt.Fprintf(b, "%s\n", strings.Join(line, "  "))
 	}
-	r.openingsText(b, p)
+	r.writeOpenings(b, p)
 	if len(line) > 0 || len(r.Openings) > 0 {
 		b.WriteByte('\n')
 	}
@@ -60,7 +60,7 @@ func (r Report) text(b *strings.Builder, p term.Palette) {
 	for _, note := range r.Notes {
 		fmt.Fprintf(b, "note: %s\n", term.Escape(note))
 	}
-	fmt.Fprintln(b, r.summary())
+	fmt.Fprintln(b, r.summarize())
 }
 
 // maxShown bounds the number of tools that are listed under one rule; the other
@@ -86,7 +86,7 @@ func writeGroup(b *strings.Builder, group []Finding, p term.Palette) {
 	shown := group[:min(len(group), maxShown)]
 	places := []string{}
 	for _, g := range shown {
-		place := term.Escape(strings.TrimSpace(g.where() + " " + g.Pointer))
+		place := term.Escape(strings.TrimSpace(g.describePlace() + " " + g.Pointer))
 		if !same {
 			place = strings.TrimPrefix(place+": "+term.Escape(g.Message), ": ")
 		}
@@ -103,8 +103,8 @@ func writeGroup(b *strings.Builder, group []Finding, p term.Palette) {
 	fmt.Fprintf(b, "    fix: %s\n    %s\n", term.Escape(f.Fix), p.Paint(term.Faint, term.Escape(f.Evidence)))
 }
 
-// where returns the name of the tool or other subject, and of the server if there are several.
-func (f Finding) where() string {
+// describePlace returns the name of the tool or other subject, and of the server if there are several.
+func (f Finding) describePlace() string {
 	what := cmp.Or(f.Tool, f.Subject)
 	switch {
 	case f.Server == "":
@@ -115,8 +115,8 @@ func (f Finding) where() string {
 	return f.Server + ": " + what
 }
 
-// summary returns the number of findings by level.
-func (r Report) summary() string {
+// summarize returns the number of findings by level.
+func (r Report) summarize() string {
 	parts := []string{}
 	for _, l := range Levels() {
 		if n := r.Count(l); n > 0 {
@@ -136,7 +136,7 @@ func (r Report) summary() string {
 	}
 	if r.Openings != nil && !r.listed {
 		checked = display.Count(len(r.Openings), "opening") + servers + " replayed"
-		if n := r.unjudged(); n > 0 {
+		if n := r.countUnjudged(); n > 0 {
 			parts = append(parts, fmt.Sprintf("%d not judged", n))
 		}
 	}
@@ -157,8 +157,8 @@ func (r Report) Count(l Level) int {
 	return n
 }
 
-// json writes {"clients": {name: effect}, "findings": [...], "notes": [...]}.
-func (r Report) json(b *strings.Builder) {
+// writeJSON writes {"clients": {name: effect}, "findings": [...], "notes": [...]}.
+func (r Report) writeJSON(b *strings.Builder) {
 	clients := map[string]string{}
 	for _, v := range r.Verdicts {
 		clients[v.Profile] = v.Effect
@@ -168,15 +168,15 @@ func (r Report) json(b *strings.Builder) {
 		"findings": append([]Finding{}, r.Findings...),
 		"notes":    append([]string{}, r.Notes...),
 	}
-	r.openingsJSON(doc)
+	r.addOpeningsJSON(doc)
 	if r.hasResults {
 		doc["results_judged"] = r.results
 	}
 	_ = gate.WriteJSON(b, doc) // a strings.Builder does not fail
 }
 
-// markdown writes a report as tables.
-func (r Report) markdown(b *strings.Builder) {
+// writeMarkdown writes a report as tables.
+func (r Report) writeMarkdown(b *strings.Builder) {
 	if len(r.Verdicts) > 0 {
 		b.WriteString("| client | verdict |\n|---|---|\n")
 		for _, v := range r.Verdicts {
@@ -184,19 +184,20 @@ func (r Report) markdown(b *strings.Builder) {
 		}
 		b.WriteByte('\n')
 	}
-	r.openingsMarkdown(b)
+	r.writeOpeningsTable(b)
 	if len(r.Findings) > 0 {
 		b.WriteString("| level | profile | effect | tool | place | finding | fix |\n|---|---|---|---|---|---|---|\n")
 		for _, f := range r.Findings {
 			fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s |\n",
-				f.Level, f.Profile, f.Effect, code(f.where()), code(f.Pointer), cell(f.Message), cell(f.Fix))
+				f.Level, f.Profile, f.Effect,
+				quoteCode(f.describePlace()), quoteCode(f.Pointer), escapeCell(f.Message), escapeCell(f.Fix))
 		}
 		b.WriteByte('\n')
 	}
 	for _, note := range r.Notes {
-		fmt.Fprintf(b, "Note: %s\n\n", cell(note))
+		fmt.Fprintf(b, "Note: %s\n\n", escapeCell(note))
 	}
-	b.WriteString(r.summary() + "\n")
+	b.WriteString(r.summarize() + "\n")
 }
 
 // WriteBadge writes an SVG with the number of clients that accept the server, or of
@@ -225,12 +226,12 @@ func WriteBadge(w io.Writer, r Report) error {
 	case r.Failed(LevelWarning):
 		color = "#dfb317"
 	}
-	_, err := w.Write(display.Badge(label, message, color, "mcptest check: "+r.summary()))
+	_, err := w.Write(display.Badge(label, message, color, "mcptest check: "+r.summarize()))
 	return err
 }
 
-// gateRules returns the rules for SARIF.
-func gateRules(rules Rules) []gate.Rule {
+// listGateRules returns the rules for SARIF.
+func listGateRules(rules Rules) []gate.Rule {
 	return lists.Map(rules.All(), func(r Rule) gate.Rule {
 		url := r.Source
 		if isOpening(r.ID) || isResult(r.ID) {
@@ -240,16 +241,16 @@ func gateRules(rules Rules) []gate.Rule {
 	})
 }
 
-// gateFindings returns the findings for SARIF and GitHub.
-func (r Report) gateFindings() (out []gate.Finding) {
+// listGateFindings returns the findings for SARIF and GitHub.
+func (r Report) listGateFindings() (out []gate.Finding) {
 	for _, f := range r.Findings {
 		level := string(f.Level)
 		if f.Level == LevelAdvice {
 			level = "note"
 		}
-		subject := f.where()
+		subject := f.describePlace()
 		if f.Tool != "" {
-			subject = "tool " + f.where()
+			subject = "tool " + f.describePlace()
 		}
 		out = append(out, gate.Finding{
 			Rule: f.Rule, Level: level, Subject: subject, Pointer: f.Pointer, File: f.File, Line: f.Line,
@@ -273,7 +274,7 @@ func WriteRule(w io.Writer, r Rule, rules Rules) error {
 	if isResult(r.ID) {
 		return writeResult(w, r)
 	}
-	p, _ := rules.profile(r.Profile)
+	p, _ := rules.findProfile(r.Profile)
 	body, expires := "", ""
 	if r.Detect != "" {
 		body = "detected by: " + r.Detect
@@ -284,7 +285,7 @@ func WriteRule(w io.Writer, r Rule, rules Rules) error {
 		expires = ", valid until " + r.Expires
 	}
 	_, err := fmt.Fprintf(w, "%s (%s, effect: %s)\n\n%s\n%s\nfix: %s\n\n%s on %s%s%s\n%s\n\nfails:  %s\npasses: %s\n",
-		r.ID, r.Level, r.Effect, p.Title, body, r.Fix, r.Basis, r.Seen, versions(r), expires, r.Source,
+		r.ID, r.Level, r.Effect, p.Title, body, r.Fix, r.Basis, r.Seen, describeVersions(r), expires, r.Source,
 		display.Escape(r.Fails.Short(300)), display.Escape(r.Passes.Short(300)))
 	return err
 }

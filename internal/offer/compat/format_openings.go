@@ -20,7 +20,7 @@ func (r Rules) writeOpening(w io.Writer, rule Rule) error {
 		if s.Rule() != rule.ID {
 			continue
 		}
-		fmt.Fprintf(&b, "\n%s, script %s%s\n", s.Title, s.Name, versions(Rule{Versions: s.Versions}))
+		fmt.Fprintf(&b, "\n%s, script %s%s\n", s.Title, s.Name, describeVersions(Rule{Versions: s.Versions}))
 		for _, line := range s.Describe() {
 			fmt.Fprintf(&b, "  %s\n", line)
 		}
@@ -30,8 +30,8 @@ func (r Rules) writeOpening(w io.Writer, rule Rule) error {
 	return err
 }
 
-// clientLines groups openings by server and client, in their order.
-func (r Report) clientLines() (lines [][]Opening) {
+// groupByClient groups openings by server and client, in their order.
+func (r Report) groupByClient() (lines [][]Opening) {
 	for _, o := range r.Openings {
 		i := slices.IndexFunc(lines, func(l []Opening) bool {
 			return l[0].Server == o.Server && l[0].Verdict.Script.Client == o.Verdict.Script.Client
@@ -45,19 +45,19 @@ func (r Report) clientLines() (lines [][]Opening) {
 	return lines
 }
 
-// openingsText writes a line for each client.
-func (r Report) openingsText(b *strings.Builder, p term.Palette) {
+// writeOpenings writes a line for each client.
+func (r Report) writeOpenings(b *strings.Builder, p term.Palette) {
 	width := 0
 	for _, o := range r.Openings {
 		width = max(width, len(o.Verdict.Script.Title))
 	}
-	for _, line := range r.clientLines() {
+	for _, line := range r.groupByClient() {
 		name := line[0].Verdict.Script.Title
 		if r.Servers > 1 {
 			name = term.Escape(line[0].Server) + ": " + name
 		}
 		fmt.Fprintf(b, "%s%s", name, strings.Repeat(" ", max(0, width-len(line[0].Verdict.Script.Title))))
-		for _, cell := range openingCells(line) {
+		for _, cell := range sumUpOpenings(line) {
 			fmt.Fprintf(b, "  %s %s", cell.transport, p.Paint(styleOf(cell.mark), cell.mark))
 			if cell.text != "" {
 				fmt.Fprintf(b, " %s", term.Escape(cell.text))
@@ -70,8 +70,8 @@ func (r Report) openingsText(b *strings.Builder, p term.Palette) {
 // openingCell is what one line says about a transport.
 type openingCell struct{ transport, mark, text string }
 
-// openingCells sums up the scripts of a client for each transport.
-func openingCells(line []Opening) (cells []openingCell) {
+// sumUpOpenings sums up the scripts of a client for each transport.
+func sumUpOpenings(line []Opening) (cells []openingCell) {
 	for _, transport := range []string{opening.Stdio, opening.HTTP} {
 		var in, lost, unjudged []opening.Verdict
 		for _, o := range line {
@@ -113,26 +113,26 @@ func openingCells(line []Opening) (cells []openingCell) {
 	return cells
 }
 
-// openingsMarkdown writes a table of the clients.
-func (r Report) openingsMarkdown(b *strings.Builder) {
+// writeOpeningsTable writes a table of the clients.
+func (r Report) writeOpeningsTable(b *strings.Builder) {
 	if len(r.Openings) == 0 {
 		return
 	}
 	b.WriteString("| opening | transport | gets in | |\n|---|---|---|---|\n")
-	for _, line := range r.clientLines() {
+	for _, line := range r.groupByClient() {
 		name := line[0].Verdict.Script.Title
 		if r.Servers > 1 {
 			name = line[0].Server + ": " + name
 		}
-		for _, c := range openingCells(line) {
-			fmt.Fprintf(b, "| %s | %s | %s | %s |\n", cell(name), c.transport, c.mark, cell(c.text))
+		for _, c := range sumUpOpenings(line) {
+			fmt.Fprintf(b, "| %s | %s | %s | %s |\n", escapeCell(name), c.transport, c.mark, escapeCell(c.text))
 		}
 	}
 	b.WriteByte('\n')
 }
 
-// openingsJSON adds the openings to a document, if any were replayed.
-func (r Report) openingsJSON(doc map[string]any) {
+// addOpeningsJSON adds the openings to a document, if any were replayed.
+func (r Report) addOpeningsJSON(doc map[string]any) {
 	if r.Openings == nil {
 		return
 	}
@@ -165,8 +165,8 @@ func (r Report) openingsJSON(doc map[string]any) {
 	}
 }
 
-// unjudged returns the number of openings that were not judged.
-func (r Report) unjudged() (n int) {
+// countUnjudged returns the number of openings that were not judged.
+func (r Report) countUnjudged() (n int) {
 	for _, o := range r.Openings {
 		if o.Verdict.Unjudged != "" {
 			n++

@@ -25,7 +25,7 @@ func (r *Report) AddOpenings(all []Opening, notes []string, rules Rules, today t
 		if o.Verdict.Connected || o.Verdict.Unjudged != "" {
 			continue
 		}
-		f := r.openingFinding(all, i, today)
+		f := r.makeOpeningFinding(all, i, today)
 		if !rules.counted {
 			f.declared = f.Level
 			uncounted = true
@@ -36,14 +36,14 @@ func (r *Report) AddOpenings(all []Opening, notes []string, rules Rules, today t
 	if uncounted {
 		r.Notes = append(r.Notes, uncountedNote)
 	}
-	r.Notes = append(r.Notes, unjudgedNotes(all)...)
+	r.Notes = append(r.Notes, explainUnjudged(all)...)
 	r.sort()
 	r.combine(rules)
 }
 
-// openingFinding is the finding of a client that does not get in: an error if none of its
+// makeOpeningFinding returns the finding of a client that does not get in: an error if none of its
 // scripts over this transport does.
-func (r *Report) openingFinding(all []Opening, i int, today time.Time) Finding {
+func (r *Report) makeOpeningFinding(all []Opening, i int, today time.Time) Finding {
 	o := all[i]
 	v, s := o.Verdict, o.Verdict.Script
 	level := Level(cmp.Or(s.Level, string(LevelError)))
@@ -52,7 +52,7 @@ func (r *Report) openingFinding(all []Opening, i int, today time.Time) Finding {
 			level = LevelWarning
 		}
 	}
-	evidence := "observed " + s.Seen + versions(Rule{Versions: s.Versions})
+	evidence := "observed " + s.Seen + describeVersions(Rule{Versions: s.Versions})
 	if s.Expired(today) {
 		level = LevelWarning
 		evidence += "; not confirmed since"
@@ -69,8 +69,8 @@ func (r *Report) openingFinding(all []Opening, i int, today time.Time) Finding {
 	}
 }
 
-// unjudgedNotes says once for each reason why openings were not judged.
-func unjudgedNotes(all []Opening) (notes []string) {
+// explainUnjudged says once for each reason why openings were not judged.
+func explainUnjudged(all []Opening) (notes []string) {
 	byReason := map[string][]string{}
 	var reasons []string
 	for _, o := range all {

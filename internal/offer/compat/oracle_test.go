@@ -33,7 +33,7 @@ type fate struct {
 func oracleLists(t *testing.T) (lists []List) {
 	t.Helper()
 	for _, rule := range builtinRules(t).Rules {
-		fails, passes := example(expand(rule.Fails))[0], example(expand(rule.Passes))[0]
+		fails, passes := readExample(expand(rule.Fails))[0], readExample(expand(rule.Passes))[0]
 		fails.Handshake, passes.Handshake = jsonv.Value{}, jsonv.Value{} // see TestHandshakesAsClientsReadThem
 		lists = append(lists, fails, passes, withSchemas(fails), withSchemas(passes))
 	}
@@ -240,7 +240,7 @@ func askGoSDK(t *testing.T, l List) fate {
 	defer session.Close()
 	out := fate{Tools: map[string]string{}}
 	for i := range l.Tools {
-		out.Tools[l.toolName(i)] = "dropped"
+		out.Tools[l.findToolName(i)] = "dropped"
 	}
 	cursor := ""
 	for range max(1, len(l.Pages)) {

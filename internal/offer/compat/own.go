@@ -43,7 +43,7 @@ func (r Rules) checkFields(more Rules, n *source.Node, d *source.Decoder) {
 		if _, err := regexp.Compile(p.Installs); err != nil {
 			report("profiles", i, "server_name", "%v", err)
 		}
-		_, taken := r.profile(p.Name)
+		_, taken := r.findProfile(p.Name)
 		switch {
 		case p.Name == "all" || p.Name == "baseline":
 			report("profiles", i, "name", "%q cannot be the name of a profile: it has another meaning", p.Name)

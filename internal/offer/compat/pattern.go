@@ -19,11 +19,11 @@ var (
 	quantifier  = lazy.Regexp(`^(?:[*+?]|\{[0-9]+(?:,[0-9]*)?\})\??`)
 )
 
-// notUnicodePattern describes why Ajv, which compiles patterns in Unicode mode,
+// explainNotUnicode describes why Ajv, which compiles patterns in Unicode mode,
 // rejects a pattern that other engines accept. It returns "" for a valid pattern, and
 // ignores problems that every engine rejects.
-func notUnicodePattern(p string) string {
-	if fault := wrongReference(p); fault != "" {
+func explainNotUnicode(p string) string {
+	if fault := describeWrongReference(p); fault != "" {
 		return fault
 	}
 	open := []bool{} // of each open group: a quantifier may follow it
@@ -36,11 +36,11 @@ func notUnicodePattern(p string) string {
 			length, repeatable = len(assertion().FindString(p)), false
 		case c == '\\':
 			if length = len(atomEscape().FindString(p)); length == 0 {
-				return "invalid escape " + firstRunes(p, 2)
+				return "invalid escape " + cutRunes(p, 2)
 			}
 			repeatable = true
 		case c == '[':
-			n, fault := unicodeClass(p)
+			n, fault := measureClass(p)
 			if fault != "" {
 				return fault
 			}
@@ -48,7 +48,7 @@ func notUnicodePattern(p string) string {
 		case c == '(':
 			head := group().FindString(p)
 			if head == "(" && strings.HasPrefix(p, "(?") {
-				return "invalid group " + firstRunes(p, 4)
+				return "invalid group " + cutRunes(p, 4)
 			}
 			lookaround := len(head) > 2 && strings.ContainsAny(head[2:], "=!")
 			open, length, repeatable = append(open, !lookaround), len(head), false
@@ -56,11 +56,11 @@ func notUnicodePattern(p string) string {
 			repeatable, open = open[len(open)-1], open[:len(open)-1]
 		case quantifier().MatchString(p):
 			if !repeatable {
-				return "nothing to repeat before " + firstRunes(p, 1)
+				return "nothing to repeat before " + cutRunes(p, 1)
 			}
 			length, repeatable = len(quantifier().FindString(p)), false
 		case strings.IndexByte("{}]", c) >= 0:
-			return "an unmatched bracket: " + firstRunes(p, 1)
+			return "an unmatched bracket: " + cutRunes(p, 1)
 		default:
 			repeatable = c != '|'
 		}
@@ -69,9 +69,9 @@ func notUnicodePattern(p string) string {
 	return ""
 }
 
-// wrongReference describes a group that is named twice, a reference to a group that
+// describeWrongReference describes a group that is named twice, a reference to a group that
 // does not exist, or a character beyond Unicode.
-func wrongReference(p string) string {
+func describeWrongReference(p string) string {
 	groups, names, wanted := 0, map[string]bool{}, []string{}
 	for p != "" {
 		length := 1
@@ -84,7 +84,7 @@ func wrongReference(p string) string {
 				wanted = append(wanted, escape)
 			}
 		case p[0] == '[':
-			length, _ = unicodeClass(p)
+			length, _ = measureClass(p)
 			length = max(1, length)
 		case strings.HasPrefix(head, "(?<") && strings.HasSuffix(head, ">"):
 			name := head[3 : len(head)-1]
@@ -111,8 +111,8 @@ func wrongReference(p string) string {
 	return ""
 }
 
-// unicodeClass returns the length of the character class at the start of p.
-func unicodeClass(p string) (length int, fault string) {
+// measureClass returns the length of the character class at the start of p.
+func measureClass(p string) (length int, fault string) {
 	set, dash := false, false // whether a class such as \w precedes, and a dash after that
 	for i := 1; i < len(p); {
 		n := 1
@@ -122,14 +122,14 @@ func unicodeClass(p string) (length int, fault string) {
 			return i + 1, ""
 		case p[i] == '\\':
 			if n = len(classEscape().FindString(p[i:])); n == 0 {
-				return 0, "invalid escape " + firstRunes(p[i:], 2)
+				return 0, "invalid escape " + cutRunes(p[i:], 2)
 			}
 			isSet = strings.IndexByte("dDwWsSpP", p[i+1]) >= 0
 		case p[i] == '-' && set && i+1 < len(p) && p[i+1] != ']':
-			return 0, "a range that begins with a class: " + firstRunes(p, i+2)
+			return 0, "a range that begins with a class: " + cutRunes(p, i+2)
 		}
 		if isSet && dash && i > 2 {
-			return 0, "a range that ends with a class: " + firstRunes(p, i+n)
+			return 0, "a range that ends with a class: " + cutRunes(p, i+n)
 		}
 		dash = p[i] == '-' && i > 1 && !dash && p[i-1] != '^'
 		set, i = isSet, i+n
@@ -137,7 +137,7 @@ func unicodeClass(p string) (length int, fault string) {
 	return len(p), ""
 }
 
-func firstRunes(s string, n int) string {
+func cutRunes(s string, n int) string {
 	r := []rune(s)
 	return string(r[:min(n, len(r))])
 }

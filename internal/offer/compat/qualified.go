@@ -28,7 +28,7 @@ func (r *Report) addQualified(ctx context.Context, rule *Rule, p Profile, l List
 		return nil
 	case l.Installed != "":
 		hits, err := rule.apply(ctx, l, p, map[string][]place{})
-		r.places = append(r.places, rule.findings(hits, l, today)...)
+		r.places = append(r.places, rule.describePlaces(hits, l, today)...)
 		return err
 	}
 	lost := map[string]bool{} // tools that are lost with a name of this length
@@ -44,12 +44,12 @@ func (r *Report) addQualified(ctx context.Context, rule *Rule, p Profile, l List
 		}
 		for _, tool := range slices.Sorted(maps.Keys(lost)) {
 			if !still[tool] {
-				r.places = append(r.places, rule.onlyUnder(length, tool, l, today))
+				r.places = append(r.places, rule.warnOnlyUnder(length, tool, l, today))
 			}
 		}
 		lost = still
 		if length == 1 {
-			findings := rule.findings(hits, l, today)
+			findings := rule.describePlaces(hits, l, today)
 			for i := range findings {
 				findings[i].Message = "with any name of the server: " + findings[i].Message
 			}
@@ -59,14 +59,14 @@ func (r *Report) addQualified(ctx context.Context, rule *Rule, p Profile, l List
 	return nil
 }
 
-// onlyUnder returns the warning that a tool is accepted only under a name of the
+// warnOnlyUnder returns the warning that a tool is accepted only under a name of the
 // server that is at most so long.
-func (r *Rule) onlyUnder(length int, tool string, l List, today time.Time) Finding {
+func (r *Rule) warnOnlyUnder(length int, tool string, l List, today time.Time) Finding {
 	warning := *r
 	if r.Level == LevelError {
 		warning.Level = LevelWarning
 	}
 	warning.Message = fmt.Sprintf("accepted only if users install the server under a name of at most %d characters", length)
 	warning.Fix = "shorten the tool's name, or recommend such a name; --name or installed_as checks a name"
-	return warning.findings([]place{{tool: tool, pointer: "/name"}}, l, today)[0]
+	return warning.describePlaces([]place{{tool: tool, pointer: "/name"}}, l, today)[0]
 }

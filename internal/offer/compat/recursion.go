@@ -8,11 +8,11 @@ import (
 	"mcptest/internal/base/jsonv"
 )
 
-// recursiveOutputs finds outputSchemas that apply themselves to the same value again. Ajv
+// detectRecursiveOutputs finds outputSchemas that apply themselves to the same value again. Ajv
 // compiles them, and overflows the stack with every result.
-func recursiveOutputs(dialect func(schema jsonv.Value) int) func(List) []place {
+func detectRecursiveOutputs(dialect func(schema jsonv.Value) int) func(List) []place {
 	return func(l List) []place {
-		return faulty(l.schema("outputSchema"), func(p place) string {
+		return keepFaulty(l.selectSchemas("outputSchema"), func(p place) string {
 			if p.value.Kind() != jsonv.KindObject {
 				return ""
 			}
@@ -20,7 +20,7 @@ func recursiveOutputs(dialect func(schema jsonv.Value) int) func(List) []place {
 			if a.compile(p.value) != "" {
 				return "" // another rule
 			}
-			return a.endless(a.root, a.root, nil)
+			return a.findEndless(a.root, a.root, nil)
 		})
 	}
 }
@@ -28,8 +28,8 @@ func recursiveOutputs(dialect func(schema jsonv.Value) int) func(List) []place {
 // draft07 is the dialect of version 1 of the SDK.
 func draft07(jsonv.Value) int { return 7 }
 
-// declaredDialect is that of version 2.
-func declaredDialect(schema jsonv.Value) int {
+// findDialect returns that of version 2.
+func findDialect(schema jsonv.Value) int {
 	text := schema.Lookup("$schema").Text()
 	if known := ajvDialects[strings.TrimSuffix(uriScheme().ReplaceAllString(text, ""), "#")]; known != 0 {
 		return known
@@ -37,10 +37,10 @@ func declaredDialect(schema jsonv.Value) int {
 	return 2020
 }
 
-// endless returns how a schema comes back to itself with the same value, "" if it does not for
+// findEndless returns how a schema comes back to itself with the same value, "" if it does not for
 // every value. function is the schema whose compiled function it is a part of, and above are the
 // schemas that are being applied.
-func (a *ajv) endless(p, function ajvPart, above []ajvPlace) string {
+func (a *ajv) findEndless(p, function ajvPart, above []ajvPlace) string {
 	if p.schema.Kind() != jsonv.KindObject || !a.hasRules(p.schema) {
 		return ""
 	}
@@ -50,7 +50,7 @@ func (a *ajv) endless(p, function ajvPart, above []ajvPlace) string {
 	above = append(above[:len(above):len(above)], p.ajvPlace)
 	if ref := p.schema.Lookup("$ref"); ref.Kind() == jsonv.KindString {
 		if to, ok := a.resolve(p.doc, a.join(p.base, ref.Text()), 0); ok {
-			if why := a.endless(to, to, above); why != "" {
+			if why := a.findEndless(to, to, above); why != "" {
 				return why
 			}
 		}
@@ -58,13 +58,13 @@ func (a *ajv) endless(p, function ajvPart, above []ajvPlace) string {
 	for _, word := range []string{"$dynamicRef", "$recursiveRef"} {
 		ref := p.schema.Lookup(word)
 		if a.later && ref.Kind() == jsonv.KindString && a.meansItself(ref.Text(), function) {
-			if why := a.endless(function, function, above); why != "" {
+			if why := a.findEndless(function, function, above); why != "" {
 				return why
 			}
 		}
 	}
-	for _, sub := range a.always(p) {
-		if why := a.endless(sub, function, above); why != "" {
+	for _, sub := range a.listAlways(p) {
+		if why := a.findEndless(sub, function, above); why != "" {
 			return why
 		}
 	}
@@ -83,17 +83,17 @@ func (a *ajv) meansItself(ref string, function ajvPart) bool {
 	return !elsewhere && !named
 }
 
-// always returns the subschemas that Ajv applies to each value.
-func (a *ajv) always(p ajvPart) (out []ajvPart) {
+// listAlways returns the subschemas that Ajv applies to each value.
+func (a *ajv) listAlways(p ajvPart) (out []ajvPart) {
 	first := func(key string, n int) {
 		for i := range min(n, p.schema.Lookup(key).Len()) {
-			out = append(out, p.child(key).child(strconv.Itoa(i)))
+			out = append(out, p.findChild(key).findChild(strconv.Itoa(i)))
 		}
 	}
 	alternatives := p.schema.Lookup("anyOf").Len()
 	if !a.later { // it stops at the first that fits
 		alternatives = 1
-		if slices.ContainsFunc(p.schema.Lookup("anyOf").List(), a.trivial) {
+		if slices.ContainsFunc(p.schema.Lookup("anyOf").List(), a.isTrivial) {
 			alternatives = 0
 		}
 	}
@@ -101,17 +101,17 @@ func (a *ajv) always(p ajvPart) (out []ajvPart) {
 	first("anyOf", alternatives)
 	first("oneOf", 2)
 	for _, key := range []string{"not", "if"} {
-		if !p.schema.Lookup(key).IsAbsent() && a.applies(p.schema, key) {
-			out = append(out, p.child(key))
+		if !p.schema.Lookup(key).IsAbsent() && a.isCompiled(p.schema, key) {
+			out = append(out, p.findChild(key))
 		}
 	}
 	condition := p.schema.Lookup("if")
 	switch {
 	case condition.IsAbsent():
-	case a.trivial(condition):
-		out = append(out, p.child("then"))
+	case a.isTrivial(condition):
+		out = append(out, p.findChild("then"))
 	case condition.Kind() == jsonv.KindBool, refusesObjects(condition):
-		out = append(out, p.child("else"))
+		out = append(out, p.findChild("else"))
 	}
 	return slices.DeleteFunc(out, func(sub ajvPart) bool { return sub.schema.IsAbsent() })
 }

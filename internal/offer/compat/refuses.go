@@ -29,7 +29,7 @@ func (r Rules) Refuses(reader handshake.Reader, page jsonv.Value) string {
 		return ""
 	}
 	f := rep.Findings[0]
-	return strings.TrimPrefix(f.where()+": ", ": ") + f.Message
+	return strings.TrimPrefix(f.describePlace()+": ", ": ") + f.Message
 }
 
 // cutLast divides a text at the last separator.

@@ -29,7 +29,7 @@ func (r *Report) AddResults(all Results, rules Rules) {
 		r.servers[server] = true
 	}
 	for _, s := range all.Found {
-		r.places = append(r.places, all.finding(s))
+		r.places = append(r.places, all.makeFinding(s))
 	}
 	r.Notes = append(r.Notes, all.Notes...)
 	r.Servers = len(r.servers)
@@ -37,8 +37,8 @@ func (r *Report) AddResults(all Results, rules Rules) {
 	r.combine(rules)
 }
 
-// finding is a note in the form of a report.
-func (a Results) finding(s toolresult.Seen) Finding {
+// makeFinding returns a note in the form of a report.
+func (a Results) makeFinding(s toolresult.Seen) Finding {
 	rule, _ := toolresult.RuleOf(s.Rule)
 	out := Finding{
 		Rule:     s.Rule,

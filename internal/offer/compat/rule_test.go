@@ -62,7 +62,7 @@ func TestExamples(t *testing.T) {
 func TestOddDefinitions(t *testing.T) {
 	t.Parallel()
 	odd := mustParse(t, `[{"inputSchema":true},{"name":7,"inputSchema":{"properties":[1],"required":"a","items":{"anyOf":3}}},{"name":"a","inputSchema":null,"annotations":[]},4,null]`)
-	rep, err := Check(t.Context(), example(odd), builtinRules(t), today)
+	rep, err := Check(t.Context(), readExample(odd), builtinRules(t), today)
 	if err != nil {
 		t.Fatal(err)
 	}

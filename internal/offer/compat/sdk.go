@@ -11,10 +11,10 @@ import (
 	"mcptest/internal/client/handshake"
 )
 
-// notDraft2020 finds input schemas that are invalid in draft 2020-12, including those
+// findNotDraft2020 finds input schemas that are invalid in draft 2020-12, including those
 // that declare another draft.
-func notDraft2020(l List) []place {
-	return faulty(l.schema("inputSchema"), func(p place) string {
+func findNotDraft2020(l List) []place {
+	return keepFaulty(l.selectSchemas("inputSchema"), func(p place) string {
 		schema := p.value
 		if schema.Kind() != jsonv.KindObject {
 			return ""
@@ -22,24 +22,24 @@ func notDraft2020(l List) []place {
 		if !schema.Lookup("$schema").IsAbsent() {
 			schema = schema.With("$schema", jsonv.String("https://json-schema.org/draft/2020-12/schema"))
 		}
-		return invalid(schema, func(*jsonschema.Error) bool { return false })
+		return explainInvalid(schema, func(*jsonschema.Error) bool { return false })
 	})
 }
 
-func invalidInputs(l List) []place {
-	return faulty(l.schema("inputSchema"), func(p place) string {
-		return invalid(p.value, func(fault *jsonschema.Error) bool {
+func findInvalidInputs(l List) []place {
+	return keepFaulty(l.selectSchemas("inputSchema"), func(p place) string {
+		return explainInvalid(p.value, func(fault *jsonschema.Error) bool {
 			// Draft 07 only recommends that an enum is not empty.
 			return strings.HasSuffix(fault.Pointer, "/enum") && len(fault.Rest) == 0
 		})
 	})
 }
 
-// invalidOutputs finds outputSchemas that version 1 of the SDK cannot compile. It takes
+// findInvalidOutputs finds outputSchemas that version 1 of the SDK cannot compile. It takes
 // every schema for draft 07, and one instance of Ajv compiles those of all tools.
-func invalidOutputs(l List) []place {
+func findInvalidOutputs(l List) []place {
 	compiler := newAjv(7)
-	return faulty(l.schema("outputSchema"), func(p place) string {
+	return keepFaulty(l.selectSchemas("outputSchema"), func(p place) string {
 		if p.value.Kind() != jsonv.KindObject {
 			return ""
 		}
@@ -47,11 +47,11 @@ func invalidOutputs(l List) []place {
 	})
 }
 
-// uncallableOutputs finds outputSchemas that version 2 of the SDK cannot compile, which
+// findUncallableOutputs finds outputSchemas that version 2 of the SDK cannot compile, which
 // it does before the first call of the tool.
-func uncallableOutputs(l List) []place {
+func findUncallableOutputs(l List) []place {
 	compilers := map[int]*ajv{}
-	return faulty(l.schema("outputSchema"), func(p place) string {
+	return keepFaulty(l.selectSchemas("outputSchema"), func(p place) string {
 		if p.value.Kind() != jsonv.KindObject {
 			return ""
 		}
@@ -74,9 +74,9 @@ var uriScheme = lazy.Regexp(`^https?://json-schema\.org/`)
 // address of json-schema.org.
 var ajvDialects = map[string]int{"draft/2020-12/schema": 2020, "draft/2019-09/schema": 2019, "draft-07/schema": 7, "draft-06/schema": 7}
 
-// invalid returns why a schema does not compile, "" for one that does or whose fault
+// explainInvalid returns why a schema does not compile, "" for one that does or whose fault
 // is accepted. A schema beyond the limits of package jsonschema may be valid.
-func invalid(schema jsonv.Value, accepted func(*jsonschema.Error) bool) string {
+func explainInvalid(schema jsonv.Value, accepted func(*jsonschema.Error) bool) string {
 	_, err := jsonschema.Compile(schema, jsonschema.Options{})
 	if fault, ok := errors.AsType[*jsonschema.Error](err); ok && !fault.Limit && !accepted(fault) {
 		return fault.Error()
@@ -84,16 +84,16 @@ func invalid(schema jsonv.Value, accepted func(*jsonschema.Error) bool) string {
 	return ""
 }
 
-// headerFaults finds tools whose x-mcp-header names no HTTP header, and those that are
+// findHeaderFaults finds tools whose x-mcp-header names no HTTP header, and those that are
 // null. A property of a list of types is beyond the check of the Go SDK, which then
 // examines none of the tool.
-func headerFaults(l List) []place {
-	return faulty(l.each("/inputSchema", func(t jsonv.Value) jsonv.Value { return t }), func(p place) string {
+func findHeaderFaults(l List) []place {
+	return keepFaulty(l.selectEach("/inputSchema", func(t jsonv.Value) jsonv.Value { return t }), func(p place) string {
 		if p.value.Kind() == jsonv.KindNull {
 			return "the tool is null"
 		}
 		fault := ""
-		if !headers(p.value.Lookup("inputSchema"), "", map[string]bool{}, &fault) {
+		if !checkHeaders(p.value.Lookup("inputSchema"), "", map[string]bool{}, &fault) {
 			return ""
 		}
 		return fault
@@ -102,9 +102,9 @@ func headerFaults(l List) []place {
 
 var headerForm = lazy.Regexp("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")
 
-// headers checks the headers of a schema's properties, and reports whether all of them
+// checkHeaders checks the headers of a schema's properties, and reports whether all of them
 // could be read.
-func headers(schema jsonv.Value, path string, seen map[string]bool, fault *string) bool {
+func checkHeaders(schema jsonv.Value, path string, seen map[string]bool, fault *string) bool {
 	props := schema.Lookup("properties")
 	for _, v := range []struct {
 		jsonv.Value
@@ -128,16 +128,16 @@ func headers(schema jsonv.Value, path string, seen map[string]bool, fault *strin
 			*fault = "x-mcp-header " + header.Short(60) + " occurs twice"
 		}
 		seen[lower] = true
-		if !headers(prop, path+name+".", seen, fault) {
+		if !checkHeaders(prop, path+name+".", seen, fault) {
 			return false
 		}
 	}
 	return true
 }
 
-// handshakeOf finds the members of the handshake that keep one of the clients from
+// detectHandshake finds the members of the handshake that keep one of the clients from
 // connecting.
-func handshakeOf(clients ...handshake.Reader) func(List) []place {
+func detectHandshake(clients ...handshake.Reader) func(List) []place {
 	return func(l List) (out []place) {
 		for _, fault := range handshake.Faults(l.Handshake, !l.Handshake.Lookup("supportedVersions").IsAbsent()) {
 			stops := func(r handshake.Reader) bool { return slices.Contains(clients, r) }

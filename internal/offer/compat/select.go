@@ -74,41 +74,41 @@ var selectors = map[string]func(List, Profile) []place{
 	"page": func(l List, _ Profile) []place {
 		return lists.Map(l.Pages, func(page jsonv.Value) place { return place{value: page} })
 	},
-	"tool": func(l List, _ Profile) []place { return l.each("", func(t jsonv.Value) jsonv.Value { return t }) },
+	"tool": func(l List, _ Profile) []place { return l.selectEach("", func(t jsonv.Value) jsonv.Value { return t }) },
 	"name": func(l List, _ Profile) []place {
-		return l.each("/name", func(t jsonv.Value) jsonv.Value { return t.Lookup("name") })
+		return l.selectEach("/name", func(t jsonv.Value) jsonv.Value { return t.Lookup("name") })
 	},
 	"qualified_name": func(l List, p Profile) []place {
-		return l.each("/name", func(t jsonv.Value) jsonv.Value {
+		return l.selectEach("/name", func(t jsonv.Value) jsonv.Value {
 			return jsonv.String(strings.NewReplacer("{server}", l.Installed, "{tool}", t.Lookup("name").Text()).Replace(p.Qualified))
 		})
 	},
 	"description": func(l List, _ Profile) []place {
-		return l.each("/description", func(t jsonv.Value) jsonv.Value { return jsonv.String(t.Lookup("description").Text()) })
+		return l.selectEach("/description", func(t jsonv.Value) jsonv.Value { return jsonv.String(t.Lookup("description").Text()) })
 	},
 	"annotations": func(l List, _ Profile) []place {
-		return l.each("/annotations", func(t jsonv.Value) jsonv.Value { return objectOrEmpty(t.Lookup("annotations")) })
+		return l.selectEach("/annotations", func(t jsonv.Value) jsonv.Value { return objectOrEmpty(t.Lookup("annotations")) })
 	},
-	"input":  func(l List, _ Profile) []place { return l.schema("inputSchema") },
-	"output": func(l List, _ Profile) []place { return l.schema("outputSchema") },
+	"input":  func(l List, _ Profile) []place { return l.selectSchemas("inputSchema") },
+	"output": func(l List, _ Profile) []place { return l.selectSchemas("outputSchema") },
 	"input_bytes": func(l List, _ Profile) []place {
-		return l.each("/inputSchema", func(t jsonv.Value) jsonv.Value { return size(t.Lookup("inputSchema")) })
+		return l.selectEach("/inputSchema", func(t jsonv.Value) jsonv.Value { return measureSize(t.Lookup("inputSchema")) })
 	},
-	"tool_bytes":     func(l List, _ Profile) []place { return l.each("", size) },
-	"input_schemas":  func(l List, _ Profile) []place { return l.subschemas("inputSchema") },
-	"output_schemas": func(l List, _ Profile) []place { return l.subschemas("outputSchema") },
+	"tool_bytes":     func(l List, _ Profile) []place { return l.selectEach("", measureSize) },
+	"input_schemas":  func(l List, _ Profile) []place { return l.selectSubschemas("inputSchema") },
+	"output_schemas": func(l List, _ Profile) []place { return l.selectSubschemas("outputSchema") },
 	"parameters": func(l List, _ Profile) []place {
-		return l.parameters(func(_ string, def jsonv.Value) jsonv.Value { return def })
+		return l.selectParameters(func(_ string, def jsonv.Value) jsonv.Value { return def })
 	},
 	"parameter_names": func(l List, _ Profile) []place {
-		return l.parameters(func(name string, _ jsonv.Value) jsonv.Value { return jsonv.String(name) })
+		return l.selectParameters(func(name string, _ jsonv.Value) jsonv.Value { return jsonv.String(name) })
 	},
-	"texts":     func(l List, _ Profile) []place { return l.texts(read) },
-	"sentences": func(l List, _ Profile) []place { return l.sentences() },
+	"texts":     func(l List, _ Profile) []place { return l.selectTexts(read) },
+	"sentences": func(l List, _ Profile) []place { return l.selectSentences() },
 	"lower_texts": func(l List, _ Profile) []place {
-		out := l.texts(read)
+		out := l.selectTexts(read)
 		for i := range out {
-			out[i].value = jsonv.String(plain(out[i].value.Text()))
+			out[i].value = jsonv.String(simplify(out[i].value.Text()))
 		}
 		return out
 	},
@@ -116,12 +116,12 @@ var selectors = map[string]func(List, Profile) []place{
 
 var sentenceEnd = lazy.Regexp(`[.!?;](?:\s+|$)|\n\s*(?:\n|[-*#])`)
 
-// sentences selects the sentences of the texts that models read, in lower case.
-func (l List) sentences() []place {
+// selectSentences selects the sentences of the texts that models read, in lower case.
+func (l List) selectSentences() []place {
 	var out []place
-	for _, p := range l.texts(read) {
+	for _, p := range l.selectTexts(read) {
 		for _, s := range sentenceEnd().Split(p.value.Text(), -1) {
-			if s = plain(s); strings.Contains(s, " ") {
+			if s = simplify(s); strings.Contains(s, " ") {
 				out = append(out, place{tool: p.tool, subject: p.subject, pointer: p.pointer, value: jsonv.String(s)})
 			}
 		}
@@ -129,9 +129,9 @@ func (l List) sentences() []place {
 	return out
 }
 
-// faulty returns the places for which fault returns a text, with that text as their
+// keepFaulty returns the places for which fault returns a text, with that text as their
 // value.
-func faulty(places []place, fault func(place) string) []place {
+func keepFaulty(places []place, fault func(place) string) []place {
 	var out []place
 	for _, p := range places {
 		if text := fault(p); text != "" {
@@ -142,43 +142,43 @@ func faulty(places []place, fault func(place) string) []place {
 	return out
 }
 
-// each selects one value of each tool and skips absent ones.
-func (l List) each(pointer string, value func(jsonv.Value) jsonv.Value) []place {
+// selectEach selects one value of each tool and skips absent ones.
+func (l List) selectEach(pointer string, value func(jsonv.Value) jsonv.Value) []place {
 	var out []place
 	for i, t := range l.Tools {
 		if v := value(t); !v.IsAbsent() {
-			out = append(out, place{tool: l.toolName(i), pointer: pointer, value: v})
+			out = append(out, place{tool: l.findToolName(i), pointer: pointer, value: v})
 		}
 	}
 	return out
 }
 
-func (l List) schema(member string) []place {
-	return l.each("/"+member, func(t jsonv.Value) jsonv.Value { return t.Lookup(member) })
+func (l List) selectSchemas(member string) []place {
+	return l.selectEach("/"+member, func(t jsonv.Value) jsonv.Value { return t.Lookup(member) })
 }
 
-// size returns the number of bytes of a value as JSON.
-func size(v jsonv.Value) jsonv.Value {
+// measureSize returns the number of bytes of a value as JSON.
+func measureSize(v jsonv.Value) jsonv.Value {
 	if v.IsAbsent() {
 		return v
 	}
 	return jsonv.Int(int64(len(v.Append(nil))))
 }
 
-func (l List) parameters(value func(name string, def jsonv.Value) jsonv.Value) []place {
+func (l List) selectParameters(value func(name string, def jsonv.Value) jsonv.Value) []place {
 	var out []place
 	for i, t := range l.Tools {
 		for name, def := range t.Lookup("inputSchema", "properties").Members() {
-			out = append(out, place{tool: l.toolName(i), pointer: jsonv.AppendPointer("/inputSchema/properties", name), value: value(name, def)})
+			out = append(out, place{tool: l.findToolName(i), pointer: jsonv.AppendPointer("/inputSchema/properties", name), value: value(name, def)})
 		}
 	}
 	return out
 }
 
-// subschemas selects a schema and every schema inside it.
-func (l List) subschemas(member string) []place {
+// selectSubschemas selects a schema and every schema inside it.
+func (l List) selectSubschemas(member string) []place {
 	var out []place
-	for _, p := range l.schema(member) {
+	for _, p := range l.selectSchemas(member) {
 		jsonschema.Walk(p.value, p.pointer, func(pointer, keyword string, s jsonv.Value) bool {
 			if keyword == "dependencies" {
 				return false // no client that the rules describe looks into it
@@ -190,10 +190,10 @@ func (l List) subschemas(member string) []place {
 	return out
 }
 
-// texts selects the wanted texts of each tool (names, titles, descriptions, and the
+// selectTexts selects the wanted texts of each tool (names, titles, descriptions, and the
 // texts in the schemas: property names, descriptions, enum values, defaults,
 // examples), and all wanted texts of what is no tool.
-func (l List) texts(wanted func(pointer string) bool) []place {
+func (l List) selectTexts(wanted func(pointer string) bool) []place {
 	var out []place
 	for _, d := range l.Others {
 		collectTexts(d.Def, "", 0, func(pointer, text string) {
@@ -206,7 +206,7 @@ func (l List) texts(wanted func(pointer string) bool) []place {
 		for _, member := range []string{"name", "title", "description", "annotations", "inputSchema", "outputSchema", "_meta", "icons"} {
 			collectTexts(t.Lookup(member), "/"+member, 0, func(pointer, text string) {
 				if wanted(pointer) {
-					out = append(out, place{tool: l.toolName(i), pointer: pointer, value: jsonv.String(text)})
+					out = append(out, place{tool: l.findToolName(i), pointer: pointer, value: jsonv.String(text)})
 				}
 			})
 		}
@@ -247,9 +247,9 @@ var toLatin = sync.OnceValue(func() map[rune]rune {
 
 var escapes = lazy.Regexp(`(%[0-9A-Fa-f]{2}){3,}|\\u00[0-7][0-9A-Fa-f]`)
 
-// plain returns a text as a model understands it: in lowercase Latin letters, without
+// simplify returns a text as a model understands it: in lowercase Latin letters, without
 // lookalikes, escapes, and separators other than single spaces.
-func plain(text string) string {
+func simplify(text string) string {
 	if strings.Contains(text, "&#") {
 		text = html.UnescapeString(text)
 	}
@@ -267,13 +267,13 @@ func plain(text string) string {
 		if r > unicode.MaxASCII && mixed && toLatin()[r] != 0 {
 			return toLatin()[r]
 		}
-		return narrow(r)
+		return foldWidth(r)
 	}, text)
 	return strings.Join(strings.Fields(strings.ToLower(text)), " ")
 }
 
-// narrow returns the ASCII character of a full-width form.
-func narrow(r rune) rune {
+// foldWidth returns the ASCII character of a full-width form.
+func foldWidth(r rune) rune {
 	if r >= 0xff01 && r <= 0xff5e {
 		return r - 0xff01 + '!'
 	}
@@ -296,11 +296,11 @@ func collectTexts(v jsonv.Value, pointer string, depth int, add func(pointer, te
 	}
 }
 
-func toolName(t jsonv.Value) string { return t.Lookup("name").Text() }
+func nameOf(t jsonv.Value) string { return t.Lookup("name").Text() }
 
-// toolName returns the name of a tool in findings, even for a tool without a name.
-func (l List) toolName(i int) string {
-	if name := toolName(l.Tools[i]); name != "" {
+// findToolName returns the name of a tool in findings, even for a tool without a name.
+func (l List) findToolName(i int) string {
+	if name := nameOf(l.Tools[i]); name != "" {
 		return name
 	}
 	return "(tool " + strconv.Itoa(i+1) + ")"

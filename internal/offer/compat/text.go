@@ -8,8 +8,8 @@ import (
 	"mcptest/internal/base/term"
 )
 
-// cell escapes text for a cell of a Markdown table.
-func cell(s string) string {
+// escapeCell escapes text for a cell of a Markdown table.
+func escapeCell(s string) string {
 	escape := strings.NewReplacer(
 		"\\", "\\\\", "|", "\\|", "<", "&lt;", ">", "&gt;", "[", "\\[", "]", "\\]",
 		"*", "\\*", "_", "\\_", "`", "\\`", "@", "&#64;", "#", "&#35;",
@@ -17,14 +17,14 @@ func cell(s string) string {
 	return escape.Replace(term.Escape(s))
 }
 
-func code(s string) string {
+func quoteCode(s string) string {
 	if s == "" {
 		return ""
 	}
 	return "`` " + strings.ReplaceAll(strings.ReplaceAll(term.Escape(s), "|", "\\|"), "``", "'") + " ``"
 }
 
-func versions(r Rule) string {
+func describeVersions(r Rule) string {
 	if r.Versions == "" {
 		return ""
 	}

@@ -32,14 +32,14 @@ type arrayGoal struct {
 
 // solveArray constructs an array.
 func (b *branch) solveArray() answer {
-	g := &arrayGoal{b: b, items: b.listAtoms(opItems, false), unique: len(b.listAtoms(opUnique, false)) > 0}
+	g := &arrayGoal{b: b, items: b.listAtoms(opItems), unique: len(b.listAtoms(opUnique)) > 0}
 	g.lo, g.hi = b.findLimits(opMinItems, opMaxItems)
 	var demands []demand
 	anywhere := 1 << 30
 	for _, a := range g.items {
 		g.prefix = max(g.prefix, len(a.nodes))
 	}
-	for _, a := range b.listAtoms(opItems, true) {
+	for _, a := range b.listNegated(opItems) {
 		g.prefix = max(g.prefix, len(a.nodes))
 	}
 	contain := func(a *atom, n int) {
@@ -52,22 +52,22 @@ func (b *branch) solveArray() answer {
 			g.every = append(g.every, neg(a.rest))
 		}
 	}
-	for _, a := range b.listAtoms(opContains, false) {
+	for _, a := range b.listAtoms(opContains) {
 		contain(a, a.n)
 	}
-	for _, a := range b.listAtoms(opMaxContain, true) {
+	for _, a := range b.listNegated(opMaxContain) {
 		contain(a, a.n+1)
 	}
-	for _, a := range b.listAtoms(opMaxContain, false) {
+	for _, a := range b.listAtoms(opMaxContain) {
 		forbid(a, a.n)
 	}
-	for _, a := range b.listAtoms(opContains, true) {
+	for _, a := range b.listNegated(opContains) {
 		forbid(a, a.n-1)
 	}
-	if len(b.listAtoms(opUnique, true)) > 0 {
+	if len(b.listNegated(opUnique)) > 0 {
 		return g.buildRepeated(demands)
 	}
-	return g.chooseViolating(b.listAtoms(opItems, true), demands)
+	return g.chooseViolating(b.listNegated(opItems), demands)
 }
 
 // chooseViolating chooses, for each negated items, the element that violates it.
@@ -219,7 +219,7 @@ func (g *arrayGoal) buildRepeated(demands []demand) answer {
 			}
 		}
 	}
-	if best.st == empty && (len(demands) > 0 || len(g.b.listAtoms(opItems, true)) > 0) {
+	if best.st == empty && (len(demands) > 0 || len(g.b.listNegated(opItems)) > 0) {
 		best.st = unknown
 	}
 	return best

@@ -239,11 +239,22 @@ func (b *branch) isOpaque(on types) bool {
 	return slices.ContainsFunc(b.atoms, func(l lit) bool { return l.a.op == opOpaque && l.a.on&on != 0 })
 }
 
-// listAtoms returns the atoms with an operator, positive or negated.
-func (b *branch) listAtoms(o op, negated bool) []*atom {
+// listAtoms returns the atoms with an operator that are not negated.
+func (b *branch) listAtoms(o op) []*atom {
 	var out []*atom
 	for _, l := range b.atoms {
-		if l.a.op == o && l.neg == negated {
+		if l.a.op == o && !l.neg {
+			out = append(out, l.a)
+		}
+	}
+	return out
+}
+
+// listNegated returns the negated atoms with an operator.
+func (b *branch) listNegated(o op) []*atom {
+	var out []*atom
+	for _, l := range b.atoms {
+		if l.a.op == o && l.neg {
 			out = append(out, l.a)
 		}
 	}
@@ -253,16 +264,16 @@ func (b *branch) listAtoms(o op, negated bool) []*atom {
 // findLimits returns the minimum and maximum count that two kinds of atoms allow.
 func (b *branch) findLimits(least, most op) (lo, hi int) {
 	hi = 1 << 31
-	for _, a := range b.listAtoms(least, false) {
+	for _, a := range b.listAtoms(least) {
 		lo = max(lo, a.n)
 	}
-	for _, a := range b.listAtoms(most, true) {
+	for _, a := range b.listNegated(most) {
 		lo = max(lo, a.n+1)
 	}
-	for _, a := range b.listAtoms(most, false) {
+	for _, a := range b.listAtoms(most) {
 		hi = min(hi, a.n)
 	}
-	for _, a := range b.listAtoms(least, true) {
+	for _, a := range b.listNegated(least) {
 		hi = min(hi, a.n-1)
 	}
 	return lo, hi
@@ -271,7 +282,7 @@ func (b *branch) findLimits(least, most op) (lo, hi int) {
 // listExcluded returns the values that negated enums forbid.
 func (b *branch) listExcluded() []jsonv.Value {
 	var out []jsonv.Value
-	for _, a := range b.listAtoms(opEnum, true) {
+	for _, a := range b.listNegated(opEnum) {
 		out = append(out, a.values...)
 	}
 	return out

@@ -33,9 +33,9 @@ type memberWish struct {
 func (b *branch) solveObject() answer {
 	g := &objectGoal{
 		b:          b,
-		props:      b.listAtoms(opProperty, false),
-		patterns:   b.listAtoms(opPattProp, false),
-		additional: b.listAtoms(opAdditional, false),
+		props:      b.listAtoms(opProperty),
+		patterns:   b.listAtoms(opPattProp),
+		additional: b.listAtoms(opAdditional),
 		must:       map[string]bool{}, not: map[string]bool{},
 	}
 	g.lo, g.hi = b.findLimits(opMinProps, opMaxProps)
@@ -45,23 +45,23 @@ func (b *branch) solveObject() answer {
 	if g.lo > maxElements {
 		return answer{st: unknown}
 	}
-	for _, a := range b.listAtoms(opNames, false) {
+	for _, a := range b.listAtoms(opNames) {
 		g.keys = append(g.keys, pos(a.rest))
 	}
-	for _, a := range b.listAtoms(opRequired, false) {
+	for _, a := range b.listAtoms(opRequired) {
 		g.must[a.text] = true
 	}
-	for _, a := range b.listAtoms(opRequired, true) {
+	for _, a := range b.listNegated(opRequired) {
 		g.not[a.text] = true
 	}
 	g.collectMentioned()
-	g.incomplete = len(g.patterns) > 0 || len(b.listAtoms(opPattProp, true)) > 0 ||
+	g.incomplete = len(g.patterns) > 0 || len(b.listNegated(opPattProp)) > 0 ||
 		slices.ContainsFunc(b.atoms, func(l lit) bool { return l.a.op == opAdditional && len(l.a.res) > 0 })
 	members := map[string][]lit{}
 	for k := range g.must {
 		members[k] = nil
 	}
-	for _, a := range b.listAtoms(opProperty, true) {
+	for _, a := range b.listNegated(opProperty) {
 		members[a.text] = append(members[a.text], neg(a.rest))
 	}
 	got := g.grant(g.wishes(), members)
@@ -90,7 +90,7 @@ func (g *objectGoal) collectMentioned() {
 // wishes returns the requirements of negated atoms on some property.
 func (g *objectGoal) wishes() []memberWish {
 	var out []memberWish
-	for _, a := range g.b.listAtoms(opAdditional, true) {
+	for _, a := range g.b.listNegated(opAdditional) {
 		w := memberWish{extra: []lit{neg(a.rest)}}
 		for _, n := range append(slices.Clone(g.names), g.listFresh(len(out))...) {
 			if !a.declares(n) {
@@ -99,7 +99,7 @@ func (g *objectGoal) wishes() []memberWish {
 		}
 		out = append(out, w)
 	}
-	for _, a := range g.b.listAtoms(opPattProp, true) {
+	for _, a := range g.b.listNegated(opPattProp) {
 		w := memberWish{extra: []lit{neg(a.rest)}}
 		words, _ := jsonschema.ListWords(a.text, 0)
 		for _, n := range append(slices.Clone(g.names), words[:min(len(words), 8)]...) {
@@ -109,7 +109,7 @@ func (g *objectGoal) wishes() []memberWish {
 		}
 		out = append(out, w)
 	}
-	for _, a := range g.b.listAtoms(opNames, true) {
+	for _, a := range g.b.listNegated(opNames) {
 		w := memberWish{}
 		bad := lit{n: a.rest, neg: true}
 		for _, n := range append(slices.Clone(g.names), g.listFresh(len(out))...) {

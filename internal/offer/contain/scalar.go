@@ -46,16 +46,16 @@ func (r *bounds) isEmpty() bool {
 // solveNumber constructs a number.
 func (b *branch) solveNumber() answer {
 	var r bounds
-	for _, a := range b.listAtoms(opMin, false) {
+	for _, a := range b.listAtoms(opMin) {
 		r.atLeast(a.num, a.strict)
 	}
-	for _, a := range b.listAtoms(opMax, true) {
+	for _, a := range b.listNegated(opMax) {
 		r.atLeast(a.num, !a.strict)
 	}
-	for _, a := range b.listAtoms(opMax, false) {
+	for _, a := range b.listAtoms(opMax) {
 		r.atMost(a.num, a.strict)
 	}
-	for _, a := range b.listAtoms(opMin, true) {
+	for _, a := range b.listNegated(opMin) {
 		r.atMost(a.num, !a.strict)
 	}
 	if r.isEmpty() {
@@ -65,10 +65,10 @@ func (b *branch) solveNumber() answer {
 	if b.types&tFraction == 0 {
 		step = big.NewRat(1, 1)
 	}
-	for _, a := range b.listAtoms(opMultiple, false) {
+	for _, a := range b.listAtoms(opMultiple) {
 		step = findCommonMultiple(step, a.num)
 	}
-	for _, a := range b.listAtoms(opMultiple, true) {
+	for _, a := range b.listNegated(opMultiple) {
 		if step != nil && new(big.Rat).Quo(step, a.num).IsInt() {
 			return answer{} // each multiple of one is a multiple of the other
 		}

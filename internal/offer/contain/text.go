@@ -22,7 +22,7 @@ func (b *branch) solveText() answer {
 	}
 	var words []string
 	complete := false
-	patterns := b.listAtoms(opPattern, false)
+	patterns := b.listAtoms(opPattern)
 	for _, a := range patterns {
 		more, all := jsonschema.ListWords(a.text, lo)
 		words, complete = append(words, more...), complete || all

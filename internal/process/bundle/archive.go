@@ -64,7 +64,7 @@ func Open(file, name string) (*Bundle, source.Diagnostics) {
 		return nil, source.Diagnostics{*d}
 	}
 	defer a.Close()
-	text, d := b.manifest(a)
+	text, d := b.readManifest(a)
 	if d != nil {
 		return nil, source.Diagnostics{*d}
 	}
@@ -90,8 +90,8 @@ func Sensitive(file string) (names []string) {
 	return names
 }
 
-// problem is a mistake of the archive, which has no line.
-func (b *Bundle) problem(hint, format string, args ...any) *source.Diagnostic {
+// newProblem returns a mistake of the archive, which has no line.
+func (b *Bundle) newProblem(hint, format string, args ...any) *source.Diagnostic {
 	d := source.Errorf(source.Pos{File: &source.File{Name: b.Name, Path: b.Path}}, "", format, args...)
 	d.Hint = hint
 	return &d
@@ -110,7 +110,7 @@ func (a *archive) Close() { _ = a.f.Close() }
 func (b *Bundle) open() (*archive, *source.Diagnostic) {
 	f, err := os.Open(b.Path)
 	if err != nil {
-		return nil, b.problem(b.nearName(), "can't read the bundle: %v", reason(err))
+		return nil, b.newProblem(b.findNearName(), "can't read the bundle: %v", unwrapReason(err))
 	}
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
@@ -118,13 +118,13 @@ func (b *Bundle) open() (*archive, *source.Diagnostic) {
 	}
 	if err != nil {
 		_ = f.Close()
-		return nil, b.problem("", "can't read the bundle: %v", reason(err))
+		return nil, b.newProblem("", "can't read the bundle: %v", unwrapReason(err))
 	}
 	b.stamp = fmt.Sprint(b.Path, info.Size(), info.ModTime().Format(time.RFC3339Nano))
 	a := &archive{f: f}
 	a.Reader, b.Signed, err = readZIP(f, info.Size())
 	if err != nil {
-		d := b.noArchive(f, info.Size(), err)
+		d := b.explainNoArchive(f, info.Size(), err)
 		_ = f.Close()
 		return nil, d
 	}
@@ -135,8 +135,8 @@ func (b *Bundle) open() (*archive, *source.Diagnostic) {
 	return a, nil
 }
 
-// nearName returns a hint for a file that does not exist.
-func (b *Bundle) nearName() string {
+// findNearName returns a hint for a file that does not exist.
+func (b *Bundle) findNearName() string {
 	near := source.FindNearFile(b.Path)
 	if near == "" || filepath.Dir(near) != filepath.Dir(b.Path) {
 		return ""
@@ -144,8 +144,8 @@ func (b *Bundle) nearName() string {
 	return source.Suggest(filepath.Join(filepath.Dir(b.Name), filepath.Base(near)))
 }
 
-// reason returns an error without the name of the file.
-func reason(err error) error {
+// unwrapReason returns an error without the name of the file.
+func unwrapReason(err error) error {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		return e.Err
 	}
@@ -162,7 +162,7 @@ const (
 
 // readZIP reads the directory of an archive, which a signature may follow.
 func readZIP(f io.ReaderAt, size int64) (r *zip.Reader, signed bool, err error) {
-	end := signatureStart(f, size)
+	end := findSignature(f, size)
 	if r, err = zip.NewReader(f, size); err != nil && end < size {
 		r, err = zip.NewReader(f, end) // the reader looks for its directory near the end only
 	}
@@ -172,8 +172,8 @@ func readZIP(f io.ReaderAt, size int64) (r *zip.Reader, signed bool, err error) 
 	return r, end < size, err
 }
 
-// signatureStart returns where the signature block begins, or size.
-func signatureStart(f io.ReaderAt, size int64) int64 {
+// findSignature returns where the signature block begins, or size.
+func findSignature(f io.ReaderAt, size int64) int64 {
 	tail := make([]byte, min(size, maxSignature))
 	if n, err := f.ReadAt(tail, size-int64(len(tail))); n < len(tail) || err != nil && err != io.EOF {
 		return size
@@ -188,27 +188,28 @@ func signatureStart(f io.ReaderAt, size int64) int64 {
 	return size - int64(len(tail)-at)
 }
 
-// noArchive says what a file is that is no archive.
-func (b *Bundle) noArchive(f io.ReaderAt, size int64, err error) *source.Diagnostic {
+// explainNoArchive says what a file is that is no archive.
+func (b *Bundle) explainNoArchive(f io.ReaderAt, size int64, err error) *source.Diagnostic {
 	const pack = "mcpb pack FOLDER writes a bundle"
 	head := make([]byte, 512)
 	n, _ := f.ReadAt(head, 0)
 	head = head[:n]
 	switch {
 	case size == 0:
-		return b.problem(pack, "the file is empty: a bundle is a ZIP archive")
+		return b.newProblem(pack, "the file is empty: a bundle is a ZIP archive")
 	case bytes.HasPrefix(head, []byte("PK\x03\x04")):
-		return b.problem("download or pack it again", "the ZIP archive is cut off or damaged: %v", err)
+		return b.newProblem("download or pack it again", "the ZIP archive is cut off or damaged: %v", err)
 	case bytes.HasPrefix(head, []byte("version https://git-lfs")):
-		return b.problem("git lfs pull", "the file is a pointer of Git LFS, not a bundle")
+		return b.newProblem("git lfs pull", "the file is a pointer of Git LFS, not a bundle")
 	case bytes.HasPrefix(head, []byte("\x1f\x8b")):
-		return b.problem(pack, "not a ZIP archive: it is compressed with gzip")
+		return b.newProblem(pack, "not a ZIP archive: it is compressed with gzip")
 	case bytes.HasPrefix(bytes.TrimSpace(head), []byte("{")):
-		return b.problem(pack, "not a ZIP archive: it is JSON; the manifest is packed together with the server")
+		return b.newProblem(pack, "not a ZIP archive: it is JSON; the manifest is packed together with the server")
 	case bytes.HasPrefix(bytes.TrimSpace(head), []byte("<")):
-		return b.problem("download it again, and look at the address", "not a ZIP archive: it is a page of HTML or XML")
+		const hint = "download it again, and look at the address"
+		return b.newProblem(hint, "not a ZIP archive: it is a page of HTML or XML")
 	}
-	return b.problem(pack, "not a ZIP archive: %v", err)
+	return b.newProblem(pack, "not a ZIP archive: %v", err)
 }
 
 // drive matches the beginning of a path of Windows.
@@ -217,7 +218,7 @@ var drive = lazy.Regexp(`^[A-Za-z]:`)
 // checkEntries refuses archives that can't be unpacked safely or everywhere.
 func (b *Bundle) checkEntries(entries []*zip.File) *source.Diagnostic {
 	if len(entries) > MaxEntries {
-		return b.problem("leave out what only the build needs: mcpb clean, .mcpbignore",
+		return b.newProblem("leave out what only the build needs: mcpb clean, .mcpbignore",
 			"the archive has %d entries; at most %d are unpacked", len(entries), MaxEntries)
 	}
 	var total uint64
@@ -227,7 +228,7 @@ func (b *Bundle) checkEntries(entries []*zip.File) *source.Diagnostic {
 			return d
 		}
 		if total += e.UncompressedSize64; total > MaxUnpacked || e.UncompressedSize64 > MaxUnpacked {
-			return b.problem("", "the archive unpacks to more than %d GiB", MaxUnpacked>>30)
+			return b.newProblem("", "the archive unpacks to more than %d GiB", MaxUnpacked>>30)
 		}
 		if isFolder(e) {
 			continue
@@ -237,12 +238,12 @@ func (b *Bundle) checkEntries(entries []*zip.File) *source.Diagnostic {
 		other, twice := folded[key]
 		switch {
 		case twice && other == name && name == manifestName:
-			return b.problem("pack it again", "the archive has two manifests: readers differ in which one counts")
+			return b.newProblem("pack it again", "the archive has two manifests: readers differ in which one counts")
 		case twice && other == name:
-			return b.problem("pack it again", "the archive has two entries called %s", shown(name))
+			return b.newProblem("pack it again", "the archive has two entries called %s", quoteName(name))
 		case twice:
-			return b.problem("rename one of them", "the entries %s and %s differ in case only: "+
-				"on Windows and macOS one replaces the other", shown(other), shown(name))
+			return b.newProblem("rename one of them", "the entries %s and %s differ in case only: "+
+				"on Windows and macOS one replaces the other", quoteName(other), quoteName(name))
 		}
 		folded[key] = name
 		b.files[name] = unixMode(e)
@@ -256,7 +257,7 @@ func (b *Bundle) checkFolders() *source.Diagnostic {
 		for at := path.Dir(name); at != "."; at = path.Dir(at) {
 			if _, isFile := b.files[at]; isFile {
 				const both = "the entry %s is a file, and the folder of %s"
-				return b.problem("pack it again", both, shown(at), shown(name))
+				return b.newProblem("pack it again", both, quoteName(at), quoteName(name))
 			}
 		}
 	}
@@ -265,29 +266,29 @@ func (b *Bundle) checkFolders() *source.Diagnostic {
 
 // checkEntry refuses one entry.
 func (b *Bundle) checkEntry(e *zip.File) *source.Diagnostic {
-	name := shown(e.Name)
+	name := quoteName(e.Name)
 	const outside = "bundles have relative names below their own folder only"
 	const leads = ": it would be written outside of the bundle"
 	switch {
 	case e.Flags&1 != 0:
-		return b.problem("pack it without a password", "the archive is encrypted (%s): no client can read it", name)
+		return b.newProblem("pack it without a password", "the archive is encrypted (%s): no client can read it", name)
 	case e.Name == "" || strings.ContainsFunc(e.Name, func(r rune) bool { return r < ' ' || r == 0x7f }):
-		return b.problem("rename it", "the name of the entry %s has control characters or is empty", name)
+		return b.newProblem("rename it", "the name of the entry %s has control characters or is empty", name)
 	case drive().MatchString(e.Name):
-		return b.problem(outside, "the entry %s begins with a drive letter"+leads, name)
+		return b.newProblem(outside, "the entry %s begins with a drive letter"+leads, name)
 	case slices.Contains(strings.FieldsFunc(e.Name, isSlash), ".."):
-		return b.problem(outside, "the entry %s has .. in its path"+leads, name)
+		return b.newProblem(outside, "the entry %s has .. in its path"+leads, name)
 	case strings.HasPrefix(e.Name, "/") || strings.HasPrefix(e.Name, `\`):
-		return b.problem(outside, "the path of the entry %s is absolute"+leads, name)
+		return b.newProblem(outside, "the path of the entry %s is absolute"+leads, name)
 	case strings.Contains(e.Name, `\`):
-		return b.problem("pack it with mcpb pack, which writes /",
+		return b.newProblem("pack it with mcpb pack, which writes /",
 			"the name of the entry %s has a backslash, which is a folder on Windows only", name)
 	case fileType(e) == typeLink:
-		return b.problem("mcpb pack stores the files that links lead to", "the entry %s is a symbolic link", name)
+		return b.newProblem("mcpb pack stores the files that links lead to", "the entry %s is a symbolic link", name)
 	case fileType(e) != 0 && fileType(e) != typeFile && fileType(e) != typeFolder:
-		return b.problem("leave it out", "the entry %s is neither a file nor a folder", name)
+		return b.newProblem("leave it out", "the entry %s is neither a file nor a folder", name)
 	case e.Method != zip.Store && e.Method != zip.Deflate:
-		return b.problem("pack it with mcpb pack", "the entry %s is compressed with method %d: "+
+		return b.newProblem("pack it with mcpb pack", "the entry %s is compressed with method %d: "+
 			"clients read stored and deflated entries", name, e.Method)
 	}
 	return nil
@@ -295,8 +296,8 @@ func (b *Bundle) checkEntry(e *zip.File) *source.Diagnostic {
 
 func isSlash(r rune) bool { return r == '/' || r == '\\' }
 
-// shown returns a name for messages.
-func shown(name string) string { return `"` + display.Escape(display.Truncate(name, 100)) + `"` }
+// quoteName returns a name for messages.
+func quoteName(name string) string { return `"` + display.Escape(display.Truncate(name, 100)) + `"` }
 
 // cleanName returns the name of an entry without ./ and doubled slashes.
 func cleanName(name string) string { return path.Clean(name) }
@@ -323,8 +324,8 @@ func (b *Bundle) Mode(name string) (mode fs.FileMode, ok bool) {
 	return mode, ok
 }
 
-// head returns the first bytes of a file of the bundle.
-func (b *Bundle) head(name string) string {
+// readHead returns the first bytes of a file of the bundle.
+func (b *Bundle) readHead(name string) string {
 	if b.Path == "" {
 		return "" // it was made of parts
 	}
@@ -346,42 +347,42 @@ func (b *Bundle) head(name string) string {
 	return string(first)
 }
 
-// manifest returns the text of the manifest.
-func (b *Bundle) manifest(a *archive) ([]byte, *source.Diagnostic) {
+// readManifest returns the text of the manifest.
+func (b *Bundle) readManifest(a *archive) ([]byte, *source.Diagnostic) {
 	i := slices.IndexFunc(a.File, func(e *zip.File) bool { return cleanName(e.Name) == manifestName })
 	if i < 0 {
-		return nil, b.noManifest()
+		return nil, b.explainNoManifest()
 	}
 	const hint = "a manifest has a few kilobytes: what the server reads belongs into files of its own"
 	if size := a.File[i].UncompressedSize64; size > MaxManifest {
-		return nil, b.problem(hint, "the manifest has %d MB; at most %d are read", size>>20, MaxManifest>>20)
+		return nil, b.newProblem(hint, "the manifest has %d MB; at most %d are read", size>>20, MaxManifest>>20)
 	}
 	r, err := a.File[i].Open()
 	if err != nil {
-		return nil, b.problem("pack it again", "can't read the manifest: %v", err)
+		return nil, b.newProblem("pack it again", "can't read the manifest: %v", err)
 	}
 	defer r.Close()
 	text, err := io.ReadAll(io.LimitReader(r, MaxManifest+1))
 	if err != nil {
-		return nil, b.problem("pack it again", "can't read the manifest: %v", err)
+		return nil, b.newProblem("pack it again", "can't read the manifest: %v", err)
 	}
 	if len(text) > MaxManifest {
-		return nil, b.problem(hint, "the manifest has more than %d MB", MaxManifest>>20)
+		return nil, b.newProblem(hint, "the manifest has more than %d MB", MaxManifest>>20)
 	}
 	return text, nil
 }
 
-// noManifest says where the manifest is instead.
-func (b *Bundle) noManifest() *source.Diagnostic {
+// explainNoManifest says where the manifest is instead.
+func (b *Bundle) explainNoManifest() *source.Diagnostic {
 	for name := range b.files {
 		folder, isBelow := strings.CutSuffix(name, "/"+manifestName)
 		if isBelow && !strings.Contains(folder, "/") && folder != "node_modules" {
-			return b.problem("pack the content of the folder, not the folder",
-				"the archive has no %s at its top; there is one in the folder %s", manifestName, shown(folder))
+			return b.newProblem("pack the content of the folder, not the folder",
+				"the archive has no %s at its top; there is one in the folder %s", manifestName, quoteName(folder))
 		}
 		if strings.EqualFold(name, manifestName) {
-			return b.problem("rename it", "the archive has no %s; there is %s", manifestName, shown(name))
+			return b.newProblem("rename it", "the archive has no %s; there is %s", manifestName, quoteName(name))
 		}
 	}
-	return b.problem("mcpb init writes one", "the archive has no %s", manifestName)
+	return b.newProblem("mcpb init writes one", "the archive has no %s", manifestName)
 }

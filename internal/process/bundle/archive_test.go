@@ -202,12 +202,12 @@ func TestPositions(t *testing.T) {
 		{[]string{"extra", "x", "z"}, "4:21"},
 		{[]string{"server", "type"}, "5:22"},
 	} {
-		n := m.at(c.keys...)
+		n := m.find(c.keys...)
 		if n == nil || !strings.HasSuffix(n.Pos.String(), ":"+c.want) {
 			t.Errorf("%v is at %v, want %s", c.keys, n, c.want)
 		}
 	}
-	if last := m.at("extra", "x", "y").Items[2]; last.Pos.Line != 4 || last.Pos.Col != 2 {
+	if last := m.find("extra", "x", "y").Items[2]; last.Pos.Line != 4 || last.Pos.Col != 2 {
 		t.Errorf("the last item is at %v", last.Pos)
 	}
 }

@@ -43,8 +43,8 @@ func (s System) separator() string {
 	return "/"
 }
 
-// variables returns the values that hosts provide.
-func (s System) variables(folder string) map[string]string {
+// listVariables returns the values that hosts provide.
+func (s System) listVariables(folder string) map[string]string {
 	in := func(name string) string { return s.Home + s.separator() + name }
 	return map[string]string{
 		"__dirname":     folder,
@@ -72,15 +72,20 @@ type settings struct {
 	given  map[string]bool
 }
 
-// settings reads the values of the user and the defaults, and reports mistakes.
-func (b *Bundle) settings(c Config, sys System, folder string) *settings {
-	s := &settings{m: b.Manifest, fixed: sys.variables(folder), values: map[string]setting{}, given: map[string]bool{}}
+// newSettings reads the values of the user and the defaults, and reports mistakes.
+func (b *Bundle) newSettings(c Config, sys System, folder string) *settings {
+	s := &settings{
+		m:      b.Manifest,
+		fixed:  sys.listVariables(folder),
+		values: map[string]setting{},
+		given:  map[string]bool{},
+	}
 	names := b.Manifest.Options.Keys()
 	for _, e := range c.Values.Entries {
 		o, known := b.Manifest.Options.Get(e.Key)
 		path := source.PathKey(c.Path, e.Key)
 		if !known {
-			s.d.ErrorAt(e.Pos, path, fmt.Sprintf("the bundle has no option %q", e.Key), optionsHint(e.Key, names))
+			s.d.ErrorAt(e.Pos, path, fmt.Sprintf("the bundle has no option %q", e.Key), hintOptions(e.Key, names))
 			continue
 		}
 		s.given[e.Key] = true
@@ -96,8 +101,8 @@ func (b *Bundle) settings(c Config, sys System, folder string) *settings {
 	return s
 }
 
-// optionsHint names the options of a bundle.
-func optionsHint(key string, names []string) string {
+// hintOptions names the options of a bundle.
+func hintOptions(key string, names []string) string {
 	if near := source.DidYouMean(key, names); near != "" {
 		return near
 	}
@@ -115,7 +120,7 @@ func (s *settings) useDefault(b *Bundle, c Config, e source.Entry[Option]) {
 			if n.Kind != source.KindString {
 				return n
 			}
-			return n.WithText(s.inText(n.Text))
+			return n.WithText(s.fillText(n.Text))
 		})
 		if v, ok := s.read(o, n, path+".default", ""); ok {
 			s.values[e.Key] = v
@@ -152,7 +157,7 @@ func (s *settings) read(o Option, n *source.Node, path, dir string) (v setting, 
 		if n.Kind == source.KindList {
 			at = source.PathIndex(path, i)
 		}
-		text, fits := s.scalar(o, item, at)
+		text, fits := s.formatScalar(o, item, at)
 		ok = ok && fits
 		if fits && dir != "" && (o.Type == "directory" || o.Type == "file") && text != "" && !filepath.IsAbs(text) {
 			text = filepath.Join(dir, filepath.FromSlash(text)) // hosts pass what a person chose in a dialog
@@ -162,8 +167,8 @@ func (s *settings) read(o Option, n *source.Node, path, dir string) (v setting, 
 	return v, ok
 }
 
-// scalar converts one value to text.
-func (s *settings) scalar(o Option, n *source.Node, path string) (text string, ok bool) {
+// formatScalar converts one value to text.
+func (s *settings) formatScalar(o Option, n *source.Node, path string) (text string, ok bool) {
 	n = n.Typed()
 	switch o.Type {
 	case "number":
@@ -205,8 +210,8 @@ func (s *settings) number(o Option, n *source.Node, path string) (text string, o
 	return strconv.FormatFloat(x, 'g', -1, 64), true
 }
 
-// secrets returns the values of options that are sensitive.
-func (s *settings) secrets() (out []string) {
+// listSecrets returns the values of options that are sensitive.
+func (s *settings) listSecrets() (out []string) {
 	for _, e := range s.m.Options.Entries {
 		if e.Value.Sensitive {
 			out = append(out, s.values[e.Key].texts...)
@@ -218,9 +223,9 @@ func (s *settings) secrets() (out []string) {
 // userPrefix begins the names of the variables of options.
 const userPrefix = "user_config."
 
-// inText replaces the variables in a text. What has no value, or several, stays as it is
+// fillText replaces the variables in a text. What has no value, or several, stays as it is
 // written, as the host leaves it.
-func (s *settings) inText(text string) string {
+func (s *settings) fillText(text string) string {
 	var b strings.Builder
 	for {
 		before, rest, found := strings.Cut(text, "${")
@@ -257,8 +262,8 @@ func (s *settings) value(name string) (string, bool) {
 	return v.texts[0], true
 }
 
-// wholeOption returns the name of the option that an argument consists of, or "".
-func wholeOption(arg string) string {
+// findWholeOption returns the name of the option that an argument consists of, or "".
+func findWholeOption(arg string) string {
 	name, ok := strings.CutPrefix(arg, "${"+userPrefix)
 	if !ok {
 		return ""
@@ -270,15 +275,15 @@ func wholeOption(arg string) string {
 	return name
 }
 
-// inArgs replaces the variables in arguments: an option with several values becomes several
+// fillArgs replaces the variables in arguments: an option with several values becomes several
 // arguments, and one without a value, or with an empty one, stays as it is written.
-func (s *settings) inArgs(args []string) (out []string) {
+func (s *settings) fillArgs(args []string) (out []string) {
 	for _, arg := range args {
-		name := wholeOption(arg)
+		name := findWholeOption(arg)
 		v, known := s.values[name]
 		switch {
 		case name == "":
-			out = append(out, s.inText(arg))
+			out = append(out, s.fillText(arg))
 		case !known || !v.list && v.texts[0] == "":
 			out = append(out, arg)
 		default:
@@ -288,7 +293,7 @@ func (s *settings) inArgs(args []string) (out []string) {
 	return out
 }
 
-// inEnv replaces the variables in an environment.
-func (s *settings) inEnv(env source.Map[string]) []string {
-	return lists.Map(env.Entries, func(e source.Entry[string]) string { return e.Key + "=" + s.inText(e.Value) })
+// fillEnv replaces the variables in an environment.
+func (s *settings) fillEnv(env source.Map[string]) []string {
+	return lists.Map(env.Entries, func(e source.Entry[string]) string { return e.Key + "=" + s.fillText(e.Value) })
 }

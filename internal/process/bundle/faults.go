@@ -63,16 +63,16 @@ type found struct {
 // Faults examines a bundle. given are the options that the user sets.
 func (b *Bundle) Faults(given map[string]bool) []Fault {
 	e := &examiner{b: b, m: b.Manifest, given: given}
-	e.keys()
-	e.options()
-	e.entryPoint()
-	e.overrides()
-	for _, platform := range e.declared() {
-		c := commandOn{e.m.Server.Config.on(platform), platform}
-		e.command(c)
+	e.checkKeys()
+	e.checkOptions()
+	e.checkEntryPoint()
+	e.checkOverrides()
+	for _, platform := range e.listDeclared() {
+		c := commandOn{e.m.Server.Config.chooseFor(platform), platform}
+		e.checkCommand(c)
 		e.uses(c)
 	}
-	return e.merged()
+	return e.mergeFaults()
 }
 
 // add adds a fault at a path of keys.
@@ -80,13 +80,13 @@ func (e *examiner) add(kind Kind, keys []string, format string, args ...any) {
 	pointer, n := "", e.m.node
 	for _, key := range keys {
 		pointer = jsonv.AppendPointer(pointer, key)
-		n = child(n, key)
+		n = findChild(n, key)
 	}
 	for n == nil { // what is missing is missed where it belongs
 		keys = keys[:len(keys)-1]
 		n = e.m.node
 		for _, key := range keys {
-			n = child(n, key)
+			n = findChild(n, key)
 		}
 	}
 	e.out = append(e.out, found{Fault: Fault{kind, pointer, n.Pos.Line, fmt.Sprintf(format, args...)}})
@@ -102,7 +102,7 @@ func (e *examiner) addOn(platform string, kind Kind, keys []string, format strin
 func (b *Bundle) Line(pointer string) int {
 	n := b.Manifest.node
 	for key := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
-		n = child(n, key)
+		n = findChild(n, key)
 	}
 	if n == nil {
 		return 0
@@ -110,8 +110,8 @@ func (b *Bundle) Line(pointer string) int {
 	return n.Pos.Line
 }
 
-// child returns a member or an element of a node.
-func child(n *source.Node, key string) *source.Node {
+// findChild returns a member or an element of a node.
+func findChild(n *source.Node, key string) *source.Node {
 	if n == nil || n.Kind != source.KindList {
 		return n.Get(key)
 	}
@@ -123,8 +123,8 @@ func child(n *source.Node, key string) *source.Node {
 	return nil
 }
 
-// declared returns the systems that the bundle is for: all if it does not say.
-func (e *examiner) declared() []string {
+// listDeclared returns the systems that the bundle is for: all if it does not say.
+func (e *examiner) listDeclared() []string {
 	known := func(name string) bool { return slices.Contains(platforms, name) }
 	var out []string
 	for _, name := range e.m.Compatibility.Platforms {
@@ -138,8 +138,8 @@ func (e *examiner) declared() []string {
 	return out
 }
 
-// merged returns each fault once, with the systems that it is about.
-func (e *examiner) merged() (out []Fault) {
+// mergeFaults returns each fault once, with the systems that it is about.
+func (e *examiner) mergeFaults() (out []Fault) {
 	on := map[Fault][]string{}
 	for _, f := range e.out {
 		if _, known := on[f.Fault]; !known {
@@ -160,8 +160,8 @@ var newer = []struct{ key, since string }{
 	{"privacy_policies", "0.2"}, {"icons", "0.3"}, {"localization", "0.3"}, {"_meta", "0.3"},
 }
 
-// keys finds missing keys, unknown ones, and a version that is not known.
-func (e *examiner) keys() {
+// checkKeys finds missing keys, unknown ones, and a version that is not known.
+func (e *examiner) checkKeys() {
 	if d := e.m.checkVersion(); d != nil {
 		e.add(FaultVersion, []string{"manifest_version"}, "%s", d.Msg)
 	} else if e.m.ManifestVersion == "" {
@@ -172,19 +172,19 @@ func (e *examiner) keys() {
 		e.add(FaultVersion, []string{"server", "type"}, late, e.m.FormatVersion())
 	}
 	for _, c := range newer {
-		if e.m.at(c.key) != nil && slices.Contains(versions, e.m.FormatVersion()) && e.m.FormatVersion() < c.since {
+		if e.m.find(c.key) != nil && slices.Contains(versions, e.m.FormatVersion()) && e.m.FormatVersion() < c.since {
 			const late = "%s needs manifest_version %s, not %s"
 			e.add(FaultVersion, []string{c.key}, late, c.key, c.since, e.m.FormatVersion())
 		}
 	}
 	for _, keys := range [][]string{{"name"}, {"version"}, {"description"}, {"author"}, {"author", "name"}} {
-		if e.m.at(keys...) == nil && (len(keys) == 1 || e.m.at("author") != nil) {
+		if e.m.find(keys...) == nil && (len(keys) == 1 || e.m.find("author") != nil) {
 			e.add(FaultKeys, keys, "the key %s is missing", strings.Join(keys, "."))
 		}
 	}
 	for _, o := range e.m.Options.Entries {
 		for _, key := range []string{"title", "description"} {
-			if e.m.at("user_config", o.Key, key) == nil {
+			if e.m.find("user_config", o.Key, key) == nil {
 				e.add(FaultKeys, []string{"user_config", o.Key, key}, "the option %q has no %s", o.Key, key)
 			}
 		}
@@ -194,9 +194,9 @@ func (e *examiner) keys() {
 	}
 }
 
-// options finds defaults of another type, and secrets that are not declared as such.
-func (e *examiner) options() {
-	s := e.b.settings(Config{}, System{Platform: "linux"}, "")
+// checkOptions finds defaults of another type, and secrets that are not declared as such.
+func (e *examiner) checkOptions() {
+	s := e.b.newSettings(Config{}, System{Platform: "linux"}, "")
 	for _, d := range s.d.Diagnostics() {
 		name, isDefault := strings.CutSuffix(strings.TrimPrefix(d.Path, "user_config."), ".default")
 		if isDefault {
@@ -212,17 +212,17 @@ func (e *examiner) options() {
 	}
 }
 
-// entryPoint finds an entry point that is not in the archive.
-func (e *examiner) entryPoint() {
+// checkEntryPoint finds an entry point that is not in the archive.
+func (e *examiner) checkEntryPoint() {
 	name := e.m.Server.Entry
-	if within, ok := inside(name); ok {
+	if within, ok := findInside(name); ok {
 		name = within
 	}
 	name = cleanName(name)
 	if e.b.hasFile(name, "win32") || e.b.hasFolder(name) {
 		return
 	}
-	e.add(FaultEntry, []string{"server", "entry_point"}, "%s, the entry point", shown(name))
+	e.add(FaultEntry, []string{"server", "entry_point"}, "%s, the entry point", quoteName(name))
 }
 
 // hasFolder reports whether the archive has files below a folder.
@@ -235,8 +235,8 @@ func (b *Bundle) hasFolder(name string) bool {
 	return false
 }
 
-// overrides finds overrides of systems that the bundle is not for.
-func (e *examiner) overrides() {
+// checkOverrides finds overrides of systems that the bundle is not for.
+func (e *examiner) checkOverrides() {
 	for i, name := range e.m.Compatibility.Platforms {
 		if !slices.Contains(platforms, name) {
 			e.add(FaultPlatform, []string{"compatibility", "platforms", fmt.Sprint(i)},
@@ -249,7 +249,7 @@ func (e *examiner) overrides() {
 		case !slices.Contains(platforms, o.Key):
 			const names = "the override of %q never applies: systems are called darwin, linux and win32"
 			e.add(FaultPlatform, keys, names, o.Key)
-		case !slices.Contains(e.declared(), o.Key):
+		case !slices.Contains(e.listDeclared(), o.Key):
 			const missing = "the override of %s never applies: compatibility.platforms does not have it"
 			e.add(FaultPlatform, keys, missing, o.Key)
 		}
@@ -265,43 +265,43 @@ type commandOn struct {
 // keys returns the path of a part of the command: that of the override if it has the part.
 func (e *examiner) keysOf(c commandOn, part ...string) []string {
 	over := []string{"server", "mcp_config", "platform_overrides", c.platform}
-	if e.m.at(append(slices.Clone(over), part[0])...) != nil {
+	if e.m.find(append(slices.Clone(over), part[0])...) != nil {
 		return append(over, part...)
 	}
 	return append([]string{"server", "mcp_config"}, part...)
 }
 
-// command examines the program and its script.
-func (e *examiner) command(c commandOn) {
+// checkCommand examines the program and its script.
+func (e *examiner) checkCommand(c commandOn) {
 	e.startFile(c, c.Command.Command, "command")
-	if at := script(c.Command); at >= 0 {
+	if at := findScript(c.Command); at >= 0 {
 		e.startFile(c, c.Args[at], "args", fmt.Sprint(at))
 	}
-	e.program(c)
+	e.checkProgram(c)
 }
 
 // startFile examines a file that the start needs.
 func (e *examiner) startFile(c commandOn, word string, part ...string) {
 	keys := e.keysOf(c, part...)
-	name, ok := inside(word)
+	name, ok := findInside(word)
 	relative := cleanName(strings.ReplaceAll(word, `\`, "/"))
 	isPath := strings.ContainsAny(word, `/\`) || part[0] == "args"
 	switch {
 	case strings.Contains(word, "${__dirname}") && slices.Contains(strings.FieldsFunc(word, isSlash), ".."):
-		e.add(FaultOutside, keys, "%s leaves the bundle", shown(word))
+		e.add(FaultOutside, keys, "%s leaves the bundle", quoteName(word))
 	case ok && !e.b.hasFile(name, c.platform):
-		e.addOn(c.platform, FaultEntry, keys, "%s", shown(name))
+		e.addOn(c.platform, FaultEntry, keys, "%s", quoteName(name))
 	case ok && part[0] == "command":
-		e.executable(c, name, keys)
+		e.checkExecutable(c, name, keys)
 	case strings.HasPrefix(word, "${HOME}") || strings.HasPrefix(word, "~"):
-		e.add(FaultOutside, keys, "%s is in the home folder of one machine", shown(word))
+		e.add(FaultOutside, keys, "%s is in the home folder of one machine", quoteName(word))
 	case isAbsolute(word) && !slices.Contains([]string{"/usr/bin/env", "/bin/sh", "/bin/bash"}, word):
-		e.add(FaultOutside, keys, "%s is a path of one machine", shown(word))
+		e.add(FaultOutside, keys, "%s is a path of one machine", quoteName(word))
 	case strings.Contains(word, "${") || isAbsolute(word) || !isPath:
 	case e.b.hasFile(relative, c.platform):
-		e.add(FaultRelative, keys, "%s is relative", shown(word))
+		e.add(FaultRelative, keys, "%s is relative", quoteName(word))
 	default:
-		e.addOn(c.platform, FaultEntry, keys, "%s", shown(word))
+		e.addOn(c.platform, FaultEntry, keys, "%s", quoteName(word))
 	}
 }
 
@@ -310,32 +310,32 @@ func isAbsolute(word string) bool {
 	return strings.HasPrefix(word, "/") || strings.HasPrefix(word, `\\`) || drive().MatchString(word)
 }
 
-// executable finds a program that has no permission to run.
-func (e *examiner) executable(c commandOn, name string, keys []string) {
+// checkExecutable finds a program that has no permission to run.
+func (e *examiner) checkExecutable(c commandOn, name string, keys []string) {
 	mode, ok := e.b.Mode(name)
-	made := e.b.systemOf(name)
+	made := e.b.findSystem(name)
 	isProgram := slices.ContainsFunc([]string{".exe", ".cmd", ".bat", ".com"}, func(suffix string) bool {
 		return strings.HasSuffix(strings.ToLower(name), suffix)
 	})
 	_, withSuffix := e.b.Mode(name + ".exe")
 	switch {
 	case c.platform == "win32" && !isProgram && !withSuffix:
-		e.addOn(c.platform, FaultEntry, keys, "%s", shown(name+".exe"))
+		e.addOn(c.platform, FaultEntry, keys, "%s", quoteName(name+".exe"))
 	case c.platform == "win32" && withSuffix:
 	case made != "" && made != c.platform:
-		e.addOn(c.platform, FaultEntry, keys, "%s is a program for %s", shown(name), made)
+		e.addOn(c.platform, FaultEntry, keys, "%s is a program for %s", quoteName(name), made)
 	case !ok || c.platform == "win32" || mode&0o111 != 0:
 	case mode == 0:
-		e.addOn(c.platform, FaultExecutable, keys, "the archive has no permissions for %s", shown(name))
+		e.addOn(c.platform, FaultExecutable, keys, "the archive has no permissions for %s", quoteName(name))
 	default:
-		e.addOn(c.platform, FaultExecutable, keys, "%s has the permissions %04o", shown(name), mode)
+		e.addOn(c.platform, FaultExecutable, keys, "%s has the permissions %04o", quoteName(name), mode)
 	}
 }
 
-// systemOf returns the system that a program was compiled for; "" if it is none, or runs
+// findSystem returns the system that a program was compiled for; "" if it is none, or runs
 // anywhere.
-func (b *Bundle) systemOf(name string) string {
-	head := b.head(name)
+func (b *Bundle) findSystem(name string) string {
+	head := b.readHead(name)
 	for system, starts := range map[string][]string{
 		"linux":  {"\x7fELF"},
 		"win32":  {"MZ"},
@@ -353,8 +353,8 @@ func (b *Bundle) systemOf(name string) string {
 // hosted are programs that clients bring along or that a manifest may require of a user.
 var hosted = []string{"node", "python", "python3", "uv", "env", "sh", "bash", "cmd"}
 
-// program examines a program that is looked up on the machine of the user.
-func (e *examiner) program(c commandOn) {
+// checkProgram examines a program that is looked up on the machine of the user.
+func (e *examiner) checkProgram(c commandOn) {
 	word := c.Command.Command
 	if strings.ContainsAny(word, `/\$`) || word == "" {
 		return
@@ -379,37 +379,37 @@ var variableName = lazy.Regexp(`\$\{([^{}]*)\}`)
 
 // uses examines every text of the command for variables and paths.
 func (e *examiner) uses(c commandOn) {
-	e.text(c, c.Command.Command, true, "command")
+	e.checkText(c, c.Command.Command, true, "command")
 	isShell := slices.Contains([]string{"sh", "bash", "cmd"}, c.Command.Command)
 	for i, arg := range c.Args {
 		if isShell && i > 0 && c.Args[i-1] == "-c" {
 			continue // its variables are the shell's
 		}
-		e.text(c, arg, false, "args", fmt.Sprint(i))
+		e.checkText(c, arg, false, "args", fmt.Sprint(i))
 	}
 	for _, kv := range c.Env.Entries {
-		e.text(c, kv.Value, true, "env", kv.Key)
+		e.checkText(c, kv.Value, true, "env", kv.Key)
 	}
 }
 
-// text examines one text. inText is set where a list can't be replaced, even if it is all of
+// checkText examines one text. inText is set where a list can't be replaced, even if it is all of
 // the text.
-func (e *examiner) text(c commandOn, text string, inText bool, part ...string) {
+func (e *examiner) checkText(c commandOn, text string, inText bool, part ...string) {
 	keys := e.keysOf(c, part...)
 	if m := machine().FindStringSubmatch(text); m != nil && part[0] != "command" {
-		e.add(FaultOutside, keys, "%s is a path of one machine", shown(strings.TrimSpace(m[1])))
+		e.add(FaultOutside, keys, "%s is a path of one machine", quoteName(strings.TrimSpace(m[1])))
 	}
 	for _, m := range variableName().FindAllStringSubmatch(text, -1) {
 		if key, ofUser := strings.CutPrefix(m[1], userPrefix); ofUser {
-			e.option(c, key, keys, inText || wholeOption(text) == "", part)
-		} else if _, known := (System{}).variables("")[m[1]]; !known {
+			e.checkOption(c, key, keys, inText || findWholeOption(text) == "", part)
+		} else if _, known := (System{}).listVariables("")[m[1]]; !known {
 			e.add(FaultVariable, keys, "the server gets ${%s} as it is written", m[1])
 		}
 	}
 }
 
-// option examines the use of an option.
-func (e *examiner) option(c commandOn, key string, keys []string, inText bool, part []string) {
+// checkOption examines the use of an option.
+func (e *examiner) checkOption(c commandOn, key string, keys []string, inText bool, part []string) {
 	o, declared := e.m.Options.Get(key)
 	where := "the argument " + display.Escape(part[len(part)-1])
 	switch part[0] {

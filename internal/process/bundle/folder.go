@@ -25,8 +25,8 @@ type Folders struct {
 	known map[string]*Folder
 }
 
-// of returns the folder of a bundle, which does not exist yet.
-func (f *Folders) of(b *Bundle) *Folder {
+// newFolder returns the folder of a bundle, which does not exist yet.
+func (f *Folders) newFolder(b *Bundle) *Folder {
 	if f == nil {
 		return newFolder()
 	}
@@ -143,7 +143,7 @@ func (b *Bundle) unpack(dir string) error {
 			err = unpackFile(root, name, e)
 		}
 		if err != nil {
-			return fmt.Errorf("%s: %w", shown(e.Name), err)
+			return fmt.Errorf("%s: %w", quoteName(e.Name), err)
 		}
 	}
 	return nil
@@ -196,7 +196,7 @@ func (b *Bundle) Verify() error {
 			_ = in.Close()
 		}
 		if err != nil {
-			return fmt.Errorf("%s is damaged: %w", shown(e.Name), err)
+			return fmt.Errorf("%s is damaged: %w", quoteName(e.Name), err)
 		}
 	}
 	return nil

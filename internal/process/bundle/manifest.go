@@ -91,14 +91,14 @@ func readManifest(f *source.File) (*Manifest, source.Diagnostics) {
 		return nil, ds
 	}
 	at := positions{f}.skip(0, " \t\r\n")
-	root := positions{f}.node(at, bytes.TrimRight(f.Data[at:], " \t\r\n"))
+	root := positions{f}.readNode(at, bytes.TrimRight(f.Data[at:], " \t\r\n"))
 	if root.Kind != source.KindMap {
 		d := source.Errorf(root.Pos, "", "the manifest must be an object, got %s", root.Describe())
 		return nil, source.Diagnostics{d}
 	}
 	m := &Manifest{node: root}
 	var d source.Decoder
-	d.Decode(m.known(root, "", reflect.TypeFor[Manifest]()), "", m)
+	d.Decode(m.dropUnknown(root, "", reflect.TypeFor[Manifest]()), "", m)
 	m.checkStart(&d)
 	ds := d.Diagnostics()
 	ds.Sort()
@@ -133,13 +133,13 @@ func checkText(f *source.File) source.Diagnostics {
 // checkStart reports what no system can start.
 func (m *Manifest) checkStart(d *source.Decoder) {
 	empty := func(keys ...string) {
-		if n := m.at(keys...); n != nil && n.Kind == source.KindString && strings.TrimSpace(n.Text) == "" {
+		if n := m.find(keys...); n != nil && n.Kind == source.KindString && strings.TrimSpace(n.Text) == "" {
 			d.Errorf(n, strings.Join(keys, "."), "the text is empty")
 		}
 	}
 	empty("server", "entry_point")
 	empty("server", "mcp_config", "command")
-	config := m.at("server", "mcp_config")
+	config := m.find("server", "mcp_config")
 	commands := map[string]*source.Node{"server.mcp_config": config}
 	if overrides := config.Get("platform_overrides"); overrides != nil {
 		for _, f := range overrides.Fields {
@@ -180,20 +180,20 @@ func checkWords(d *source.Decoder, command *source.Node, path string) {
 // positions makes nodes of JSON, each with its place in the file. The text is valid.
 type positions struct{ f *source.File }
 
-// node returns the value that begins at an offset; raw is its text, or begins with it.
-func (p positions) node(at int, raw []byte) *source.Node {
+// readNode returns the value that begins at an offset; raw is its text, or begins with it.
+func (p positions) readNode(at int, raw []byte) *source.Node {
 	n := &source.Node{Pos: p.f.At(at)}
 	switch raw[0] {
 	case '{':
 		n.Kind = source.KindMap
-		p.members(n, at+1, raw)
+		p.readMembers(n, at+1, raw)
 	case '[':
 		n.Kind = source.KindList
 		items, _ := jsonv.Elements(raw)
 		end := at + 1
 		for _, item := range items {
 			start := p.skip(end, " \t\r\n,")
-			n.Items = append(n.Items, p.node(start, item))
+			n.Items = append(n.Items, p.readNode(start, item))
 			end = start + len(item)
 		}
 	default:
@@ -204,16 +204,16 @@ func (p positions) node(at int, raw []byte) *source.Node {
 	return n
 }
 
-// members adds the members of an object; of several with one name the last one counts, as
+// readMembers adds the members of an object; of several with one name the last one counts, as
 // for other readers.
-func (p positions) members(n *source.Node, end int, raw []byte) {
+func (p positions) readMembers(n *source.Node, end int, raw []byte) {
 	_ = jsonv.VisitMembers(raw, func(key string, val []byte) error {
 		at := p.skip(end, " \t\r\n,")
 		start := p.skip(p.endOfText(at), " \t\r\n:")
 		end = start + len(val)
 		f := source.Field{
 			Key:   &source.Node{Kind: source.KindString, Text: key, Quoted: true, Pos: p.f.At(at)},
-			Value: p.node(start, val),
+			Value: p.readNode(start, val),
 		}
 		same := func(other source.Field) bool { return other.Key.Text == key }
 		n.Fields = append(slices.DeleteFunc(n.Fields, same), f)
@@ -246,9 +246,9 @@ var described = []string{
 	"privacy_policies", "_meta", "title", "arguments", "text", "claude_desktop", "runtimes",
 }
 
-// known returns a map without the keys that the type does not have, and notes those that no
+// dropUnknown returns a map without the keys that the type does not have, and notes those that no
 // manifest has: they are no reason not to start a server.
-func (m *Manifest) known(n *source.Node, pointer string, t reflect.Type) *source.Node {
+func (m *Manifest) dropUnknown(n *source.Node, pointer string, t reflect.Type) *source.Node {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
@@ -259,7 +259,7 @@ func (m *Manifest) known(n *source.Node, pointer string, t reflect.Type) *source
 		out := *n
 		out.Items = nil
 		for i, item := range n.Items {
-			out.Items = append(out.Items, m.known(item, jsonv.AppendPointer(pointer, strconv.Itoa(i)), t.Elem()))
+			out.Items = append(out.Items, m.dropUnknown(item, jsonv.AppendPointer(pointer, strconv.Itoa(i)), t.Elem()))
 		}
 		return &out
 	case n.Kind != source.KindMap || t.Kind() != reflect.Struct:
@@ -274,9 +274,10 @@ func (m *Manifest) known(n *source.Node, pointer string, t reflect.Type) *source
 		i := slices.IndexFunc(fields, func(field source.FieldInfo) bool { return field.Name == f.Key.Text })
 		switch {
 		case isMap:
-			out.Fields = append(out.Fields, source.Field{Key: f.Key, Value: m.known(f.Value, at, entries.ElemType())})
+			value := m.dropUnknown(f.Value, at, entries.ElemType())
+			out.Fields = append(out.Fields, source.Field{Key: f.Key, Value: value})
 		case i >= 0:
-			out.Fields = append(out.Fields, source.Field{Key: f.Key, Value: m.known(f.Value, at, fields[i].Type)})
+			out.Fields = append(out.Fields, source.Field{Key: f.Key, Value: m.dropUnknown(f.Value, at, fields[i].Type)})
 		case !slices.Contains(described, f.Key.Text) && t != reflect.TypeFor[Compatibility]():
 			m.unknown = append(m.unknown, place{at, f.Key.Pos, f.Key.Text})
 		}
@@ -284,8 +285,8 @@ func (m *Manifest) known(n *source.Node, pointer string, t reflect.Type) *source
 	return &out
 }
 
-// at returns the node at a path of keys, nil if there is none.
-func (m *Manifest) at(keys ...string) *source.Node {
+// find returns the node at a path of keys, nil if there is none.
+func (m *Manifest) find(keys ...string) *source.Node {
 	n := m.node
 	for _, key := range keys {
 		n = n.Get(key)
@@ -304,9 +305,9 @@ func (m *Manifest) FormatVersion() string {
 // checkVersion reports a version that is not known.
 func (m *Manifest) checkVersion() *source.Diagnostic {
 	d := source.Diagnostic{Pos: m.node.Pos, Path: "manifest_version"}
-	n := m.at("manifest_version")
+	n := m.find("manifest_version")
 	if n == nil {
-		n = m.at("dxt_version")
+		n = m.find("dxt_version")
 	}
 	switch {
 	case n == nil:

@@ -23,9 +23,9 @@ type Program struct {
 	folder *Folder
 }
 
-// on returns the command on a system: an override replaces arguments and environment as a
+// chooseFor returns the command on a system: an override replaces arguments and environment as a
 // whole.
-func (c Command) on(platform string) Command {
+func (c Command) chooseFor(platform string) Command {
 	o, ok := c.Overrides.Get(platform)
 	if !ok || o == nil {
 		return c
@@ -44,26 +44,26 @@ func (c Command) on(platform string) Command {
 
 // Program returns what is started on a system, in a folder of folders.
 func (b *Bundle) Program(c Config, sys System, folders *Folders) (*Program, source.Diagnostics) {
-	folder := folders.of(b)
+	folder := folders.newFolder(b)
 	p := &Program{Bundle: b, Given: map[string]bool{}, folder: folder}
-	s := b.settings(c, sys, folder.content())
+	s := b.newSettings(c, sys, folder.content())
 	for key := range s.given {
 		p.Given[key] = true
 	}
 	if d := b.Manifest.checkVersion(); d != nil {
 		s.d.Add(*d)
 	}
-	command := b.Manifest.Server.Config.on(sys.Platform)
-	if d := b.missingStart(command, sys.Platform); d != nil {
+	command := b.Manifest.Server.Config.chooseFor(sys.Platform)
+	if d := b.explainMissingStart(command, sys.Platform); d != nil {
 		s.d.Add(*d)
 	}
-	p.Argv = append([]string{s.inText(command.Command)}, s.inArgs(command.Args)...)
-	p.Env = s.inEnv(command.Env)
-	p.Secrets = s.secrets()
+	p.Argv = append([]string{s.fillText(command.Command)}, s.fillArgs(command.Args)...)
+	p.Env = s.fillEnv(command.Env)
+	p.Secrets = s.listSecrets()
 	p.Dir = folder.empty()
 	if b.isRelative(command) {
 		p.Dir = folder.content()
-		p.Argv[0] = programIn(b, folder.content(), p.Argv[0])
+		p.Argv[0] = findProgram(b, folder.content(), p.Argv[0])
 	}
 	ds := s.d.Diagnostics()
 	ds.Sort()
@@ -88,8 +88,8 @@ func (p *Program) Prepare(owner Owner) error {
 	return nil
 }
 
-// programIn returns a relative program of the bundle as a path; other programs are looked up.
-func programIn(b *Bundle, folder, program string) string {
+// findProgram returns a relative program of the bundle as a path; other programs are looked up.
+func findProgram(b *Bundle, folder, program string) string {
 	for _, name := range []string{program, program + ".exe"} {
 		_, ok := b.Mode(filepath.ToSlash(name))
 		if ok && strings.ContainsAny(program, `/\`) && (name == program || runtime.GOOS == "windows") {
@@ -109,8 +109,8 @@ func (b *Bundle) isRelative(c Command) bool {
 	})
 }
 
-// inside returns the name in the archive of a path that begins with the bundle's folder.
-func inside(word string) (name string, ok bool) {
+// findInside returns the name in the archive of a path that begins with the bundle's folder.
+func findInside(word string) (name string, ok bool) {
 	rest, ok := strings.CutPrefix(word, "${__dirname}")
 	if !ok {
 		return "", false
@@ -131,8 +131,8 @@ func (b *Bundle) hasFile(name, platform string) bool {
 	return ok && platform == "win32"
 }
 
-// script returns the index of the argument that is the script of an interpreter, or -1.
-func script(c Command) int {
+// findScript returns the index of the argument that is the script of an interpreter, or -1.
+func findScript(c Command) int {
 	name := strings.TrimSuffix(strings.ToLower(filepath.Base(filepath.ToSlash(c.Command))), ".exe")
 	if name != "node" && !strings.HasPrefix(name, "python") && name != "bun" && name != "deno" {
 		return -1
@@ -150,31 +150,31 @@ func script(c Command) int {
 	return -1
 }
 
-// missingStart reports a program or script of the command that the archive does not have.
-func (b *Bundle) missingStart(c Command, platform string) *source.Diagnostic {
-	at := script(c)
+// explainMissingStart reports a program or script of the command that the archive does not have.
+func (b *Bundle) explainMissingStart(c Command, platform string) *source.Diagnostic {
+	at := findScript(c)
 	words := []string{c.Command}
 	if at >= 0 {
 		words = append(words, c.Args[at])
 	}
 	for i, word := range words {
-		name, ok := inside(word)
+		name, ok := findInside(word)
 		if !ok || b.hasFile(name, platform) {
 			continue
 		}
-		n, path := b.Manifest.commandNode(platform, -1)
+		n, path := b.Manifest.findCommandNode(platform, -1)
 		if i == 1 {
-			n, path = b.Manifest.commandNode(platform, at)
+			n, path = b.Manifest.findCommandNode(platform, at)
 		}
-		d := source.Errorf(n.Pos, path, "%s is not in the bundle", shown(name))
-		d.Hint = b.nearFile(name)
+		d := source.Errorf(n.Pos, path, "%s is not in the bundle", quoteName(name))
+		d.Hint = b.findNearFile(name)
 		return &d
 	}
 	return nil
 }
 
-// nearFile suggests a file of the bundle.
-func (b *Bundle) nearFile(name string) string {
+// findNearFile suggests a file of the bundle.
+func (b *Bundle) findNearFile(name string) string {
 	var names []string
 	for file := range b.files {
 		if !strings.Contains(file, "node_modules/") {
@@ -193,18 +193,18 @@ func (b *Bundle) nearFile(name string) string {
 	return "build the server before it is packed, and look at .mcpbignore"
 }
 
-// commandNode returns the node of the program, or of an argument, on a system, and its path.
-func (m *Manifest) commandNode(platform string, arg int) (*source.Node, string) {
+// findCommandNode returns the node of the program, or of an argument, on a system, and its path.
+func (m *Manifest) findCommandNode(platform string, arg int) (*source.Node, string) {
 	for _, over := range [][]string{{"platform_overrides", platform}, nil} {
 		keys := append([]string{"server", "mcp_config"}, over...)
 		path := strings.Join(keys, ".")
 		if arg < 0 {
-			if n := m.at(append(keys, "command")...); n != nil {
+			if n := m.find(append(keys, "command")...); n != nil {
 				return n, path + ".command"
 			}
 			continue
 		}
-		if n := m.at(append(keys, "args")...); n != nil && arg < len(n.Items) {
+		if n := m.find(append(keys, "args")...); n != nil && arg < len(n.Items) {
 			return n.Items[arg], source.PathIndex(path+".args", arg)
 		}
 	}

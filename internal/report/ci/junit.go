@@ -26,7 +26,7 @@ func WriteJUnit(w io.Writer, r *result.Run, _ render.Options) error {
 		if first {
 			j.writeSuite(s)
 		}
-		j.testCase(j.buildCase(s, c))
+		j.writeCase(j.buildCase(s, c))
 		return nil
 	})
 	if err != nil {
@@ -35,7 +35,7 @@ func WriteJUnit(w io.Writer, r *result.Run, _ render.Options) error {
 	if j.begun {
 		j.endSuite()
 	}
-	j.runLevel(runLevel)
+	j.writeRunLevel(runLevel)
 	j.end()
 	return j.Flush()
 }
@@ -147,7 +147,7 @@ func (j *junit) buildCase(s *explain.Section, c *result.Case) junitCase {
 	default:
 		element, kind := findFailure(c)
 		v.Outcome = &junitOutcome{Element: element, Message: explain.Reason(c), Type: kind, Text: j.x.TestCase(c)}
-		v.Out, v.Err = exchangeText(c), c.Stderr
+		v.Out, v.Err = formatExchanges(c), c.Stderr
 	}
 	return v
 }
@@ -195,8 +195,8 @@ func listCaseProperties(c *result.Case) (all []junitProperty) {
 	return numberPhases(all)
 }
 
-// exchangeText is the frames of a case, one a line.
-func exchangeText(c *result.Case) string {
+// formatExchanges returns the frames of a case, one a line.
+func formatExchanges(c *result.Case) string {
 	var b strings.Builder
 	for i := range c.Exchanges {
 		b.WriteString(explain.ExchangeLines(&c.Exchanges[i]))
@@ -217,8 +217,8 @@ func tally(all []explain.PseudoTest) (failed, errored int, ms float64) {
 	return failed, errored, ms
 }
 
-// runLevel writes the run-level failures as a testsuite.
-func (j *junit) runLevel(all []explain.PseudoTest) {
+// writeRunLevel writes the run-level failures as a testsuite.
+func (j *junit) writeRunLevel(all []explain.PseudoTest) {
 	if len(all) == 0 {
 		return
 	}
@@ -237,7 +237,7 @@ func (j *junit) runLevel(all []explain.PseudoTest) {
 		if e.Status == result.Error {
 			outcome.Element = junitError
 		}
-		j.testCase(junitCase{Name: e.Title(), Class: name, MS: e.MS, File: e.File, Outcome: outcome})
+		j.writeCase(junitCase{Name: e.Title(), Class: name, MS: e.MS, File: e.File, Outcome: outcome})
 	}
 	j.endSuite()
 }

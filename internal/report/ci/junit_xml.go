@@ -80,10 +80,10 @@ func (w *junitWriter) endSuite() { w.Put("  </testsuite>\n") }
 func (w *junitWriter) writeHead(element string, h junitHead) {
 	w.Put("<", element)
 	w.writeAttr("name", h.Name)
-	w.number("tests", h.Tests)
-	w.number("failures", h.Failed)
-	w.number("errors", h.Errored)
-	w.number("skipped", h.Skipped)
+	w.writeNumber("tests", h.Tests)
+	w.writeNumber("failures", h.Failed)
+	w.writeNumber("errors", h.Errored)
+	w.writeNumber("skipped", h.Skipped)
 	w.writeTime(h.MS)
 	if !h.Started.IsZero() {
 		w.writeAttr("timestamp", h.Started.UTC().Format("2006-01-02T15:04:05"))
@@ -108,7 +108,7 @@ func (w *junitWriter) writeProperties(indent string, all []junitProperty) {
 	w.Put(indent, "</properties>\n")
 }
 
-func (w *junitWriter) testCase(c junitCase) {
+func (w *junitWriter) writeCase(c junitCase) {
 	w.Put("    <testcase")
 	w.writeAttr("name", c.Name)
 	w.writeAttr("classname", c.Class)
@@ -117,7 +117,7 @@ func (w *junitWriter) testCase(c junitCase) {
 		w.writeAttr("file", c.File)
 	}
 	if c.Line > 0 {
-		w.number("line", c.Line)
+		w.writeNumber("line", c.Line)
 	}
 	if len(c.Properties) == 0 && c.Outcome == nil {
 		w.Put("/>\n")
@@ -127,10 +127,10 @@ func (w *junitWriter) testCase(c junitCase) {
 	w.writeProperties("      ", c.Properties)
 	w.writeOutcome(c.Outcome)
 	if c.Out != "" {
-		w.Put("      <system-out>", body(c.Out), "</system-out>\n")
+		w.Put("      <system-out>", escapeBody(c.Out), "</system-out>\n")
 	}
 	if c.Err != "" {
-		w.Put("      <system-err>", body(c.Err), "</system-err>\n")
+		w.Put("      <system-err>", escapeBody(c.Err), "</system-err>\n")
 	}
 	w.Put("    </testcase>\n")
 }
@@ -146,7 +146,7 @@ func (w *junitWriter) writeOutcome(o *junitOutcome) {
 		return
 	}
 	w.writeAttr("type", o.Type)
-	w.Put(">", body(o.Text), "</", o.Element, ">\n")
+	w.Put(">", escapeBody(o.Text), "</", o.Element, ">\n")
 }
 
 // xmlEscaper escapes markup. Characters that XML 1.0 does not allow (control
@@ -158,7 +158,7 @@ func (w *junitWriter) writeAttr(name, text string) {
 	w.Put(" ", name, `="`, xmlEscaper.Replace(term.Escape(text)), `"`)
 }
 
-func (w *junitWriter) number(name string, n int) { w.writeAttr(name, strconv.Itoa(n)) }
+func (w *junitWriter) writeNumber(name string, n int) { w.writeAttr(name, strconv.Itoa(n)) }
 
 func (w *junitWriter) writeTime(ms float64) {
 	if ms != 0 {
@@ -166,5 +166,5 @@ func (w *junitWriter) writeTime(ms float64) {
 	}
 }
 
-// body is a text for an element: several lines.
-func body(s string) string { return xmlEscaper.Replace(term.EscapeLines(s)) }
+// escapeBody returns a text for an element: several lines.
+func escapeBody(s string) string { return xmlEscaper.Replace(term.EscapeLines(s)) }

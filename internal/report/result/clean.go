@@ -59,7 +59,7 @@ func (k cleaner) clean(e Event) Event {
 		k.cleanTexts(&e.Name, &e.State)
 		return e
 	case CaseFinished:
-		k.testCase(e.Case)
+		k.cleanCase(e.Case)
 		return e
 	case FindingSeen:
 		f := &e.Finding
@@ -114,10 +114,10 @@ func (k *cleaner) cleanFields(structure any, but *string) {
 				k.cleanTexts(f)
 			}
 		case *[]string:
-			k.list(f)
+			k.cleanList(f)
 		case *float64:
 			if strings.HasSuffix(v.Type().Field(i).Name, "MS") {
-				k.ms(f)
+				k.roundTime(f)
 			}
 		}
 	}
@@ -126,12 +126,12 @@ func (k *cleaner) cleanFields(structure any, but *string) {
 // cleanTail is text for fields whose end is the most useful part.
 func (k *cleaner) cleanTail(f *string) {
 	if *f != "" {
-		*f = shortenHead(display.ShowInvalid(cutText(k.secrets, display.StripColors(*f))), otherText)
+		*f = shortenHead(display.ShowInvalid(maskCut(k.secrets, display.StripColors(*f))), otherText)
 	}
 }
 
-// list cleans the strings of a slice that may be shared.
-func (k *cleaner) list(p *[]string) {
+// cleanList cleans the strings of a slice that may be shared.
+func (k *cleaner) cleanList(p *[]string) {
 	copied := false
 	for i, s := range *p {
 		clean := s
@@ -146,8 +146,8 @@ func (k *cleaner) list(p *[]string) {
 	}
 }
 
-// ms rounds a time in milliseconds to whole microseconds, to keep the record short.
-func (k *cleaner) ms(p *float64) { *p = makeFinite(math.Round(*p*1000) / 1000) }
+// roundTime rounds a time in milliseconds to whole microseconds, to keep the record short.
+func (k *cleaner) roundTime(p *float64) { *p = makeFinite(math.Round(*p*1000) / 1000) }
 
 func (k *cleaner) cleanServer(s *Server) {
 	k.cleanFields(s, &s.Stderr)
@@ -161,34 +161,34 @@ func (k *cleaner) cleanServer(s *Server) {
 
 func (k *cleaner) cleanPhase(p *Phase) {
 	k.cleanFields(p, &p.Output)
-	p.Status = knownOrUnknown(p.Status)
+	p.Status = checkStatus(p.Status)
 	k.cleanTail(&p.Output)
 }
 
-func (k *cleaner) testCase(c *Case) {
-	c.Status = knownOrUnknown(c.Status)
+func (k *cleaner) cleanCase(c *Case) {
+	c.Status = checkStatus(c.Status)
 	// Clean the exchanges first: credentials found there are masked in the rest of
 	// the case.
 	k.cleanExchanges(c)
 	k.cleanAssertions(c.Assertions)
 	for _, shown := range k.shown {
-		c.Message = findUnshown(c.Message, shown)
+		c.Message = maskShown(c.Message, shown)
 		for i := range c.Attempts {
-			c.Attempts[i].Message = findUnshown(c.Attempts[i].Message, shown)
+			c.Attempts[i].Message = maskShown(c.Attempts[i].Message, shown)
 		}
 	}
 	k.cleanFields(c, &c.Stderr)
 	if c.Row != nil {
 		k.cleanFields(c.Row, nil)
 	}
-	c.Repro = replaceInPattern(c.Repro)
+	c.Repro = matchMasked(c.Repro)
 	k.cleanTail(&c.Stderr)
 	if len(c.StderrMS) != strings.Count(c.Stderr, "\n")+1 {
 		c.StderrMS = nil // a mask or a limit has changed the lines
 	}
 	k.cleanRepeated(c)
 	if f := c.KnownFailure; f != nil { // cases share the reason, which comes from a file
-		f = &KnownFailure{knownOrUnknown(f.Status), f.Reason}
+		f = &KnownFailure{checkStatus(f.Status), f.Reason}
 		k.cleanTexts(&f.Reason)
 		c.KnownFailure = f
 	}
@@ -199,7 +199,7 @@ func (k *cleaner) testCase(c *Case) {
 	}
 	for i := range c.Attempts {
 		a := &c.Attempts[i]
-		a.Status = knownOrUnknown(a.Status)
+		a.Status = checkStatus(a.Status)
 		k.cleanFields(a, nil)
 		for j := range a.Phases {
 			k.cleanPhase(&a.Phases[j])
@@ -225,17 +225,17 @@ func (k *cleaner) testCase(c *Case) {
 	}
 }
 
-// findFrame returns the limit for a frame of a case with this status.
-func (s Status) findFrame() int {
+// limitFrame returns the limit for a frame of a case with this status.
+func (s Status) limitFrame() int {
 	if s == Pass {
 		return passFrame
 	}
 	return failFrame
 }
 
-// knownOrUnknown returns s if it is one of the statuses; anything else is an internal
+// checkStatus returns s if it is one of the statuses; anything else is an internal
 // error and must not count as success.
-func knownOrUnknown(s Status) Status {
+func checkStatus(s Status) Status {
 	if s.check() != nil {
 		return Error
 	}
@@ -266,9 +266,9 @@ func shortenHead(s string, limit int) string {
 	return fmt.Sprintf("(the last %d of %d bytes) …%s", len(s)-n, len(s), s[n:])
 }
 
-// replaceInPattern makes the pattern of a repro command match any text where a secret is
+// matchMasked makes the pattern of a repro command match any text where a secret is
 // masked in the test's name.
-func replaceInPattern(line string) string {
+func matchMasked(line string) string {
 	from := strings.Index(line, " --filter ")
 	to := strings.LastIndex(line, "$'")
 	if from < 0 || to < from {

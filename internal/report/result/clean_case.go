@@ -13,7 +13,7 @@ import (
 // step. Values with the name of a credential are added to the secrets of the run.
 func (k *cleaner) cleanExchanges(c *Case) {
 	var found secret.Found
-	k.collect(c, &found)
+	k.collectCredentials(c, &found)
 	if c.Row != nil {
 		c.Row.Values = k.secrets.Collect(c.Row.Values, &found)
 	}
@@ -27,13 +27,16 @@ func (k *cleaner) cleanExchanges(c *Case) {
 		k.secrets.Learn(found.Named...)
 		k.secrets = k.secrets.With(found.All()...)
 	}
-	k.mask(c, found.Empty())
+	if !found.Empty() {
+		k.maskFrames(c)
+	}
+	k.shortenTraffic(c)
 }
 
-// collect finds the credentials in the traffic of a case, with servers and upstreams.
-func (k *cleaner) collect(c *Case, found *secret.Found) {
+// collectCredentials finds the credentials in the traffic of a case, with servers and upstreams.
+func (k *cleaner) collectCredentials(c *Case, found *secret.Found) {
 	for x := range c.walkTraffic() {
-		k.ms(&x.DurationMS)
+		k.roundTime(&x.DurationMS)
 		for _, p := range listFrames(x) {
 			*p = k.secrets.Collect(*p, found)
 		}
@@ -43,7 +46,7 @@ func (k *cleaner) collect(c *Case, found *secret.Found) {
 	}
 	for i := range c.Upstream {
 		u := &c.Upstream[i]
-		k.ms(&u.StartMS)
+		k.roundTime(&u.StartMS)
 		u.Headers = k.cleanHeaders(u.Headers, found)
 		u.URL = k.secrets.Collect(u.URL, found)
 		query := "" // a form is searched like a query
@@ -54,17 +57,24 @@ func (k *cleaner) collect(c *Case, found *secret.Found) {
 	}
 }
 
-// mask masks and shortens the traffic of a case. Frames need no second search if no
-// credential was found.
-func (k *cleaner) mask(c *Case, clean bool) {
+// maskFrames searches the frames of a case again, for credentials that were found elsewhere in
+// it.
+func (k *cleaner) maskFrames(c *Case) {
+	for x := range c.walkTraffic() {
+		for _, p := range listFrames(x) {
+			*p = k.secrets.String(*p)
+		}
+	}
+}
+
+// shortenTraffic shortens the frames of a case, whose secrets are masked, and cleans the rest of
+// its traffic.
+func (k *cleaner) shortenTraffic(c *Case) {
 	for x, status := range c.walkTraffic() {
 		k.cleanTexts(&x.Step, &x.Method, &x.Error)
 		cut := false
 		for _, p := range listFrames(x) {
-			if !clean {
-				*p = k.secrets.String(*p)
-			}
-			shorter, was := shorten(display.ShowInvalid(*p), status.findFrame())
+			shorter, was := shorten(display.ShowInvalid(*p), status.limitFrame())
 			*p, cut = shorter, cut || was
 		}
 		x.Truncated = x.Truncated || cut
@@ -77,7 +87,7 @@ func (k *cleaner) mask(c *Case, clean bool) {
 	}
 	for i := range c.Upstream {
 		u := &c.Upstream[i]
-		u.Body, _ = shorten(display.ShowInvalid(k.secrets.String(u.Body)), c.Status.findFrame())
+		u.Body, _ = shorten(display.ShowInvalid(k.secrets.String(u.Body)), c.Status.limitFrame())
 		k.cleanFields(u, &u.Body)
 		k.cleanValues(u.Headers)
 	}
@@ -146,11 +156,11 @@ func (k *cleaner) cleanAssertions(as []Assertion) {
 		a := &as[i]
 		if !a.Set && a.Actual != "" && secret.HoldsText(a.Target, strings.Trim(a.Actual, `"`)) {
 			k.shown = append(k.shown, a.Actual)
-			a.Message = findUnshown(a.Message, a.Actual)
+			a.Message = maskShown(a.Message, a.Actual)
 			a.Actual = secret.Mask
 		}
 		for j, line := range a.Diff {
-			a.Diff[j] = cutCredential(line)
+			a.Diff[j] = maskDiffLine(line)
 		}
 		a.Diff = k.secrets.Lines(a.Diff)
 		k.cleanFields(a, nil)
@@ -163,9 +173,9 @@ func (k *cleaner) cleanAssertions(as []Assertion) {
 	}
 }
 
-// findUnshown returns text with a shown value masked, but not its quotes. A short value
+// maskShown returns text with a shown value masked, but not its quotes. A short value
 // without quotes is not masked, because it may be an unrelated number.
-func findUnshown(text, shown string) string {
+func maskShown(text, shown string) string {
 	if _, ok := unquoteText(shown); ok {
 		return strings.ReplaceAll(text, shown, `"`+secret.Mask+`"`)
 	}
@@ -175,9 +185,9 @@ func findUnshown(text, shown string) string {
 	return strings.ReplaceAll(text, shown, secret.Mask)
 }
 
-// cutCredential masks the value of a credential in a line of a structural
+// maskDiffLine masks the value of a credential in a line of a structural
 // diff: password: want "a", got "b".
-func cutCredential(line string) string {
+func maskDiffLine(line string) string {
 	path, rest, _ := strings.Cut(line, ": ")
 	at := strings.Index(rest, "got \"") + len("got ")
 	if at < len("got ") || !secret.HoldsText(path, strings.Trim(rest[at:], `"`)) {
@@ -205,9 +215,9 @@ func (k *cleaner) cleanExcerpt(server string, f *string) {
 // leftOut is the end of the line that replaces the middle of a long output.
 const leftOut = " bytes left out]\n"
 
-// cutText masks the secrets of an output whose beginning, or a part in the middle,
+// maskCut masks the secrets of an output whose beginning, or a part in the middle,
 // may be missing.
-func cutText(r *secret.Redactor, s string) string {
+func maskCut(r *secret.Redactor, s string) string {
 	head, end, ok := strings.Cut(s, leftOut)
 	if !ok {
 		return r.Cut(s)
@@ -227,7 +237,7 @@ func (k *cleaner) cleanRepeated(c *Case) {
 		}
 	}
 	if d := c.Diagnosis; d != nil {
-		d.Status = knownOrUnknown(d.Status)
+		d.Status = checkStatus(d.Status)
 		k.cleanFields(d, nil)
 	}
 }
@@ -237,7 +247,7 @@ func (k *cleaner) cleanConversations(c *Case) {
 	for _, said := range c.listConversations() {
 		k.cleanTexts(&said.Model, &said.ModelName, &said.Stop)
 		k.cleanTexts(said.listTexts()...)
-		k.ms(&said.DurationMS)
-		k.list(&said.Tools)
+		k.roundTime(&said.DurationMS)
+		k.cleanList(&said.Tools)
 	}
 }

@@ -1,6 +1,8 @@
 package line
 
 import (
+	"strings"
+
 	"mcptest/internal/assert/expect"
 	"mcptest/internal/assert/snapshot"
 	"mcptest/internal/assert/target"
@@ -45,15 +47,23 @@ type seen struct {
 	free    func() // returns its memory budget; may be nil
 }
 
+// isRejected reports whether the call was rejected, by an error response or by isError.
+func (s *seen) isRejected() bool {
+	return !s.obs.Error.IsAbsent() || s.obs.Result.Lookup("isError").Bool()
+}
+
+// addChallenge adds what the response of HTTP asks for to a message that does not say it: it
+// is likely to be why the assertions failed.
+func (s *seen) addChallenge(msg string) string {
+	if ask := s.obs.Challenge; ask != "" && !strings.Contains(msg, ask) {
+		msg = CutFirstLine(msg) + "; the response is " + ask
+	}
+	return msg
+}
+
 // findServer returns the server of an operation.
 func (a *attempt) findServer(op *plan.Op) *pool.Server {
 	return a.file.Pool.ForCase(a.c, op.Server, a.file.Plan)
-}
-
-// isRejected reports whether the last call was rejected, by an error response or by
-// isError.
-func (a *attempt) isRejected() bool {
-	return !a.seen.obs.Error.IsAbsent() || a.seen.obs.Result.Lookup("isError").Bool()
 }
 
 // forget drops what was observed of the last call.

@@ -51,18 +51,11 @@ func (a *attempt) call(ctx context.Context, op *plan.Op, i int) (*mcp.Exchange, 
 	a.forget()
 	a.out.c.Silent = op.Notification
 	s := a.findServer(op)
-	if op.Until != nil && op.Timeout == 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = mcp.WithLimit(ctx, "timeout", a.c.Timeout)
-		defer cancel()
-	}
-	if op.Timeout > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = mcp.WithLimit(ctx, "timeout of the step", op.Timeout)
-		defer cancel()
-	}
+	ctx, cancel := limitCall(ctx, op, a.c.Timeout)
+	defer cancel()
 	sess := a.sessions.of[s]
-	if a.mustNotCall(sess, s, op) {
+	if why := findBan(sess, s, op); why != "" {
+		a.out.fail(result.Fail, fmt.Sprintf("tool %s was not called: a client must drop it: %s", op.Subject, why))
 		return nil, false
 	}
 	mark := sess.Mark()
@@ -86,10 +79,7 @@ func (a *attempt) call(ctx context.Context, op *plan.Op, i int) (*mcp.Exchange, 
 	if a.c.Flow {
 		step = stepName(op, i)
 	}
-	for _, hop := range x.Hops {
-		a.out.c.Exchanges = append(a.out.c.Exchanges, record.Exchange(a.file.Start, hop, step))
-	}
-	a.out.c.Exchanges = append(a.out.c.Exchanges, record.Exchange(a.file.Start, x, step, waited...))
+	a.out.addExchange(a.file.Start, step, x, waited)
 	if !a.file.Ignored {
 		a.file.Results.examine(ctx, s, a.c, op, x)
 	}
@@ -119,16 +109,24 @@ func hasEndedBefore(x *mcp.Exchange) bool {
 	return x.Unread && errors.As(x.Cause, &closed) && !closed.Ours
 }
 
-// mustNotCall fails a test of a tool that a client must ignore.
-func (a *attempt) mustNotCall(sess *mcp.Session, s *pool.Server, op *plan.Op) bool {
+// limitCall returns the context of a call that has a time limit of its own: one that is
+// repeated has that of the test each time.
+func limitCall(ctx context.Context, op *plan.Op, timeout time.Duration) (context.Context, context.CancelFunc) {
+	if op.Timeout > 0 {
+		return mcp.WithLimit(ctx, "timeout of the step", op.Timeout)
+	}
+	if op.Until != nil {
+		return mcp.WithLimit(ctx, "timeout", timeout)
+	}
+	return ctx, func() {}
+}
+
+// findBan says why a client must ignore the tool of a call; "" if it need not.
+func findBan(sess *mcp.Session, s *pool.Server, op *plan.Op) string {
 	if op.Method != "tools/call" || sess.Era() != protocol.EraStateless || sess.Stderr() != nil {
-		return false
+		return ""
 	}
-	why := s.Tools().Unusable(op.Subject)
-	if why != "" {
-		a.out.fail(result.Fail, fmt.Sprintf("tool %s was not called: a client must drop it: %s", op.Subject, why))
-	}
-	return why != ""
+	return s.Tools().Unusable(op.Subject)
 }
 
 // send sends the operation.

@@ -45,34 +45,16 @@ func (a *attempt) judge(ctx context.Context) {
 	env.Examined = env.Examined || last.Tree != nil
 	v := tree.Evaluate(context.WithoutCancel(ctx), &a.seen.obs, env)
 	c := a.out.c
-	if c.Implicit = v.Implicit && len(c.Assertions) == 0; c.Implicit && c.Silent && last.CancelAfter > 0 {
+	c.Implicit = v.Implicit && len(c.Assertions) == 0
+	if c.Implicit && c.Silent && last.CancelAfter > 0 {
 		c.Implicit = false
 		a.out.warn("the call was cancelled before it got a response, and nothing else was checked")
 	}
-	c.Assertions = append(c.Assertions, record.Assertions(v.Items, v.Scored || len(v.Metrics) > 0, c.File)...)
-	if v.Scored {
-		c.Score, c.Threshold = v.Score, tree.Threshold
-	}
-	for _, m := range v.Metrics {
-		c.DerivedMetrics = append(c.DerivedMetrics, result.Metric{
-			Name: m.Name, Value: m.Value, Threshold: m.Threshold, Passed: m.Passed, Notes: m.Notes,
-		})
-	}
-	a.out.warn(v.Notes...)
-	a.warnUnseen("", v.Items)
+	a.out.addVerdict(v, tree.Threshold)
 	if !v.Pass {
 		a.seen.late.ExplainMissed(&a.seen.obs, tree.Items, v.Items)
-		a.out.fail(result.Fail, a.addChallenge(a.seen.explain(v)))
+		a.out.fail(result.Fail, a.seen.addChallenge(a.seen.explain(v)))
 	}
-}
-
-// addChallenge adds what the response of HTTP asks for to a message that does not say it: it
-// is likely to be why the assertions failed.
-func (a *attempt) addChallenge(msg string) string {
-	if ask := a.seen.obs.Challenge; ask != "" && !strings.Contains(msg, ask) {
-		msg = CutFirstLine(msg) + "; the response is " + ask
-	}
-	return msg
 }
 
 // judgeStep evaluates one step of a flow and keeps its captures. It returns false
@@ -94,10 +76,10 @@ func (a *attempt) judgeStep(ctx context.Context, op *plan.Op, i int) bool {
 			items[j].Name = strings.TrimSpace(name + " " + items[j].Name)
 		}
 		a.out.c.Assertions = append(a.out.c.Assertions, items...)
-		a.warnUnseen(name+": ", v.Items)
+		a.out.warnUnseen(name+": ", v.Items)
 		if !v.Pass {
 			a.seen.late.ExplainMissed(&a.seen.obs, op.Tree.Items, v.Items)
-			a.out.fail(result.Fail, a.addChallenge(name+": "+a.seen.explain(v)))
+			a.out.fail(result.Fail, a.seen.addChallenge(name+": "+a.seen.explain(v)))
 			return false
 		}
 	} else if i < len(a.c.Ops)-1 {
@@ -108,22 +90,31 @@ func (a *attempt) judgeStep(ctx context.Context, op *plan.Op, i int) bool {
 		}
 	}
 	for _, cp := range op.Capture {
-		val, miss := cp.Target.Eval(&a.seen.obs)
-		if miss != nil {
-			a.failStep(name, cp.Pos, fmt.Sprintf("capture %s: %s", cp.Name, miss))
+		val, why := captureValue(cp, &a.seen.obs)
+		if why != "" {
+			a.failStep(name, cp.Pos, fmt.Sprintf("capture %s: %s", cp.Name, why))
 			return false
 		}
-		if cp.Regex != nil {
-			var why string
-			if val, why = extractPart(cp.Regex, val); why != "" {
-				a.failStep(name, cp.Pos, fmt.Sprintf("capture %s: %s %s", cp.Name, cp.Target, why))
-				return false
-			}
-		}
-		a.declareSecret(cp, val)
+		a.file.declareSecret(cp, val)
 		a.steps = a.steps.With(cp.Name, val)
 	}
 	return true
+}
+
+// captureValue returns the value that a capture takes from an observation, or why there is none.
+func captureValue(cp plan.Capture, obs *target.Observation) (val jsonv.Value, why string) {
+	val, miss := cp.Target.Eval(obs)
+	if miss != nil {
+		return val, fmt.Sprint(miss)
+	}
+	if cp.Regex == nil {
+		return val, ""
+	}
+	part, why := extractPart(cp.Regex, val)
+	if why != "" {
+		why = fmt.Sprintf("%s %s", cp.Target, why)
+	}
+	return part, why
 }
 
 // extractPart returns the part of a text that an expression captures: its group, or the
@@ -139,33 +130,22 @@ func extractPart(re *regexp.Regexp, v jsonv.Value) (out jsonv.Value, why string)
 	return jsonv.String(v.Text()[at[len(at)-2]:at[len(at)-1]]), ""
 }
 
-// warnUnseen warns about assertions that passed without examining all of their
-// values.
-func (a *attempt) warnUnseen(prefix string, items []expect.ItemResult) {
-	for i := range items {
-		for _, text := range items[i].Unseen {
-			a.out.warn(prefix + items[i].Target + ": " + text)
-		}
-		a.warnUnseen(prefix, items[i].Items)
-	}
-}
-
 // declareSecret masks a captured value in all reports if its name, or its name in
 // the response, is that of a credential.
-func (a *attempt) declareSecret(cp plan.Capture, val jsonv.Value) {
+func (f *File) declareSecret(cp plan.Capture, val jsonv.Value) {
 	const least = 4 // a shorter value is unlikely to be a secret and occurs in other text
 	if val.Kind() != jsonv.KindString || len(val.Text()) < least {
 		return
 	}
 	v := val.Text()
 	if secret.Holds(cp.Name) || secret.HoldsText(cp.Name, v) || secret.HoldsText(cp.Target.String(), v) {
-		a.file.Declare(v)
+		f.Declare(v)
 	}
 }
 
 // failStep fails a case at one of its steps, with the step's position.
 func (a *attempt) failStep(name string, pos source.Pos, msg string) {
-	msg = a.addChallenge(msg)
+	msg = a.seen.addChallenge(msg)
 	a.out.fail(result.Fail, name+": "+msg)
 	r := result.Assertion{Name: name, Message: msg, Line: pos.Line, Column: pos.Col}
 	r.File, r.Source = record.Place(pos, false, a.out.c.File)
@@ -175,7 +155,8 @@ func (a *attempt) failStep(name string, pos source.Pos, msg string) {
 // makeEnv returns the environment of matchers; step is the prefix of the names of
 // snapshots.
 func (a *attempt) makeEnv(ctx context.Context, op *plan.Op, step string) *match.Env {
-	env := &match.Env{Exec: a.exec, Examined: a.seen.obs.HTTPStatus >= http.StatusBadRequest && examinesHTTP(a.c, op)}
+	failed := a.seen.obs.HTTPStatus >= http.StatusBadRequest
+	env := &match.Env{Exec: a.file.exec, Examined: failed && examinesHTTP(a.c, op)}
 	env.Broken = func(why string) {
 		_, late := errors.AsType[*mcp.Limit](context.Cause(ctx))
 		if ctx.Err() == nil || late { // the end of the run stops programs too, that of the test's time does not
@@ -198,17 +179,16 @@ func (a *attempt) makeEnv(ctx context.Context, op *plan.Op, step string) *match.
 }
 
 // exec runs a program of the suite for the exec matcher.
-func (a *attempt) exec(ctx context.Context, argv []string, stdin []byte) ([]byte, error) {
-	f := a.file.Plan
+func (f *File) exec(ctx context.Context, argv []string, stdin []byte) ([]byte, error) {
 	given := secret.NewProgram()
 	given.AddWords(argv)
-	a.file.Declare(given.Secrets()...)
+	f.Declare(given.Secrets()...)
 	r := proc.Run(ctx, proc.Spec{
 		Argv:     argv,
-		Dir:      f.Dir,
-		Env:      f.HookEnv,
+		Dir:      f.Plan.Dir,
+		Env:      f.Plan.HookEnv,
 		Stdin:    bytes.NewReader(stdin),
-		Registry: a.file.Registry,
+		Registry: f.Registry,
 	})
 	if err := r.Err(); err != nil {
 		if tail := strings.Join(r.Stderr.Lines(3), "; "); tail != "" {

@@ -51,7 +51,7 @@ func (a *attempt) observe(
 	}
 	a.checkResponse(ctx, s, sess.Protocol(), method, op.Subject, x)
 	a.seen.explain = func(v expect.Verdict) string {
-		if a.isRejected() && method == op.Method {
+		if a.seen.isRejected() && method == op.Method {
 			unlisted, wrong := s.ExplainMistaken(ctx, sess, op)
 			if wrong != "" && v.Unexamined && !a.c.InvalidArgs && !op.InvalidArgs {
 				return wrong + ": " + strings.Replace(v.Message, expect.IfExpected, "", 1)

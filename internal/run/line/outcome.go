@@ -5,11 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
+	"mcptest/internal/assert/expect"
+	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/report/result"
 	"mcptest/internal/run/agent"
 	"mcptest/internal/run/pool"
+	"mcptest/internal/run/record"
 )
 
 // outcome collects the result of one attempt.
@@ -86,6 +90,42 @@ func (o *outcome) addViolations(s *pool.Server, list []protocol.Violation) {
 		default:
 			o.problems = append(o.problems, "protocol violation: "+v.Kind+": "+v.Msg+pool.Acceptance(v.Kind))
 		}
+	}
+}
+
+// addExchange adds the exchange of a call, with the redirects before it and the messages after
+// it that were waited for.
+func (o *outcome) addExchange(start time.Time, step string, x *mcp.Exchange, waited []mcp.Message) {
+	for _, hop := range x.Hops {
+		o.c.Exchanges = append(o.c.Exchanges, record.Exchange(start, hop, step))
+	}
+	o.c.Exchanges = append(o.c.Exchanges, record.Exchange(start, x, step, waited...))
+}
+
+// addVerdict adds the verdict of the assertions of the case.
+func (o *outcome) addVerdict(v expect.Verdict, threshold *float64) {
+	c := o.c
+	c.Assertions = append(c.Assertions, record.Assertions(v.Items, v.Scored || len(v.Metrics) > 0, c.File)...)
+	if v.Scored {
+		c.Score, c.Threshold = v.Score, threshold
+	}
+	for _, m := range v.Metrics {
+		c.DerivedMetrics = append(c.DerivedMetrics, result.Metric{
+			Name: m.Name, Value: m.Value, Threshold: m.Threshold, Passed: m.Passed, Notes: m.Notes,
+		})
+	}
+	o.warn(v.Notes...)
+	o.warnUnseen("", v.Items)
+}
+
+// warnUnseen warns about assertions that passed without examining all of their
+// values.
+func (o *outcome) warnUnseen(prefix string, items []expect.ItemResult) {
+	for i := range items {
+		for _, text := range items[i].Unseen {
+			o.warn(prefix + items[i].Target + ": " + text)
+		}
+		o.warnUnseen(prefix, items[i].Items)
 	}
 }
 

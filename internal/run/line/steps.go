@@ -80,7 +80,7 @@ func (a *attempt) compareCall(ctx context.Context, op *plan.Op, i int, x *mcp.Ex
 		Header:   a.c.Headers,
 		AsMethod: op.MaybeMethod && x.Method == op.Subject,
 		Passed:   a.out.c.Status == "" || a.c.ExpectFailure != "",
-		Refused:  a.isRejected(),
+		Refused:  a.seen.isRejected(),
 		Lenient:  a.c.Block == suite.Protocol,
 		Strict:   a.c.File.Options.StrictArgs,
 		Step:     a.c.Flow,
@@ -104,7 +104,7 @@ func (a *attempt) hintScript(op *plan.Op, x *mcp.Exchange) {
 	var asked target.Observation
 	observeMessages(&asked, x.During)
 	refusal := ""
-	if a.isRejected() {
+	if a.seen.isRejected() {
 		refusal = a.seen.obs.Error.String() + a.seen.obs.Result.Lookup("content").String()
 	}
 	if hint := respond.Hint(respond.CapabilitiesFor(a.c, op.Server), asked.Requests, refusal); hint != "" {

@@ -63,7 +63,7 @@ func (s *Server) Judge(ctx context.Context, c Call) (failure string, warnings []
 		ctx, cancel = mcp.WithLimit(ctx, "connect_timeout", s.Def.ConnectTimeout)
 		defer cancel()
 	}
-	m := s.findMistakes(ctx, &c, l, refused)
+	m := s.compareWithList(ctx, &c, l, refused)
 	if m.unread != nil && l.what != "tool" { // the run has one warning about the tools
 		return "", []string{fmt.Sprintf("the %s %q was refused, and the server's list of %s cannot be read, "+
 			"so a misspelled name would not be noticed: %v", l.what, c.Op.Subject, l.capability, m.unread)}
@@ -117,10 +117,10 @@ func (m *mistakes) describe(c *Call, l lister) string {
 	return l.formatWrong(c.Op.Subject, wrong)
 }
 
-// findMistakes compares a call with the list that is known. Before it makes use of a
+// compareWithList compares a call with the list that is known. Before it makes use of a
 // mistake that explains a refusal, it reads the list again, as the user of the call: a
 // server may offer other names by now, and to other users.
-func (s *Server) findMistakes(ctx context.Context, c *Call, l lister, refused bool) mistakes {
+func (s *Server) compareWithList(ctx context.Context, c *Call, l lister, refused bool) mistakes {
 	known := s.getKnown(ctx, c.Session, l)
 	m := known.findMistakes(c.Op, l)
 	if !refused {
@@ -158,7 +158,7 @@ func (s *Server) isListedElsewhere(ctx context.Context, c *Call, l lister) bool 
 		}
 		other := s.pool.Server(def, respond.CapabilitiesOn(def), s.file)
 		var sess *mcp.Session
-		if l.what != "tool" || other.update(func(*state) {}).starts == 0 {
+		if l.what != "tool" || other.countStarts() == 0 {
 			var err error
 			if sess, err = other.First().Session(ctx); err != nil {
 				continue
@@ -170,6 +170,9 @@ func (s *Server) isListedElsewhere(ctx context.Context, c *Call, l lister) bool 
 	}
 	return false
 }
+
+// countStarts returns how often the server was started.
+func (s *Server) countStarts() int { return s.update(func(*state) {}).starts }
 
 // Arguments returns what is wrong with the arguments of a tools/call according to the
 // tool's inputSchema, or "".

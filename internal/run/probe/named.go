@@ -26,7 +26,7 @@ func unknownTool(visits []visit, named []string) error {
 		if v.err != nil {
 			continue
 		}
-		names, complete := toolsOf(v)
+		names, complete := listTools(v)
 		if !complete {
 			return nil
 		}
@@ -42,9 +42,9 @@ func unknownTool(visits []visit, named []string) error {
 	return nil
 }
 
-// toolsOf are the names of the listed tools. They are not complete if the server has tools,
+// listTools returns the names of the listed tools. They are not complete if the server has tools,
 // but a page of their list could not be read.
-func toolsOf(v visit) (names []string, complete bool) {
+func listTools(v visit) (names []string, complete bool) {
 	for _, tool := range v.Tools {
 		names = append(names, tool.Lookup("name").Text())
 	}

@@ -26,10 +26,10 @@ type family struct {
 	traffic bool // other families examine its messages
 }
 
-// families are run in this order. First comes what one session shows; then what may end
-// it; then what needs further sessions, because a server may be there only once; then what
-// remains when everything is over. Last comes what is about few servers.
-func families() []family {
+// listFamilies returns the families in the order in which they run. First comes what one session
+// shows; then what may end it; then what needs further sessions, because a server may be there
+// only once; then what remains when everything is over. Last comes what is about few servers.
+func listFamilies() []family {
 	return []family{
 		{"messages", basics.Messages, false},
 		{"capabilities", features.Capabilities, false},
@@ -98,7 +98,7 @@ func run(ctx context.Context, v *exam.Visit) error {
 		return err
 	}
 	defer v.Close()
-	for _, f := range families() {
+	for _, f := range listFamilies() {
 		if len(v.Results()) == 0 {
 			break // no rule is about this version
 		}

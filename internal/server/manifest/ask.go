@@ -59,8 +59,8 @@ func askName(ask *source.Node) string {
 	return lists.First([]string{"sampling", "elicitation", "roots"}, func(kind string) bool { return ask.Get(kind) != nil })
 }
 
-// asksOf compiles one ask or a list of them, each with a unique name.
-func (c compiler) asksOf(n *source.Node, path string) []*Question {
+// compileAsks compiles one ask or a list of them, each with a unique name.
+func (c compiler) compileAsks(n *source.Node, path string) []*Question {
 	if n.Kind == source.KindList && len(n.Items) == 0 {
 		c.d.Errorf(n, path, "an empty list sends no requests")
 		return nil
@@ -98,9 +98,11 @@ func (c compiler) ask(n *source.Node, path string) *Question {
 	q := &Question{Method: "roots/list", Needs: "roots", Optional: k.Optional}
 	switch {
 	case k.Sampling != nil:
-		q.Method, q.Needs, q.Params = "sampling/createMessage", "sampling", c.sampling(k.Sampling, path+".sampling")
+		q.Method, q.Needs = "sampling/createMessage", "sampling"
+		q.Params = c.compileSampling(k.Sampling, path+".sampling")
 	case k.Elicitation != nil:
-		q.Method, q.Needs, q.Params = "elicitation/create", "elicitation", c.elicitation(k.Elicitation, path+".elicitation")
+		q.Method, q.Needs = "elicitation/create", "elicitation"
+		q.Params = c.compileElicitation(k.Elicitation, path+".elicitation")
 	}
 	q.As = cmp.Or(k.As, q.Needs)
 	return q
@@ -109,18 +111,19 @@ func (c compiler) ask(n *source.Node, path string) *Question {
 // samplingTokens is the maxTokens of a request that is written as a text.
 const samplingTokens = 100
 
-func (c compiler) sampling(n *source.Node, path string) *Template {
+func (c compiler) compileSampling(n *source.Node, path string) *Template {
 	if n.Kind == source.KindMap {
 		return c.compile(n, path)
 	}
-	messages := composite(source.KindList, nil, userMessage(textBlock(c.compile(n, path))))
-	return composite(source.KindMap, []string{"messages", "maxTokens"}, messages, literal(jsonv.Int(samplingTokens)))
+	messages := newComposite(source.KindList, nil, newUserMessage(newTextBlock(c.compile(n, path))))
+	limit := newLiteral(jsonv.Int(samplingTokens))
+	return newComposite(source.KindMap, []string{"messages", "maxTokens"}, messages, limit)
 }
 
-func (c compiler) elicitation(n *source.Node, path string) *Template {
+func (c compiler) compileElicitation(n *source.Node, path string) *Template {
 	if n.Kind == source.KindMap {
 		return c.compile(n, path)
 	}
 	schema := jsonv.ObjectOf("type", "object", "properties", jsonv.Object())
-	return composite(source.KindMap, []string{"message", "requestedSchema"}, c.compile(n, path), literal(schema))
+	return newComposite(source.KindMap, []string{"message", "requestedSchema"}, c.compile(n, path), newLiteral(schema))
 }

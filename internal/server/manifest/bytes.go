@@ -32,8 +32,8 @@ type bytesKeys struct {
 	Newline *bool `yaml:"newline" default:"true"`
 }
 
-// rawBytes compiles text or {text | base64, repeat?, newline?}.
-func (c compiler) rawBytes(n *source.Node, path string) *RawBytes {
+// compileRawBytes compiles text or {text | base64, repeat?, newline?}.
+func (c compiler) compileRawBytes(n *source.Node, path string) *RawBytes {
 	out := &RawBytes{repeat: 1, newline: true}
 	if n.Kind == source.KindString {
 		out.text = c.compile(n, path)
@@ -48,7 +48,7 @@ func (c compiler) rawBytes(n *source.Node, path string) *RawBytes {
 	if (m.Text == nil) == (m.Base64 == nil) {
 		c.d.Errorf(n, path, "must have exactly one of text and base64")
 	}
-	out.text = optional(m.Text, path+".text", c.compile)
+	out.text = compileOptional(m.Text, path+".text", c.compile)
 	if m.Base64 != nil {
 		out.fixed = decodeBase64(m.Base64, path+".base64", c.d)
 	}

@@ -12,9 +12,9 @@ import (
 	"mcptest/internal/client/protocol"
 )
 
-// capturedTools returns the tools of a captured response to tools/list: the result
+// readCapturedTools returns the tools of a captured response to tools/list: the result
 // itself, or the whole JSON-RPC response. It returns nil when the document is neither.
-func capturedTools(n *source.Node) *source.Node {
+func readCapturedTools(n *source.Node) *source.Node {
 	if n.Kind != source.KindMap || n.Get("mock_server") != nil {
 		return nil
 	}
@@ -52,12 +52,12 @@ func newCaptured(tools *source.Node, d *source.Decoder) *Manifest {
 			continue
 		}
 		seen.add(n, path, "tool", "name", name.Text)
-		m.Tools = append(m.Tools, capturedTool(n, name.Text, path, d))
+		m.Tools = append(m.Tools, compileCapturedTool(n, name.Text, path, d))
 	}
 	return m
 }
 
-func capturedTool(n *source.Node, name, path string, d *source.Decoder) *Tool {
+func compileCapturedTool(n *source.Node, name, path string, d *source.Decoder) *Tool {
 	t := &Tool{Name: name, Listed: n.JSON()}
 	if schema := n.Get("inputSchema"); schema != nil {
 		s, err := jsonschema.Compile(schema.JSON(), jsonschema.Options{})
@@ -67,9 +67,9 @@ func capturedTool(n *source.Node, name, path string, d *source.Decoder) *Tool {
 		t.schema = s
 	}
 	text := jsonv.String(fmt.Sprintf("canned response of %s", name))
-	t.Response = &Response{text: literal(text)}
+	t.Response = &Response{text: newLiteral(text)}
 	if out := n.Get("outputSchema"); out != nil {
-		t.Response = &Response{structured: literal(jsonschema.Sample(out.JSON()))}
+		t.Response = &Response{structured: newLiteral(jsonschema.Sample(out.JSON()))}
 	}
 	return t
 }
@@ -77,7 +77,7 @@ func capturedTool(n *source.Node, name, path string, d *source.Decoder) *Tool {
 // refuseSuite reports a suite that was given in place of a manifest. Both are YAML
 // with a list of tools; those of a suite are tests.
 func refuseSuite(n *source.Node, d *source.Decoder) bool {
-	at := suiteSign(n)
+	at := findSuiteSign(n)
 	if at == nil {
 		return false
 	}
@@ -87,9 +87,9 @@ func refuseSuite(n *source.Node, d *source.Decoder) bool {
 	return true
 }
 
-// suiteSign returns a node that only a suite has (one of its keys, or a test), or
+// findSuiteSign returns a node that only a suite has (one of its keys, or a test), or
 // nil.
-func suiteSign(n *source.Node) *source.Node {
+func findSuiteSign(n *source.Node) *source.Node {
 	if n.Kind != source.KindMap || n.Get("mock_server") != nil || n.Get("jsonrpc") != nil {
 		return nil
 	}

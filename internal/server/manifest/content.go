@@ -22,25 +22,25 @@ var blocks = []struct {
 	{"resource_link", []string{"uri", "name"}},
 }
 
-// content compiles a list of content blocks, or a single one.
-func (c compiler) content(n *source.Node, path string) *Template {
+// compileContent compiles a list of content blocks, or a single one.
+func (c compiler) compileContent(n *source.Node, path string) *Template {
 	if n.Kind != source.KindList {
-		return composite(source.KindList, nil, c.block(n, path))
+		return newComposite(source.KindList, nil, c.compileBlock(n, path))
 	}
-	return each(n, path, c.block)
+	return each(n, path, c.compileBlock)
 }
 
-// block compiles one content block. A plain text is short for a text block, and the
+// compileBlock compiles one content block. A plain text is short for a text block, and the
 // type may be omitted where a key implies it: {text: …}, {resource: …}.
-func (c compiler) block(n *source.Node, path string) *Template {
+func (c compiler) compileBlock(n *source.Node, path string) *Template {
 	if n.IsScalar() {
-		return textBlock(c.compile(n, path))
+		return newTextBlock(c.compile(n, path))
 	}
 	if n.Kind != source.KindMap {
 		c.d.ReportWrongType(n, path, "a content block: text, or a map with a type")
-		return literal(jsonv.Object())
+		return newLiteral(jsonv.Object())
 	}
-	n = renameKeys(n, path, c.d, blockKeys) // a copy, which is changed below
+	n = renameKeys(n, path, c.d, renameBlockKey) // a copy, which is changed below
 	kind := ""
 	if t := n.Get("type"); t != nil {
 		kind = t.Text
@@ -55,7 +55,7 @@ func (c compiler) block(n *source.Node, path string) *Template {
 	c.checkBlock(n, path, kind)
 	for i := range n.Fields {
 		if f := &n.Fields[i]; f.Key.Text == "resource" && kind == "resource" {
-			f.Value = renameKeys(f.Value, path+".resource", c.d, blockKeys)
+			f.Value = renameKeys(f.Value, path+".resource", c.d, renameBlockKey)
 			c.checkResource(f.Value, path+".resource")
 		}
 	}
@@ -65,7 +65,7 @@ func (c compiler) block(n *source.Node, path string) *Template {
 // compileWithText compiles a map whose member text, and that of a member resource, is
 // converted to a text regardless of its type.
 func (c compiler) compileWithText(n *source.Node, path string) *Template {
-	return members(n, path, func(key string, v *source.Node, at string) *Template {
+	return compileMembers(n, path, func(key string, v *source.Node, at string) *Template {
 		switch {
 		case key == "text":
 			return asText(c.compile(v, at))
@@ -76,8 +76,8 @@ func (c compiler) compileWithText(n *source.Node, path string) *Template {
 	})
 }
 
-func textBlock(text *Template) *Template {
-	return composite(source.KindMap, []string{"type", "text"}, literal(jsonv.String("text")), asText(text))
+func newTextBlock(text *Template) *Template {
+	return newComposite(source.KindMap, []string{"type", "text"}, newLiteral(jsonv.String("text")), asText(text))
 }
 
 func (c compiler) checkBlock(n *source.Node, path, kind string) {
@@ -129,14 +129,14 @@ func (c compiler) checkBase64(n *source.Node, path string) {
 	}
 }
 
-// messages compiles the messages of a prompt: maps of role and content, where a plain
+// compileMessages compiles the messages of a prompt: maps of role and content, where a plain
 // text is short for a text block of the user.
-func (c compiler) messages(n *source.Node, path string) *Template {
+func (c compiler) compileMessages(n *source.Node, path string) *Template {
 	if n.Kind != source.KindList {
 		c.d.ReportWrongType(n, path, "a list of messages")
-		return literal(jsonv.Array())
+		return newLiteral(jsonv.Array())
 	}
-	return each(n, path, c.message)
+	return each(n, path, c.compileMessage)
 }
 
 // messageKeys are the keys of a message of a prompt.
@@ -147,21 +147,21 @@ type messageKeys struct {
 	Content *source.Node `yaml:"content,required"`
 }
 
-func (c compiler) message(n *source.Node, path string) *Template {
+func (c compiler) compileMessage(n *source.Node, path string) *Template {
 	if n.IsScalar() {
-		return userMessage(textBlock(c.compile(n, path)))
+		return newUserMessage(newTextBlock(c.compile(n, path)))
 	}
 	var m messageKeys
 	c.d.Decode(n, path, &m)
 	if m.Content == nil {
-		return literal(jsonv.Object())
+		return newLiteral(jsonv.Object())
 	}
 	m.Role = cmp.Or(m.Role, "user")
-	return messageOf(m.Role, c.block(m.Content, path+".content"))
+	return newMessage(m.Role, c.compileBlock(m.Content, path+".content"))
 }
 
-func userMessage(block *Template) *Template { return messageOf("user", block) }
+func newUserMessage(block *Template) *Template { return newMessage("user", block) }
 
-func messageOf(role string, block *Template) *Template {
-	return composite(source.KindMap, []string{"role", "content"}, literal(jsonv.String(role)), block)
+func newMessage(role string, block *Template) *Template {
+	return newComposite(source.KindMap, []string{"role", "content"}, newLiteral(jsonv.String(role)), block)
 }

@@ -41,7 +41,7 @@ var roots = []string{
 func parseExpr(text string) (expr, *jsonpath.Error) {
 	var e expr
 	for at, minus := 0, false; ; at++ {
-		at += blanks(text[at:])
+		at += countBlanks(text[at:])
 		t, n, err := parseTerm(text[at:])
 		if err != nil {
 			err.Offset += at
@@ -50,12 +50,12 @@ func parseExpr(text string) (expr, *jsonpath.Error) {
 		t.minus = minus
 		e = append(e, t)
 		at += n
-		n = blanks(text[at:])
+		n = countBlanks(text[at:])
 		if at += n; at == len(text) {
 			return e, nil
 		}
 		minus = text[at] == '-'
-		if !minus && text[at] != '+' || n == 0 || blanks(text[at+1:]) == 0 {
+		if !minus && text[at] != '+' || n == 0 || countBlanks(text[at+1:]) == 0 {
 			return nil, &jsonpath.Error{
 				Offset: at, Msg: fmt.Sprintf("unexpected %q", text[at:]),
 				Hint: "allowed here: a path (args.city, state.items[0]), and sums of them with \" + \" and \" - \"",
@@ -64,7 +64,7 @@ func parseExpr(text string) (expr, *jsonpath.Error) {
 	}
 }
 
-func blanks(s string) int { return len(s) - len(strings.TrimLeft(s, " ")) }
+func countBlanks(s string) int { return len(s) - len(strings.TrimLeft(s, " ")) }
 
 // parseTerm parses the term at the beginning of text and returns its length.
 func parseTerm(text string) (term, int, *jsonpath.Error) {
@@ -128,8 +128,8 @@ func sum(a, b jsonv.Value, minus bool) jsonv.Value {
 	if a.Kind() != jsonv.KindNumber || b.Kind() != jsonv.KindNumber {
 		return a // a is null once a sum is out of the range of numbers
 	}
-	x, places, okA := exact(a.Literal())
-	y, morePlaces, okB := exact(b.Literal())
+	x, places, okA := readExact(a.Literal())
+	y, morePlaces, okB := readExact(b.Literal())
 	if !okA || !okB {
 		if minus {
 			return jsonv.Float(a.Float64() - b.Float64())
@@ -153,7 +153,7 @@ func sum(a, b jsonv.Value, minus bool) jsonv.Value {
 	return v
 }
 
-func exact(lit string) (r *big.Rat, places int, ok bool) {
+func readExact(lit string) (r *big.Rat, places int, ok bool) {
 	if len(lit) > maxExact || strings.ContainsAny(lit, "eE") {
 		return nil, 0, false
 	}

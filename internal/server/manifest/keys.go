@@ -8,15 +8,15 @@ import (
 	"mcptest/internal/base/source"
 )
 
-// snakeKeys returns a map whose camelCase keys are written in snake_case, the
+// spellInSnake returns a map whose camelCase keys are written in snake_case, the
 // spelling of manifests: inputSchema becomes input_schema. Only the keys of the map
 // itself are renamed, since those below may be data.
-func snakeKeys(n *source.Node, path string, d *source.Decoder) *source.Node {
-	return renameKeys(n, path, d, snake)
+func spellInSnake(n *source.Node, path string, d *source.Decoder) *source.Node {
+	return renameKeys(n, path, d, makeSnake)
 }
 
-// blockKeys renames the keys of content blocks to MCP's spelling.
-func blockKeys(key string) string {
+// renameBlockKey renames the keys of content blocks to MCP's spelling.
+func renameBlockKey(key string) string {
 	if key == "mime_type" {
 		return "mimeType"
 	}
@@ -42,7 +42,7 @@ func renameKeys(n *source.Node, path string, d *source.Decoder, name func(string
 	return &out
 }
 
-func snake(key string) string {
+func makeSnake(key string) string {
 	if key == "" || !unicode.IsLower(rune(key[0])) || strings.Contains(key, "_") {
 		return key
 	}
@@ -62,8 +62,8 @@ func countGiven(nodes ...*source.Node) int {
 	return len(slices.DeleteFunc(nodes, func(n *source.Node) bool { return n == nil }))
 }
 
-// optional compiles a node that may be left out.
-func optional[T any](n *source.Node, path string, compile func(*source.Node, string) T) (out T) {
+// compileOptional compiles a node that may be left out.
+func compileOptional[T any](n *source.Node, path string, compile func(*source.Node, string) T) (out T) {
 	if n != nil {
 		out = compile(n, path)
 	}

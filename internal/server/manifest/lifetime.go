@@ -34,8 +34,8 @@ type momentKeys struct {
 	Announce *bool `yaml:"announce"`
 }
 
-// moment reads a tool's name, a duration, or {after, announce}.
-func moment(n *source.Node, path string, d *source.Decoder) *Moment {
+// compileMoment reads a tool's name, a duration, or {after, announce}.
+func compileMoment(n *source.Node, path string, d *source.Decoder) *Moment {
 	m := &Moment{}
 	if n.Kind == source.KindMap {
 		var k momentKeys
@@ -58,9 +58,9 @@ func moment(n *source.Node, path string, d *source.Decoder) *Moment {
 	return m
 }
 
-// changedTool returns a tool as it is after its change: the keys of `changes` replace
+// compileChangedTool returns a tool as it is after its change: the keys of `changes` replace
 // its own.
-func changedTool(n, change *source.Node, path string, d *source.Decoder) (*Tool, *Moment) {
+func compileChangedTool(n, change *source.Node, path string, d *source.Decoder) (*Tool, *Moment) {
 	if change.Kind != source.KindMap {
 		d.ReportWrongType(change, path, "a map with after and the keys that change")
 		return nil, nil
@@ -81,7 +81,7 @@ func changedTool(n, change *source.Node, path string, d *source.Decoder) (*Tool,
 	if name := change.Get("name"); name != nil {
 		d.Errorf(name, path+".name", "a change keeps the name: another name is another tool that appears")
 	}
-	return decodeTool(&after, path, d), moment(&when, path, d)
+	return decodeTool(&after, path, d), compileMoment(&when, path, d)
 }
 
 // checkMoments reports moments after the call of a tool that does not exist.

@@ -55,8 +55,8 @@ func decodeDocument(n *source.Node, d *source.Decoder) *Manifest {
 	if refuseSuite(n, d) {
 		return nil
 	}
-	n = snakeKeys(n, "", d)
-	if tools := capturedTools(n); tools != nil {
+	n = spellInSnake(n, "", d)
+	if tools := readCapturedTools(n); tools != nil {
 		return newCaptured(tools, d)
 	}
 	var doc documentKeys
@@ -110,14 +110,14 @@ type manifestKeys struct {
 }
 
 func (m *Manifest) decode(n *source.Node, path string, d *source.Decoder) {
-	n = snakeKeys(n, path, d)
+	n = spellInSnake(n, path, d)
 	var k manifestKeys
 	d.Decode(n, path, &k)
 	m.Name, m.Title, m.Version, m.Instructions = k.Name, k.Title, k.Version, k.Instructions
 	m.Version = cmp.Or(m.Version, "1.0.0")
-	m.Protocols = protocols(k.Protocols, path+".protocols", d)
-	m.Capabilities = object(k.Capabilities, path+".capabilities", d)
-	m.State = object(k.State, path+".state", d)
+	m.Protocols = readProtocols(k.Protocols, path+".protocols", d)
+	m.Capabilities = readObject(k.Capabilities, path+".capabilities", d)
+	m.State = readObject(k.State, path+".state", d)
 	if k.PageSize != nil {
 		if m.PageSize = *k.PageSize; m.PageSize < 1 {
 			d.Errorf(n.Get("page_size"), path+".page_size", "must be at least 1, got %d", m.PageSize)
@@ -126,14 +126,14 @@ func (m *Manifest) decode(n *source.Node, path string, d *source.Decoder) {
 	if k.Fault != nil {
 		m.Fault = decodeFault(k.Fault, path+".fault", d)
 	}
-	m.Banner = optional(k.Banner, path+".banner", compiler{d: d}.rawBytes)
+	m.Banner = compileOptional(k.Banner, path+".banner", compiler{d: d}.compileRawBytes)
 	m.decodeLists(k, path, d)
 	for _, e := range k.Methods.Entries {
 		if m.Methods == nil {
 			m.Methods = map[string]*Response{}
 		}
 		c := compiler{d: d, roots: []string{"params", "state", "ask", "calls", "client", "id", "request"}}
-		m.Methods[e.Key] = c.response(e.Value, source.PathKey(path+".methods", e.Key), 0)
+		m.Methods[e.Key] = c.compileResponse(e.Value, source.PathKey(path+".methods", e.Key), 0)
 	}
 }
 
@@ -184,9 +184,9 @@ func (s names) add(n *source.Node, path, what, key, name string) {
 	d.Related = append(d.Related, source.Related{Pos: first, Msg: "the first one"})
 }
 
-// object converts a node that must be a map; it returns an absent value when there is
+// readObject converts a node that must be a map; it returns an absent value when there is
 // none.
-func object(n *source.Node, path string, d *source.Decoder) jsonv.Value {
+func readObject(n *source.Node, path string, d *source.Decoder) jsonv.Value {
 	switch {
 	case n == nil:
 		return jsonv.Value{}
@@ -197,7 +197,7 @@ func object(n *source.Node, path string, d *source.Decoder) jsonv.Value {
 	return n.JSON()
 }
 
-func protocols(n *source.Node, path string, d *source.Decoder) []string {
+func readProtocols(n *source.Node, path string, d *source.Decoder) []string {
 	known := protocol.Versions()
 	if n == nil {
 		return known

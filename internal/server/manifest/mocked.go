@@ -9,7 +9,7 @@ func Mocked(n *source.Node, path string, d *source.Decoder) *Manifest {
 		c := compiler{d: d, roots: toolRoots}
 		m.Tools = append(m.Tools, &Tool{
 			Name:     f.Key.Text,
-			Response: c.response(f.Value, source.PathKey(path, f.Key.Text), 0),
+			Response: c.compileResponse(f.Value, source.PathKey(path, f.Key.Text), 0),
 		})
 	}
 	return m

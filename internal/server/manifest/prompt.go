@@ -52,7 +52,7 @@ type promptArgument struct {
 }
 
 func decodePrompt(n *source.Node, path string, d *source.Decoder) *Prompt {
-	n = snakeKeys(n, path, d)
+	n = spellInSnake(n, path, d)
 	var k promptKeys
 	d.Decode(n, path, &k)
 	p := &Prompt{Name: k.Name, description: k.Description.JSON(), Complete: map[string][]string{}}
@@ -95,9 +95,9 @@ func decodePrompt(n *source.Node, path string, d *source.Decoder) *Prompt {
 }
 
 func (k promptKeys) answer(n *source.Node, path string, c compiler) *Response {
-	r := &Response{text: optional(k.Text, path+".text", c.compile), messages: optional(k.Messages, path+".messages", c.messages)}
+	r := &Response{text: compileOptional(k.Text, path+".text", c.compile), messages: compileOptional(k.Messages, path+".messages", c.compileMessages)}
 	if k.Response != nil {
-		r = c.response(k.Response, path+".response", 0)
+		r = c.compileResponse(k.Response, path+".response", 0)
 		if r.content != nil || r.structured != nil {
 			c.d.Errorf(k.Response, path+".response", "a prompt returns text or messages, not content")
 		}

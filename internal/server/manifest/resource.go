@@ -71,7 +71,7 @@ func (k resourceKeys) listEntry(first, last []any) jsonv.Value {
 	}, last)...)
 }
 
-func (k resourceKeys) reading(n *source.Node, path string, c compiler) Reading {
+func (k resourceKeys) compileReading(n *source.Node, path string, c compiler) Reading {
 	r := Reading{mime: k.MimeType.JSON(), Response: &Response{}}
 	if countGiven(k.Text, k.Blob, k.Response) != 1 && n.Kind == source.KindMap {
 		c.d.Errorf(n, path, "must have exactly one of text, blob and response")
@@ -84,7 +84,7 @@ func (k resourceKeys) reading(n *source.Node, path string, c compiler) Reading {
 		r.blob = c.compile(k.Blob, path+".blob")
 	}
 	if k.Response != nil {
-		r.Response = c.response(k.Response, path+".response", 0)
+		r.Response = c.compileResponse(k.Response, path+".response", 0)
 	}
 	return r
 }
@@ -108,16 +108,16 @@ type templateKeys struct {
 }
 
 func decodeResource(n *source.Node, path string, d *source.Decoder) *Resource {
-	n = snakeKeys(n, path, d)
+	n = spellInSnake(n, path, d)
 	var k listedResourceKeys
 	d.Decode(n, path, &k)
 	listed := k.listEntry([]any{"uri", k.URI}, []any{"size", k.Size.JSON()})
 	c := compiler{d: d, roots: []string{"uri", "state", "ask", "calls", "client", "id", "params", "request"}}
-	return &Resource{uri: k.URI, Listed: listed, read: k.reading(n, path, c)}
+	return &Resource{uri: k.URI, Listed: listed, read: k.compileReading(n, path, c)}
 }
 
 func decodeTemplate(n *source.Node, path string, d *source.Decoder) *ResourceTemplate {
-	n = snakeKeys(n, path, d)
+	n = spellInSnake(n, path, d)
 	var k templateKeys
 	d.Decode(n, path, &k)
 	t := &ResourceTemplate{URI: k.URITemplate, Complete: k.Complete, Listed: k.listEntry([]any{"uriTemplate", k.URITemplate}, nil)}
@@ -133,7 +133,7 @@ func decodeTemplate(n *source.Node, path string, d *source.Decoder) *ResourceTem
 		}
 	}
 	c := compiler{d: d, vars: vars, roots: []string{"vars", "uri", "state", "ask", "calls", "client", "id", "params", "request"}}
-	t.read = k.reading(n, path, c)
+	t.read = k.compileReading(n, path, c)
 	return t
 }
 

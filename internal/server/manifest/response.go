@@ -94,13 +94,13 @@ type responseKeys struct {
 const maxNested = 6
 
 // Response compiles any form of a response; nested is its depth in other responses.
-func (c compiler) response(n *source.Node, path string, nested int) *Response {
+func (c compiler) compileResponse(n *source.Node, path string, nested int) *Response {
 	r := &Response{}
 	switch {
 	case n.Kind == source.KindList && nested < maxNested:
 		for i, item := range n.Items {
 			at := source.PathIndex(path, i)
-			alt := c.response(item, at, nested+1)
+			alt := c.compileResponse(item, at, nested+1)
 			if i < len(n.Items)-1 && alt.when == nil {
 				c.d.Errorf(item, at, "every response of a list but the last needs a `when`: those behind it are never used").Hint = "responses of successive calls are a sequence: {sequence: […]}; several content blocks are content: […]"
 			}
@@ -110,7 +110,7 @@ func (c compiler) response(n *source.Node, path string, nested int) *Response {
 			c.d.Errorf(n, path, "an empty list contains no response")
 		}
 	case n.Kind == source.KindMap:
-		c.responseMap(r, n, path, nested)
+		c.compileResponseMap(r, n, path, nested)
 	case n.Kind == source.KindList:
 		c.d.Errorf(n, path, "lists of responses are nested too deeply")
 	case n.Kind == source.KindNull:
@@ -121,41 +121,41 @@ func (c compiler) response(n *source.Node, path string, nested int) *Response {
 	return r
 }
 
-func (c compiler) responseMap(r *Response, n *source.Node, path string, nested int) {
-	n = snakeKeys(n, path, c.d)
+func (c compiler) compileResponseMap(r *Response, n *source.Node, path string, nested int) {
+	n = spellInSnake(n, path, c.d)
 	var k responseKeys
 	c.d.Decode(n, path, &k)
-	r.when = optional(k.When, path+".when", c.condition)
+	r.when = compileOptional(k.When, path+".when", c.compileCondition)
 	if k.Steps != nil {
 		c = c.with(askNames(k.Steps))
-		r.Steps = c.steps(k.Steps, path+".steps")
+		r.Steps = c.compileSteps(k.Steps, path+".steps")
 	}
 	if k.Delay != nil {
-		r.Steps = append(r.Steps, &Step{Delay: c.duration(k.Delay, path+".delay")})
+		r.Steps = append(r.Steps, &Step{Delay: c.compileDuration(k.Delay, path+".delay")})
 	}
-	c.exclusiveKeys(n, path, k)
+	c.checkExclusiveKeys(n, path, k)
 	if k.Sequence != nil {
-		c.sequence(r, k, path, nested)
+		c.compileSequence(r, k, path, nested)
 		return
 	}
 	if k.Then != "" {
 		c.d.Errorf(n.Get("then"), path+".then", "then: requires sequence:")
 	}
-	r.text = optional(k.Text, path+".text", c.compile)
-	r.structured = optional(k.Structured, path+".structured", c.compile)
-	r.meta = optional(k.Meta, path+".meta", c.compile)
-	r.Result = optional(k.Result, path+".result", c.compile)
-	r.isError = optional(k.IsError, path+".is_error", c.compile)
-	r.content = optional(k.Content, path+".content", c.content)
-	r.messages = optional(k.Messages, path+".messages", c.messages)
-	r.Err = optional(k.Error, path+".error", c.rpcError)
-	r.Raw = optional(k.Raw, path+".raw", c.rawBytes)
-	r.HTTP = c.httpFault(n, path, k)
+	r.text = compileOptional(k.Text, path+".text", c.compile)
+	r.structured = compileOptional(k.Structured, path+".structured", c.compile)
+	r.meta = compileOptional(k.Meta, path+".meta", c.compile)
+	r.Result = compileOptional(k.Result, path+".result", c.compile)
+	r.isError = compileOptional(k.IsError, path+".is_error", c.compile)
+	r.content = compileOptional(k.Content, path+".content", c.compileContent)
+	r.messages = compileOptional(k.Messages, path+".messages", c.compileMessages)
+	r.Err = compileOptional(k.Error, path+".error", c.compileRPCError)
+	r.Raw = compileOptional(k.Raw, path+".raw", c.compileRawBytes)
+	r.HTTP = c.compileHTTPFault(n, path, k)
 }
 
-// httpFault compiles an answer of HTTP; nil if the response is none.
-func (c compiler) httpFault(n *source.Node, path string, k responseKeys) *HTTPFault {
-	f := &HTTPFault{Drop: k.Drop, Expire: k.ExpireSession, Body: optional(k.Body, path+".body", c.compile)}
+// compileHTTPFault compiles an answer of HTTP; nil if the response is none.
+func (c compiler) compileHTTPFault(n *source.Node, path string, k responseKeys) *HTTPFault {
+	f := &HTTPFault{Drop: k.Drop, Expire: k.ExpireSession, Body: compileOptional(k.Body, path+".body", c.compile)}
 	switch {
 	case k.Status != nil:
 		f.Status = *k.Status
@@ -174,8 +174,8 @@ func (c compiler) httpFault(n *source.Node, path string, k responseKeys) *HTTPFa
 	return f
 }
 
-// exclusiveKeys reports keys that exclude each other.
-func (c compiler) exclusiveKeys(n *source.Node, path string, k responseKeys) {
+// checkExclusiveKeys reports keys that exclude each other.
+func (c compiler) checkExclusiveKeys(n *source.Node, path string, k responseKeys) {
 	groups := []struct {
 		name  string
 		nodes []*source.Node
@@ -206,7 +206,7 @@ func (c compiler) exclusiveKeys(n *source.Node, path string, k responseKeys) {
 	}
 }
 
-func (c compiler) sequence(r *Response, k responseKeys, path string, nested int) {
+func (c compiler) compileSequence(r *Response, k responseKeys, path string, nested int) {
 	at := path + ".sequence"
 	r.cycle = k.Then == "cycle"
 	if r.Steps != nil {
@@ -221,7 +221,7 @@ func (c compiler) sequence(r *Response, k responseKeys, path string, nested int)
 		c.d.Errorf(k.Sequence, at, "sequences are nested too deeply")
 	default:
 		for i, item := range k.Sequence.Items {
-			r.sequence = append(r.sequence, c.response(item, source.PathIndex(at, i), nested+1))
+			r.sequence = append(r.sequence, c.compileResponse(item, source.PathIndex(at, i), nested+1))
 		}
 	}
 }
@@ -236,8 +236,8 @@ type errorKeys struct {
 	Data *source.Node `yaml:"data"`
 }
 
-// rpcError compiles a message or {code?, message, data?}.
-func (c compiler) rpcError(n *source.Node, path string) *RPCError {
+// compileRPCError compiles a message or {code?, message, data?}.
+func (c compiler) compileRPCError(n *source.Node, path string) *RPCError {
 	e := &RPCError{Code: -32603}
 	if n.Kind == source.KindString {
 		e.Message = c.compile(n, path)
@@ -249,7 +249,7 @@ func (c compiler) rpcError(n *source.Node, path string) *RPCError {
 		e.Code = int64(*m.Code)
 	}
 	e.Message = c.compile(m.Message, path+".message")
-	e.Data = optional(m.Data, path+".data", c.compile)
+	e.Data = compileOptional(m.Data, path+".data", c.compile)
 	return e
 }
 
@@ -274,7 +274,7 @@ type conditionKeys struct {
 	Client []string `yaml:"client"`
 }
 
-func (c compiler) condition(n *source.Node, path string) *condition {
+func (c compiler) compileCondition(n *source.Node, path string) *condition {
 	var m conditionKeys
 	c.d.Decode(n, path, &m)
 	out := &condition{client: m.Client}
@@ -295,11 +295,11 @@ func (c compiler) condition(n *source.Node, path string) *condition {
 			c.d.ReportWrongType(m.State, path+".state", "a map")
 		}
 	}
-	out.has, out.hasNot = c.expressions(m.Exists, path+".exists"), c.expressions(m.Missing, path+".missing")
+	out.has, out.hasNot = c.compileExpressions(m.Exists, path+".exists"), c.compileExpressions(m.Missing, path+".missing")
 	return out
 }
 
-func (c compiler) expressions(n *source.Node, path string) []expr {
+func (c compiler) compileExpressions(n *source.Node, path string) []expr {
 	if n == nil {
 		return nil
 	}
@@ -309,7 +309,7 @@ func (c compiler) expressions(n *source.Node, path string) []expr {
 	}
 	var out []expr
 	for i, item := range items {
-		if e := c.expression(item, fmt.Sprintf("%s[%d]", path, i)); e != nil {
+		if e := c.compileExpression(item, fmt.Sprintf("%s[%d]", path, i)); e != nil {
 			out = append(out, e)
 		}
 	}
@@ -320,16 +320,27 @@ func (w *condition) holds(values Values) bool {
 	if w == nil {
 		return true
 	}
-	missing := func(e expr) bool { return e.eval(values).IsAbsent() }
-	exists := func(e expr) bool { return !missing(e) }
-	undeclared := func(name string) bool { return values("client").Lookup("capabilities", name).IsAbsent() }
-	return !slices.ContainsFunc(w.has, missing) && !slices.ContainsFunc(w.hasNot, exists) && !slices.ContainsFunc(w.client, undeclared) &&
-		within(w.args, values("args")) && within(w.state, values("state"))
+	for _, e := range w.has {
+		if e.eval(values).IsAbsent() {
+			return false
+		}
+	}
+	for _, e := range w.hasNot {
+		if !e.eval(values).IsAbsent() {
+			return false
+		}
+	}
+	for _, name := range w.client {
+		if values("client").Lookup("capabilities", name).IsAbsent() {
+			return false
+		}
+	}
+	return isWithin(w.args, values("args")) && isWithin(w.state, values("state"))
 }
 
-// within reports whether got contains all of want. Objects may have more members; all
+// isWithin reports whether got contains all of want. Objects may have more members; all
 // other values must be equal.
-func within(want, got jsonv.Value) bool {
+func isWithin(want, got jsonv.Value) bool {
 	switch {
 	case want.IsAbsent():
 		return true
@@ -339,7 +350,7 @@ func within(want, got jsonv.Value) bool {
 		return false
 	}
 	for key, v := range want.Members() {
-		if g, ok := got.Get(key); !ok || !within(v, g) {
+		if g, ok := got.Get(key); !ok || !isWithin(v, g) {
 			return false
 		}
 	}

@@ -22,7 +22,7 @@ func (r Reading) Answer(values Values, res *Response) jsonv.Value {
 func (p *Prompt) Answer(values Values, r *Response) jsonv.Value {
 	messages := r.messages.Eval(values)
 	if r.text != nil {
-		messages = jsonv.Array(userMessage(textBlock(r.text)).Eval(values))
+		messages = jsonv.Array(newUserMessage(newTextBlock(r.text)).Eval(values))
 	}
 	if messages.IsAbsent() {
 		messages = jsonv.Array()
@@ -37,10 +37,10 @@ func ResultOfTool(values Values, r *Response) jsonv.Value {
 	content := r.content.Eval(values)
 	switch {
 	case r.text != nil:
-		content = jsonv.Array(textBlock(r.text).Eval(values))
+		content = jsonv.Array(newTextBlock(r.text).Eval(values))
 	case !content.IsAbsent():
 	case !structured.IsAbsent():
-		content = jsonv.Array(textBlock(literal(structured)).Eval(values))
+		content = jsonv.Array(newTextBlock(newLiteral(structured)).Eval(values))
 	default:
 		content = jsonv.Array()
 	}

@@ -89,7 +89,7 @@ type stepKeys struct {
 	Task bool `yaml:"task"`
 }
 
-func (c compiler) steps(n *source.Node, path string) []*Step {
+func (c compiler) compileSteps(n *source.Node, path string) []*Step {
 	if n.Kind != source.KindList {
 		c.d.ReportWrongType(n, path, "a list of steps")
 		return nil
@@ -117,23 +117,23 @@ func (c compiler) step(n *source.Node, path string) *Step {
 		c.d.Errorf(n, path+".task", "only a tool with task: can become a task").Hint = "task: optional on the tool allows it to respond with a task"
 	}
 	s.Exit, s.Hang, s.Task = k.Exit, k.Hang, k.Task
-	s.Delay = optional(k.Delay, path+".delay", c.duration)
-	s.Log = optional(k.Log, path+".log", c.log)
-	s.Progress = optional(k.Progress, path+".progress", c.progress)
-	s.Notify = optional(k.Notify, path+".notify", c.notify)
-	s.Ask = optional(k.Ask, path+".ask", c.asksOf)
-	s.Set = optional(k.Set, path+".set", c.assignments)
-	s.Push = optional(k.Push, path+".push", c.assignments)
-	s.Updated = optional(k.Updated, path+".updated", c.compile)
-	s.Write = optional(k.Write, path+".write", c.rawBytes)
-	s.Stderr = optional(k.Stderr, path+".stderr", c.compile)
+	s.Delay = compileOptional(k.Delay, path+".delay", c.compileDuration)
+	s.Log = compileOptional(k.Log, path+".log", c.log)
+	s.Progress = compileOptional(k.Progress, path+".progress", c.compileProgress)
+	s.Notify = compileOptional(k.Notify, path+".notify", c.notify)
+	s.Ask = compileOptional(k.Ask, path+".ask", c.compileAsks)
+	s.Set = compileOptional(k.Set, path+".set", c.compileAssignments)
+	s.Push = compileOptional(k.Push, path+".push", c.compileAssignments)
+	s.Updated = compileOptional(k.Updated, path+".updated", c.compile)
+	s.Write = compileOptional(k.Write, path+".write", c.compileRawBytes)
+	s.Stderr = compileOptional(k.Stderr, path+".stderr", c.compile)
 	return s
 }
 
 // maxDelay bounds a pause.
 const maxDelay = 10 * time.Minute
 
-func (c compiler) duration(n *source.Node, path string) *Pause {
+func (c compiler) compileDuration(n *source.Node, path string) *Pause {
 	if n.Kind == source.KindString {
 		if t := c.compile(n, path); !t.static {
 			return &Pause{text: t}
@@ -180,12 +180,12 @@ type progressKeys struct {
 	Message *source.Node `yaml:"message"`
 }
 
-func (c compiler) progress(n *source.Node, path string) *Template {
+func (c compiler) compileProgress(n *source.Node, path string) *Template {
 	if n.IsScalar() {
 		if n.Kind != source.KindInt && n.Kind != source.KindFloat && !strings.Contains(n.Text, "${") {
 			c.d.ReportWrongType(n, path, "a number or a map")
 		}
-		return composite(source.KindMap, []string{"progress"}, c.compile(n, path))
+		return newComposite(source.KindMap, []string{"progress"}, c.compile(n, path))
 	}
 	var m progressKeys
 	c.d.Decode(n, path, &m)
@@ -206,12 +206,12 @@ func (c compiler) notify(n *source.Node, path string) *Notification {
 		return &Notification{Method: n.Text}
 	}
 	c.d.Decode(n, path, &m)
-	return &Notification{Method: m.Method, Params: optional(m.Params, path+".params", c.compile)}
+	return &Notification{Method: m.Method, Params: compileOptional(m.Params, path+".params", c.compile)}
 }
 
-// assignments compiles {path: value}. A dot in a path descends one level:
+// compileAssignments compiles {path: value}. A dot in a path descends one level:
 // notes.${args.id} sets a member of notes.
-func (c compiler) assignments(n *source.Node, path string) []Assignment {
+func (c compiler) compileAssignments(n *source.Node, path string) []Assignment {
 	if n.Kind != source.KindMap {
 		c.d.ReportWrongType(n, path, "a map of names of the state")
 		return nil
@@ -220,11 +220,11 @@ func (c compiler) assignments(n *source.Node, path string) []Assignment {
 	for _, f := range n.Fields {
 		at := source.PathKey(path, f.Key.Text)
 		a := Assignment{To: c.compile(f.Value, at)}
-		for _, key := range splitKeys(c.parts(f.Key, at)) {
+		for _, key := range splitKeys(c.splitParts(f.Key, at)) {
 			if len(key) == 0 {
 				c.d.Errorf(f.Key, at, "a name is empty")
 			}
-			a.Keys = append(a.Keys, textTemplate(key))
+			a.Keys = append(a.Keys, newTextTemplate(key))
 		}
 		out = append(out, a)
 	}

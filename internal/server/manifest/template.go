@@ -42,14 +42,14 @@ func (p part) eval(values Values) jsonv.Value {
 	return v
 }
 
-// literal returns a template of a constant value.
-func literal(v jsonv.Value) *Template { return &Template{lit: v, static: true} }
+// newLiteral returns a template of a constant value.
+func newLiteral(v jsonv.Value) *Template { return &Template{lit: v, static: true} }
 
 // asText returns a template whose value is always a text: that of a map or list is
 // its JSON.
 func asText(t *Template) *Template {
 	if t.static {
-		return literal(jsonv.String(textOf(t.lit)))
+		return newLiteral(jsonv.String(textOf(t.lit)))
 	}
 	return &Template{kind: source.KindString, inner: t}
 }
@@ -74,48 +74,50 @@ func (c compiler) with(asks []string) compiler {
 // compile compiles a node; it never returns nil.
 func (c compiler) compile(n *source.Node, path string) *Template {
 	if n == nil {
-		return literal(jsonv.Value{})
+		return newLiteral(jsonv.Value{})
 	}
 	switch n.Kind {
 	case source.KindString:
-		return textTemplate(c.parts(n, path))
+		return newTextTemplate(c.splitParts(n, path))
 	case source.KindList:
 		return each(n, path, c.compile)
 	case source.KindMap:
-		return members(n, path, func(_ string, v *source.Node, at string) *Template { return c.compile(v, at) })
+		return compileMembers(n, path, func(_ string, v *source.Node, at string) *Template { return c.compile(v, at) })
 	}
-	return literal(n.JSON())
+	return newLiteral(n.JSON())
 }
 
-func textTemplate(parts []part) *Template {
+func newTextTemplate(parts []part) *Template {
 	switch {
 	case len(parts) == 0:
-		return literal(jsonv.String(""))
+		return newLiteral(jsonv.String(""))
 	case len(parts) == 1 && parts[0].e == nil:
-		return literal(jsonv.String(parts[0].lit))
+		return newLiteral(jsonv.String(parts[0].lit))
 	}
 	return &Template{kind: source.KindString, parts: parts}
 }
 
-// composite returns the template of a list, or of a map with these keys; it is a
+// newComposite returns the template of a list, or of a map with these keys; it is a
 // constant if no item has a placeholder.
-func composite(kind source.Kind, keys []string, items ...*Template) *Template {
+func newComposite(kind source.Kind, keys []string, items ...*Template) *Template {
 	t := &Template{kind: kind, keys: keys, items: items}
 	if slices.ContainsFunc(items, func(item *Template) bool { return !item.static }) {
 		return t
 	}
-	return literal(t.build(func(item *Template) jsonv.Value { return item.lit }))
+	return newLiteral(t.build(func(item *Template) jsonv.Value { return item.lit }))
 }
 
-// members compiles every member of a map.
-func members(n *source.Node, path string, compile func(key string, v *source.Node, at string) *Template) *Template {
+// compileMembers compiles every member of a map.
+func compileMembers(
+	n *source.Node, path string, compile func(key string, v *source.Node, at string) *Template,
+) *Template {
 	var keys []string
 	var items []*Template
 	for _, f := range n.Fields {
 		keys = append(keys, f.Key.Text)
 		items = append(items, compile(f.Key.Text, f.Value, source.PathKey(path, f.Key.Text)))
 	}
-	return composite(source.KindMap, keys, items...)
+	return newComposite(source.KindMap, keys, items...)
 }
 
 // each compiles every item of a list.
@@ -124,7 +126,7 @@ func each(n *source.Node, path string, compile func(*source.Node, string) *Templ
 	for i, item := range n.Items {
 		items[i] = compile(item, source.PathIndex(path, i))
 	}
-	return composite(source.KindList, nil, items...)
+	return newComposite(source.KindList, nil, items...)
 }
 
 func (t *Template) build(of func(*Template) jsonv.Value) jsonv.Value {
@@ -174,17 +176,17 @@ const maxText = 64 << 20
 // Text returns the value as text: that of a list or map is its JSON.
 func (t *Template) Text(values Values) string { return textOf(t.Eval(values)) }
 
-// parts splits a text at its placeholders.
-func (c compiler) parts(n *source.Node, path string) []part {
+// splitParts splits a text at its placeholders.
+func (c compiler) splitParts(n *source.Node, path string) []part {
 	cut, bad := placeholder.Parse(n.Text)
 	if bad != nil {
-		c.at(n, path, bad.Offset, bad.Msg, bad.Hint)
+		c.reportAt(n, path, bad.Offset, bad.Msg, bad.Hint)
 		return []part{{lit: n.Text}}
 	}
-	return c.partsOf(n, path, cut)
+	return c.compileParts(n, path, cut)
 }
 
-func (c compiler) partsOf(n *source.Node, path string, cut []placeholder.Part) []part {
+func (c compiler) compileParts(n *source.Node, path string, cut []placeholder.Part) []part {
 	out := make([]part, 0, len(cut))
 	for _, p := range cut {
 		if p.Literal {
@@ -193,35 +195,35 @@ func (c compiler) partsOf(n *source.Node, path string, cut []placeholder.Part) [
 		}
 		e, bad := parseExpr(p.Name)
 		if bad != nil {
-			c.at(n, path, p.Offset+len("${")+bad.Offset, bad.Msg, bad.Hint)
+			c.reportAt(n, path, p.Offset+len("${")+bad.Offset, bad.Msg, bad.Hint)
 			out = append(out, part{lit: p.Text})
 			continue
 		}
 		c.check(n, p.Offset, path, e)
 		next := part{e: e}
 		if p.HasDefault {
-			next.def = textTemplate(c.partsOf(n, path, p.Default))
+			next.def = newTextTemplate(c.compileParts(n, path, p.Default))
 		}
 		out = append(out, next)
 	}
 	return out
 }
 
-func (c compiler) at(n *source.Node, path string, off int, msg, hint string) {
+func (c compiler) reportAt(n *source.Node, path string, off int, msg, hint string) {
 	d := c.d.Errorf(n, path, "%s", msg)
 	d.Pos, d.Hint, d.Code = n.In(off), hint, "placeholder"
 }
 
-// expression compiles an entry of `exists` or `missing`, an expression without ${ and
+// compileExpression compiles an entry of `exists` or `missing`, an expression without ${ and
 // }.
-func (c compiler) expression(n *source.Node, path string) expr {
+func (c compiler) compileExpression(n *source.Node, path string) expr {
 	if n.Kind != source.KindString {
 		c.d.ReportWrongType(n, path, "a path such as args.city")
 		return nil
 	}
 	e, bad := parseExpr(n.Text)
 	if bad != nil {
-		c.at(n, path, bad.Offset, bad.Msg, bad.Hint)
+		c.reportAt(n, path, bad.Offset, bad.Msg, bad.Hint)
 		return nil
 	}
 	c.check(n, 0, path, e)
@@ -246,10 +248,10 @@ func (c compiler) checkPath(n *source.Node, off int, at string, path []jsonpath.
 	root := path[0].Name
 	switch {
 	case !slices.Contains(roots, root):
-		c.unknownRoot(n, off, at, root)
+		c.reportUnknownRoot(n, off, at, root)
 		return
 	case !slices.Contains(c.roots, root):
-		c.at(n, at, off, fmt.Sprintf("${%s} has no value here", root), "known here: "+strings.Join(c.roots, ", "))
+		c.reportAt(n, at, off, fmt.Sprintf("${%s} has no value here", root), "known here: "+strings.Join(c.roots, ", "))
 		return
 	case len(path) == 1 || path[1].Kind != jsonpath.Name:
 		return
@@ -277,10 +279,10 @@ func (c compiler) checkPath(n *source.Node, off int, at string, path []jsonpath.
 	}
 }
 
-func (c compiler) unknownRoot(n *source.Node, off int, at, name string) {
+func (c compiler) reportUnknownRoot(n *source.Node, off int, at, name string) {
 	msg, hint := fmt.Sprintf("unknown name %q", name), "known names: "+strings.Join(roots, ", ")
 	if near := source.DidYouMean(name, roots); near != "" {
 		msg, hint = msg+source.Parenthesis(near), ""
 	}
-	c.at(n, at, off, msg, hint)
+	c.reportAt(n, at, off, msg, hint)
 }

@@ -73,7 +73,7 @@ type toolKeys struct {
 var toolRoots = []string{"args", "state", "ask", "calls", "client", "id", "params", "request"}
 
 func decodeTool(n *source.Node, path string, d *source.Decoder) *Tool {
-	n = snakeKeys(n, path, d)
+	n = spellInSnake(n, path, d)
 	var k toolKeys
 	d.Decode(n, path, &k)
 	t := &Tool{Name: k.Name}
@@ -97,17 +97,17 @@ func decodeTool(n *source.Node, path string, d *source.Decoder) *Tool {
 		"icons", k.Icons.JSON(),
 		"_meta", k.Meta.JSON(),
 	)
-	t.Appears = optional(k.Appears, path+".appears", func(n *source.Node, path string) *Moment { return moment(n, path, d) })
-	t.Vanishes = optional(k.Vanishes, path+".vanishes", func(n *source.Node, path string) *Moment { return moment(n, path, d) })
+	t.Appears = compileOptional(k.Appears, path+".appears", func(n *source.Node, path string) *Moment { return compileMoment(n, path, d) })
+	t.Vanishes = compileOptional(k.Vanishes, path+".vanishes", func(n *source.Node, path string) *Moment { return compileMoment(n, path, d) })
 	if k.Changes != nil {
-		t.Changed, t.Changes = changedTool(n, snakeKeys(k.Changes, path+".changes", d), path+".changes", d)
+		t.Changed, t.Changes = compileChangedTool(n, spellInSnake(k.Changes, path+".changes", d), path+".changes", d)
 	}
 	if k.Task != nil {
 		t.Task = decodeTask(k.Task, path+".task", d)
 	}
 	if k.Response != nil {
-		c := compiler{d: d, roots: toolRoots, args: declaredArgs(schema), tasks: k.Task != nil}
-		t.Response = c.response(k.Response, path+".response", 0)
+		c := compiler{d: d, roots: toolRoots, args: listDeclaredArgs(schema), tasks: k.Task != nil}
+		t.Response = c.compileResponse(k.Response, path+".response", 0)
 		if r := t.Response; r.messages != nil {
 			d.Errorf(k.Response, path+".response", "messages is a prompt's result, a tool has content")
 		}
@@ -129,7 +129,7 @@ func compileSchema(n *source.Node, path string, d *source.Decoder) *jsonschema.S
 			if perr != nil {
 				break
 			}
-			next := below(at, token)
+			next := findBelow(at, token)
 			if next == nil {
 				break
 			}
@@ -145,7 +145,7 @@ func compileSchema(n *source.Node, path string, d *source.Decoder) *jsonschema.S
 	return nil
 }
 
-func below(n *source.Node, token string) *source.Node {
+func findBelow(n *source.Node, token string) *source.Node {
 	if n.Kind == source.KindMap {
 		return n.Get(token)
 	}
@@ -157,9 +157,9 @@ func below(n *source.Node, token string) *source.Node {
 	return nil
 }
 
-// declaredArgs returns the arguments that a schema declares, or nil when it declares
+// listDeclaredArgs returns the arguments that a schema declares, or nil when it declares
 // none or explicitly allows others.
-func declaredArgs(schema jsonv.Value) []string {
+func listDeclaredArgs(schema jsonv.Value) []string {
 	props, ok := schema.Get("properties")
 	if !ok || props.Kind() != jsonv.KindObject {
 		return nil

@@ -136,7 +136,7 @@ func parseJSON(mediaType string, data []byte) (body, bool) {
 	if err != nil || len(notes) > 0 {
 		return body{}, false
 	}
-	if layout, ok := layoutOf(v, data); ok {
+	if layout, ok := detectLayout(v, data); ok {
 		return body{form: jsonBody, json: v, layout: layout}, true
 	}
 	return body{form: jsonBody, json: v, layout: layoutOther, text: string(data)}, true
@@ -216,8 +216,8 @@ var layouts = []struct {
 // lineEnd is the suffix of the name of a layout with a line break at the end.
 const lineEnd = "line"
 
-// layoutOf returns the layout in which a value is formatted as data.
-func layoutOf(v jsonv.Value, data []byte) (name string, ok bool) {
+// detectLayout returns the layout in which a value is formatted as data.
+func detectLayout(v jsonv.Value, data []byte) (name string, ok bool) {
 	bare, line := bytes.CutSuffix(data, []byte("\n"))
 	for _, l := range layouts {
 		if bytes.Equal(l.write(v), bare) {
@@ -230,8 +230,8 @@ func layoutOf(v jsonv.Value, data []byte) (name string, ok bool) {
 	return "", false
 }
 
-// laidOut formats a value in a layout; ok is false for an unknown one.
-func laidOut(v jsonv.Value, layout string) (text []byte, ok bool) {
+// layOut formats a value in a layout; ok is false for an unknown one.
+func layOut(v jsonv.Value, layout string) (text []byte, ok bool) {
 	name, line := strings.CutSuffix("-"+layout, "-"+lineEnd)
 	for _, l := range layouts {
 		if l.name == strings.TrimPrefix(name, "-") {
@@ -252,15 +252,15 @@ func formatSpaced(v jsonv.Value) []byte {
 	return bytes.ReplaceAll(text, []byte("\n"), nil)
 }
 
-// bytes returns the body as it is sent.
-func (b *body) bytes() []byte {
+// join returns the body as it is sent.
+func (b *body) join() []byte {
 	var out []byte
 	switch b.form {
 	case jsonBody:
 		if b.layout == layoutOther {
 			out = []byte(b.text)
 		} else {
-			out, _ = laidOut(b.json, b.layout)
+			out, _ = layOut(b.json, b.layout)
 		}
 	case formBody:
 		out = []byte(b.values.Encode())

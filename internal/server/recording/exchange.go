@@ -53,7 +53,7 @@ func (s *sanitizer) clean(r raw) (exchange, error) {
 		return e, fmt.Errorf("response: %w", err)
 	}
 	e.test, e.status = r.test, r.response.Status
-	e.response = s.body(parseBody(r.response.Header.Get("Content-Type"), data, 0))
+	e.response = s.sanitizeBody(parseBody(r.response.Header.Get("Content-Type"), data, 0))
 	b := &e.response
 	if (r.response.Open || e.status == http.StatusPartialContent) && (b.form == textBody || b.form == base64Body) {
 		if cut := s.secrets.Cut(b.text); cut != b.text { // within a secret
@@ -62,7 +62,7 @@ func (s *sanitizer) clean(r raw) (exchange, error) {
 		}
 	}
 	if e.response.form == multipartBody { // its boundary is in a header
-		e.response = s.body(body{form: textBody, text: strings.ToValidUTF8(string(data), "\uFFFD")})
+		e.response = s.sanitizeBody(body{form: textBody, text: strings.ToValidUTF8(string(data), "\uFFFD")})
 	}
 	e.resHeader = http.Header{}
 	for name, list := range r.response.Header {
@@ -70,7 +70,7 @@ func (s *sanitizer) clean(r raw) (exchange, error) {
 			continue
 		}
 		for _, v := range list {
-			e.resHeader.Add(name, s.header(name, v))
+			e.resHeader.Add(name, s.sanitizeHeader(name, v))
 		}
 	}
 	return e, nil
@@ -79,11 +79,11 @@ func (s *sanitizer) clean(r raw) (exchange, error) {
 // request is the part of clean that identifies an exchange.
 func (s *sanitizer) request(r *upstream.Request) (exchange, error) {
 	e := exchange{method: r.Method, reqHeader: http.Header{}}
-	e.path = s.path(r.Path)
-	e.query = s.values(maskQuery, r.Query)
+	e.path = s.sanitizePath(r.Path)
+	e.query = s.sanitizeValues(maskQuery, r.Query)
 	for name, list := range r.Header {
 		for _, v := range list {
-			credential := s.header(name, v)
+			credential := s.sanitizeHeader(name, v)
 			if slices.Contains(requestHeaders, http.CanonicalHeaderKey(name)) || credential != v && strings.Contains(credential, secret.Mask) {
 				e.reqHeader.Add(name, credential)
 			}
@@ -94,7 +94,7 @@ func (s *sanitizer) request(r *upstream.Request) (exchange, error) {
 		return e, err
 	}
 	kind := r.Header.Get("Content-Type")
-	e.request = s.body(parseBody(kind, data, 0))
+	e.request = s.sanitizeBody(parseBody(kind, data, 0))
 	if e.request.form == multipartBody {
 		e.reqHeader.Set("Content-Type", "multipart/form-data") // its boundary is random
 	}
@@ -114,14 +114,14 @@ func (e *exchange) identify() {
 	}
 	slices.Sort(pairs)
 	e.keys = append(e.keys, pairs...)
-	e.keys = append(e.keys, e.request.canonical())
+	e.keys = append(e.keys, e.request.makeCanonical())
 }
 
-// key returns the keys as one text.
-func (e *exchange) key() string { return strings.Join(e.keys, "\x00") }
+// joinKeys returns the keys as one text.
+func (e *exchange) joinKeys() string { return strings.Join(e.keys, "\x00") }
 
-// canonical returns a text that is the same for equivalent bodies.
-func (b *body) canonical() string {
+// makeCanonical returns a text that is the same for equivalent bodies.
+func (b *body) makeCanonical() string {
 	switch b.form {
 	case empty:
 		return ""
@@ -132,7 +132,7 @@ func (b *body) canonical() string {
 	case multipartBody:
 		var out strings.Builder
 		for _, p := range b.parts {
-			fmt.Fprintf(&out, "part %q %q %s\n", p.name, p.filename, p.body.canonical())
+			fmt.Fprintf(&out, "part %q %q %s\n", p.name, p.filename, p.body.makeCanonical())
 		}
 		return out.String()
 	}
@@ -145,12 +145,12 @@ func (e *exchange) matches(keys []string, secrets *secret.Redactor) bool {
 	return slices.EqualFunc(e.keys, keys, secrets.Matcher().Matches)
 }
 
-// sameResponse reports whether two exchanges have equal responses.
-func sameResponse(a, b *exchange) bool {
+// isSameResponse reports whether two exchanges have equal responses.
+func isSameResponse(a, b *exchange) bool {
 	if a.status != b.status || a.response.form != b.response.form {
 		return false
 	}
-	if string(a.response.bytes()) != string(b.response.bytes()) {
+	if string(a.response.join()) != string(b.response.join()) {
 		return false
 	}
 	return maps.EqualFunc(a.resHeader, b.resHeader, slices.Equal)

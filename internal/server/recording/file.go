@@ -47,8 +47,8 @@ type File struct {
 // upstream has none. Each attempt gets its own answers, each once.
 type Trials map[string]int
 
-// ofModel reports whether the recording is that of a model.
-func (t Trials) ofModel() bool { return len(t) > 0 }
+// areOfModel reports whether the recording is that of a model.
+func (t Trials) areOfModel() bool { return len(t) > 0 }
 
 // Any is read as the name of every upstream.
 const Any = "NAME"
@@ -76,13 +76,13 @@ func Parse(src *source.File, upstream string) (*File, source.Diagnostics) {
 	root, diags := source.Parse(src)
 	if root == nil || diags.HasErrors() {
 		if !strings.HasSuffix(strings.TrimRight(string(src.Data), "\r\n"), keyEnd+": true") && strings.Contains(string(src.Data), keyVersion) {
-			return nil, source.Diagnostics{truncatedError(source.Pos{File: src, Line: max(src.Lines()-1, 1), Col: 1})}
+			return nil, source.Diagnostics{newTruncatedError(source.Pos{File: src, Line: max(src.Lines()-1, 1), Col: 1})}
 		}
 		return nil, diags
 	}
 	var d source.Decoder
 	f := &File{byKey: map[string][]int{}}
-	if header(&d, root, upstream) {
+	if checkHeader(&d, root, upstream) {
 		f.decode(&d, root)
 	}
 	if diags = d.Diagnostics(); diags.HasErrors() {
@@ -91,23 +91,23 @@ func Parse(src *source.File, upstream string) (*File, source.Diagnostics) {
 	for i := range f.list {
 		e := &f.list[i]
 		e.identify()
-		f.byKey[e.key()] = append(f.byKey[e.key()], i)
-		if strings.Contains(e.key(), secret.Mask) {
+		f.byKey[e.joinKeys()] = append(f.byKey[e.joinKeys()], i)
+		if strings.Contains(e.joinKeys(), secret.Mask) {
 			f.masked = append(f.masked, i)
 		}
 	}
 	return f, diags
 }
 
-func truncatedError(pos source.Pos) source.Diagnostic {
+func newTruncatedError(pos source.Pos) source.Diagnostic {
 	d := source.Errorf(pos, "", "the recording is truncated: its last line must be %q", keyEnd+": true")
 	d.Hint = "restore the file from version control, or delete it and record again"
 	return d
 }
 
-// header checks whether the file is a complete recording with a supported version and
+// checkHeader checks whether the file is a complete recording with a supported version and
 // known masks.
-func header(d *source.Decoder, root *source.Node, upstream string) bool {
+func checkHeader(d *source.Decoder, root *source.Node, upstream string) bool {
 	v := root.Get(keyVersion)
 	if v == nil {
 		d.Errorf(root, "", "not a recording of mcptest: it has no %s", keyVersion).Hint = "write one with " + Again(upstream)
@@ -123,7 +123,7 @@ func header(d *source.Decoder, root *source.Node, upstream string) bool {
 		return false
 	}
 	if root.Get(keyEnd) == nil {
-		d.Add(truncatedError(root.Pos))
+		d.Add(newTruncatedError(root.Pos))
 		return false
 	}
 	if masks := root.Get("masks"); masks == nil {
@@ -153,7 +153,8 @@ func (f *File) Of(api string) (d source.Diagnostic, wrong bool) {
 	if f.standsFor == "" || err == nil && err2 == nil && sameHost(recorded, now) {
 		return d, false
 	}
-	d = source.Errorf(f.standsForPos, "stands_for", "this is a recording of %s, not of %s", source.FlowText(f.standsFor), source.FlowText(api))
+	d = source.Errorf(f.standsForPos, "stands_for", "this is a recording of %s, not of %s",
+		source.FlowText(f.standsFor), source.FlowText(api))
 	d.Hint = otherHint
 	return d, true
 }
@@ -230,8 +231,8 @@ func (f *File) decode(d *source.Decoder, root *source.Node) {
 	if n := root.Get("stands_for"); n != nil {
 		f.standsForPos = n.Pos
 	}
-	f.Random, f.Trials = values(doc.Random), values(doc.Trials)
-	tools := values(doc.Tools)
+	f.Random, f.Trials = convertValues(doc.Random), convertValues(doc.Trials)
+	tools := convertValues(doc.Tools)
 	exchanges := root.Get("exchanges")
 	for i := range doc.Exchanges {
 		in := &doc.Exchanges[i]
@@ -242,26 +243,26 @@ func (f *File) decode(d *source.Decoder, root *source.Node) {
 			path:      in.Request.Path,
 			status:    in.Response.Status,
 			line:      in.Pos.Line,
-			query:     url.Values(textLists(in.Request.Query)),
-			reqHeader: http.Header(textLists(in.Request.Headers)),
+			query:     url.Values(convertTextLists(in.Request.Query)),
+			reqHeader: http.Header(convertTextLists(in.Request.Headers)),
 			resHeader: http.Header{},
 		}
-		for name, list := range textLists(in.Response.Headers) {
+		for name, list := range convertTextLists(in.Response.Headers) {
 			e.resHeader[http.CanonicalHeaderKey(name)] = list
 		}
 		if e.status < 100 || e.status > 599 {
 			d.Errorf(n.Get("response"), path+".response.status", "%d is not an HTTP status", e.status)
 		}
-		e.request = in.Request.body(d, n.Get("request"), path+".request")
+		e.request = in.Request.readBody(d, n.Get("request"), path+".request")
 		if list := tools[e.request.json.Lookup("tools").Text()]; list != nil {
 			e.request.json = e.request.json.With("tools", list.JSON())
 		}
-		e.response = in.Response.body(d, n.Get("response"), path+".response")
+		e.response = in.Response.readBody(d, n.Get("response"), path+".response")
 		f.list = append(f.list, e)
 	}
 }
 
-func values[V any](m source.Map[V]) map[string]V {
+func convertValues[V any](m source.Map[V]) map[string]V {
 	out := make(map[string]V, len(m.Entries))
 	for _, e := range m.Entries {
 		out[e.Key] = e.Value
@@ -269,7 +270,7 @@ func values[V any](m source.Map[V]) map[string]V {
 	return out
 }
 
-func textLists(m source.Map[texts]) map[string][]string {
+func convertTextLists(m source.Map[texts]) map[string][]string {
 	out := make(map[string][]string, len(m.Entries))
 	for _, e := range m.Entries {
 		out[e.Key] = e.Value
@@ -277,25 +278,25 @@ func textLists(m source.Map[texts]) map[string][]string {
 	return out
 }
 
-// body converts the content to a body.
-func (c *content) body(d *source.Decoder, n *source.Node, path string) body {
+// readBody converts the content to a body.
+func (c *content) readBody(d *source.Decoder, n *source.Node, path string) body {
 	b := body{gzip: c.Gzip}
 	switch {
 	case c.JSON != nil:
 		b.form, b.json, b.layout, b.text = jsonBody, c.JSON.JSON(), c.Layout, c.Raw
-		if _, ok := laidOut(jsonv.Null(), c.Layout); !ok && c.Layout != layoutOther {
+		if _, ok := layOut(jsonv.Null(), c.Layout); !ok && c.Layout != layoutOther {
 			d.Errorf(n.Get("layout"), path+".layout", "unknown layout %s", source.FlowText(c.Layout))
 		}
 	case c.Text != nil:
 		b.form, b.text = textBody, *c.Text
 	case c.Form.Entries != nil:
-		b.form, b.values = formBody, url.Values(textLists(c.Form))
+		b.form, b.values = formBody, url.Values(convertTextLists(c.Form))
 	case c.Multipart != nil:
 		b.form = multipartBody
 		for _, p := range c.Multipart {
 			var inner content
 			d.Decode(p.Body, path+".multipart", &inner)
-			body := inner.body(d, p.Body, path+".multipart")
+			body := inner.readBody(d, p.Body, path+".multipart")
 			b.parts = append(b.parts, part{p.Name, p.Filename, p.Type, body})
 		}
 	case c.Base64 != "":

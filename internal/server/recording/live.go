@@ -43,7 +43,7 @@ func Live(api *url.URL, record func(test string, q *upstream.Request, res *upstr
 		res, err := send(client, api, q)
 		if err != nil {
 			e, _ := newSanitizer(secret.NewRedactor()).request(q)
-			failed(Failure{Request: e.title(), Err: err, Partial: errors.Is(err, errPartial)})
+			failed(Failure{Request: e.describe(), Err: err, Partial: errors.Is(err, errPartial)})
 			return &upstream.Response{
 				Status: http.StatusBadGateway,
 				Header: http.Header{"Content-Type": {"text/plain"}},
@@ -57,7 +57,7 @@ func Live(api *url.URL, record func(test string, q *upstream.Request, res *upstr
 			}
 			record(test, q, res)
 		}
-		return local(res, api, q), true
+		return makeLocal(res, api, q), true
 	}
 }
 
@@ -104,9 +104,9 @@ func send(client *http.Client, api *url.URL, q *upstream.Request) (*upstream.Res
 	return res, nil
 }
 
-// local returns a response in which redirections and pagination links lead to the
+// makeLocal returns a response in which redirections and pagination links lead to the
 // double.
-func local(res *upstream.Response, api *url.URL, q *upstream.Request) *upstream.Response {
+func makeLocal(res *upstream.Response, api *url.URL, q *upstream.Request) *upstream.Response {
 	origin := api.Scheme + "://" + api.Host
 	if q.Origin == "" || q.Origin == origin {
 		return res
@@ -132,19 +132,19 @@ func (f *File) Replay(api *url.URL, secrets *secret.Redactor) upstream.Fallback 
 	return func(q *upstream.Request) (*upstream.Response, bool) {
 		player := rest
 		if q.Scope != nil {
-			player = f.playerOf(q.Scope, secrets)
+			player = f.findPlayer(q.Scope, secrets)
 		}
 		res, ok := player.Lookup(q)
 		if !ok {
 			q.Nearest = player.Nearest(q)
 			return nil, false
 		}
-		return local(res, api, q), true
+		return makeLocal(res, api, q), true
 	}
 }
 
-// playerOf returns the player of an attempt of a test.
-func (f *File) playerOf(s *upstream.Scope, secrets *secret.Redactor) *Player {
+// findPlayer returns the player of an attempt of a test.
+func (f *File) findPlayer(s *upstream.Scope, secrets *secret.Redactor) *Player {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	p, ok := s.Memory.(*Player)

@@ -58,13 +58,13 @@ func (p *Player) Lookup(r *upstream.Request) (*upstream.Response, bool) {
 	if len(candidates) == 0 {
 		return nil, false
 	}
-	key := p.file.list[candidates[0]].key()
-	candidates = p.file.of(candidates, p.test)
+	key := p.file.list[candidates[0]].joinKeys()
+	candidates = p.file.selectTest(candidates, p.test)
 	p.mu.Lock()
 	n := p.next[key]
 	p.next[key] = n + 1
 	p.mu.Unlock()
-	if p.file.Trials.ofModel() && n >= len(candidates) {
+	if p.file.Trials.areOfModel() && n >= len(candidates) {
 		return nil, false
 	}
 	return p.file.list[candidates[min(n, len(candidates)-1)]].answer(), true
@@ -87,12 +87,12 @@ func (p *Player) clean(r *upstream.Request) *exchange {
 // find returns the exchanges with a request.
 func (p *Player) find(e *exchange) []int {
 	f := p.file
-	if exact := f.byKey[e.key()]; len(exact) > 0 {
+	if exact := f.byKey[e.joinKeys()]; len(exact) > 0 {
 		return exact
 	}
 	var out []int
 	for _, i := range f.masked {
-		isAlike := len(out) == 0 || f.list[i].key() == f.list[out[0]].key()
+		isAlike := len(out) == 0 || f.list[i].joinKeys() == f.list[out[0]].joinKeys()
 		if isAlike && f.list[i].matches(e.keys, p.secrets) {
 			out = append(out, i)
 		}
@@ -100,9 +100,9 @@ func (p *Player) find(e *exchange) []int {
 	return out
 }
 
-// of returns the exchanges for a test: its own, otherwise those of no test, otherwise
+// selectTest returns the exchanges for a test: its own, otherwise those of no test, otherwise
 // all, except in a recording of a model.
-func (f *File) of(candidates []int, test string) []int {
+func (f *File) selectTest(candidates []int, test string) []int {
 	for _, name := range []string{test, ""} {
 		var own []int
 		for _, i := range candidates {
@@ -110,7 +110,7 @@ func (f *File) of(candidates []int, test string) []int {
 				own = append(own, i)
 			}
 		}
-		if len(own) > 0 || name == "" && f.Trials.ofModel() {
+		if len(own) > 0 || name == "" && f.Trials.areOfModel() {
 			return own
 		}
 	}
@@ -127,7 +127,7 @@ func (p *Player) Bodies(r *upstream.Request) (sent jsonv.Value, recorded []jsonv
 }
 
 func (e *exchange) answer() *upstream.Response {
-	return &upstream.Response{Status: e.status, Header: http.Header(e.resHeader).Clone(), Body: e.response.bytes()}
+	return &upstream.Response{Status: e.status, Header: http.Header(e.resHeader).Clone(), Body: e.response.join()}
 }
 
 // Nearest describes the recorded request that differs least from a request without a
@@ -136,7 +136,7 @@ func (p *Player) Nearest(r *upstream.Request) string {
 	e, f := p.clean(r), p.file
 	best, at := 0, -1
 	for i := range f.list {
-		if n := similarity(&f.list[i], e); n > best {
+		if n := measureSimilarity(&f.list[i], e); n > best {
 			best, at = n, i
 		}
 	}
@@ -144,18 +144,18 @@ func (p *Player) Nearest(r *upstream.Request) string {
 		return ""
 	}
 	near := &f.list[at]
-	return fmt.Sprintf("the nearest recorded request is %s (line %d), which differs in %s", near.title(), near.line, difference(near, e))
+	return fmt.Sprintf("the nearest recorded request is %s (line %d), which differs in %s", near.describe(), near.line, describeDifference(near, e))
 }
 
-func (e *exchange) title() string {
+func (e *exchange) describe() string {
 	if len(e.query) == 0 || len(e.keys) == 0 {
 		return e.method + " " + e.path
 	}
 	return e.method + " " + e.path + "?" + strings.Join(e.keys[2:len(e.keys)-1], "&")
 }
 
-// similarity returns 0 for requests that have nothing in common.
-func similarity(a, b *exchange) int {
+// measureSimilarity returns 0 for requests that have nothing in common.
+func measureSimilarity(a, b *exchange) int {
 	n := 0
 	if a.path == b.path {
 		n += 8
@@ -168,7 +168,7 @@ func similarity(a, b *exchange) int {
 	if n > 0 && a.method == b.method {
 		n += 3
 	}
-	if n > 0 && a.request.canonical() == b.request.canonical() {
+	if n > 0 && a.request.makeCanonical() == b.request.makeCanonical() {
 		n++
 	}
 	if n > 0 && slices.Equal(a.keys[2:len(a.keys)-1], b.keys[2:len(b.keys)-1]) {
@@ -177,34 +177,34 @@ func similarity(a, b *exchange) int {
 	return n
 }
 
-func difference(recorded, sent *exchange) string {
+func describeDifference(recorded, sent *exchange) string {
 	var parts []string
 	if recorded.method != sent.method {
 		parts = append(parts, "the method")
 	}
 	if recorded.path != sent.path {
-		parts = append(parts, "the path"+unknownSecret(recorded.path))
+		parts = append(parts, "the path"+explainUnknownSecret(recorded.path))
 	}
-	for _, name := range sortedKeys(recorded.query) {
+	for _, name := range sortKeys(recorded.query) {
 		if list, ok := sent.query[name]; !ok {
 			parts = append(parts, fmt.Sprintf("the missing query parameter %q", name))
 		} else if !slices.Equal(list, recorded.query[name]) {
-			parts = append(parts, fmt.Sprintf("the query parameter %q", name)+unknownSecret(strings.Join(recorded.query[name], "")))
+			parts = append(parts, fmt.Sprintf("the query parameter %q", name)+explainUnknownSecret(strings.Join(recorded.query[name], "")))
 		}
 	}
-	for _, name := range sortedKeys(sent.query) {
+	for _, name := range sortKeys(sent.query) {
 		if _, ok := recorded.query[name]; !ok {
 			parts = append(parts, fmt.Sprintf("the additional query parameter %q", name))
 		}
 	}
-	if recorded.request.canonical() != sent.request.canonical() {
-		parts = append(parts, "the body"+unknownSecret(recorded.request.canonical()))
+	if recorded.request.makeCanonical() != sent.request.makeCanonical() {
+		parts = append(parts, "the body"+explainUnknownSecret(recorded.request.makeCanonical()))
 	}
 	return strings.Join(parts, " and ")
 }
 
-// unknownSecret explains a difference in a text with a mask.
-func unknownSecret(recorded string) string {
+// explainUnknownSecret explains a difference in a text with a mask.
+func explainUnknownSecret(recorded string) string {
 	if !strings.Contains(recorded, secret.Mask) {
 		return ""
 	}

@@ -15,17 +15,18 @@ var (
 	attributePattern = lazy.Regexp(`([\w.:-]+)(\s*=\s*)("[^"]*"|'[^']*'|[^\s"'<>]+)`)
 )
 
-// markup sanitizes the attributes and the texts of XML and HTML.
-func (s *sanitizer) markup(v string) string {
+// sanitizeMarkup sanitizes the attributes and the texts of XML and HTML.
+func (s *sanitizer) sanitizeMarkup(v string) string {
 	var b strings.Builder
 	end := 0
 	for _, m := range tagPattern().FindAllStringSubmatchIndex(v, -1) {
 		element, attributes, text := v[m[2]:m[3]], v[m[4]:m[5]], v[m[6]:m[7]]
 		b.WriteString(v[end:m[4]])
-		b.WriteString(s.attributes(element, attributes))
+		b.WriteString(s.sanitizeAttributes(element, attributes))
 		b.WriteString(v[m[5]:m[6]])
-		if secret.HoldsMember(bareName(element)) && strings.TrimSpace(text) != "" && strings.HasPrefix(v[m[7]:], "</") {
-			text = s.whole(maskMember, text)
+		closes := strings.HasPrefix(v[m[7]:], "</")
+		if secret.HoldsMember(cutPrefix(element)) && strings.TrimSpace(text) != "" && closes {
+			text = s.sanitizeWhole(maskMember, text)
 		}
 		b.WriteString(text)
 		end = m[7]
@@ -33,10 +34,10 @@ func (s *sanitizer) markup(v string) string {
 	return b.String() + v[end:]
 }
 
-// attributes sanitizes the attributes of a tag.
-func (s *sanitizer) attributes(element, text string) string {
+// sanitizeAttributes sanitizes the attributes of a tag.
+func (s *sanitizer) sanitizeAttributes(element, text string) string {
 	list := attributePattern().FindAllStringSubmatchIndex(text, -1)
-	named := secret.HoldsMember(bareName(element))
+	named := secret.HoldsMember(cutPrefix(element))
 	for _, m := range list {
 		switch name := strings.ToLower(text[m[2]:m[3]]); name {
 		case "name", "id", "key":
@@ -49,8 +50,8 @@ func (s *sanitizer) attributes(element, text string) string {
 		name, value := strings.ToLower(text[m[2]:m[3]]), text[m[6]:m[7]]
 		b.WriteString(text[end:m[6]])
 		bare := strings.Trim(value, `"'`)
-		if bare != "" && (secret.HoldsMember(bareName(name)) || named && (name == "value" || name == "content")) {
-			value = strings.Replace(value, bare, s.whole(maskMember, bare), 1)
+		if bare != "" && (secret.HoldsMember(cutPrefix(name)) || named && (name == "value" || name == "content")) {
+			value = strings.Replace(value, bare, s.sanitizeWhole(maskMember, bare), 1)
 		}
 		b.WriteString(value)
 		end = m[7]
@@ -58,20 +59,20 @@ func (s *sanitizer) attributes(element, text string) string {
 	return b.String() + text[end:]
 }
 
-// bareName returns a name without its namespace.
-func bareName(name string) string { return name[strings.LastIndexByte(name, ':')+1:] }
+// cutPrefix returns a name without its namespace.
+func cutPrefix(name string) string { return name[strings.LastIndexByte(name, ':')+1:] }
 
-// path sanitizes a path: texts recognized as secrets, and the segment after one with
+// sanitizePath sanitizes a path: texts recognized as secrets, and the segment after one with
 // the name of a credential, if it has letters and digits like a generated value.
-func (s *sanitizer) path(path string) string {
+func (s *sanitizer) sanitizePath(path string) string {
 	segments := strings.Split(path, "/")
 	for i := 1; i < len(segments); i++ {
 		v := segments[i]
 		hasDigits := strings.ContainsAny(v, "0123456789")
 		isNumber := strings.Trim(v, "0123456789") == ""
 		if secret.HoldsMember(segments[i-1]) && len(v) >= 10 && hasDigits && !isNumber {
-			segments[i] = s.whole(maskText, v)
+			segments[i] = s.sanitizeWhole(maskText, v)
 		}
 	}
-	return s.plain(strings.Join(segments, "/"))
+	return s.sanitizePlain(strings.Join(segments, "/"))
 }

@@ -160,15 +160,15 @@ func (r *Recorder) prepare(o Options) ([]byte, Saved, error) {
 		}
 	}
 	trials := maps.Clone(r.trials)
-	o.Keep = o.Keep || trials.ofModel() // other suites may share the recording of a model
-	for _, test := range sortedKeys(r.broken) {
+	o.Keep = o.Keep || trials.areOfModel() // other suites may share the recording of a model
+	for _, test := range sortKeys(r.broken) {
 		if old != nil && old.Trials[test] > 0 {
 			delete(trials, test)
 			list = slices.DeleteFunc(list, func(e exchange) bool { return testOf(e.test) == test })
 			saved.Left = append(saved.Left, fmt.Sprintf("test %q: a conversation ended with an error; its earlier answers stay", test))
 		}
 	}
-	saved.Unsaved, saved.Wrong = r.whyUnsaved(list, old, o)
+	saved.Unsaved, saved.Wrong = r.explainUnsaved(list, old, o)
 	if saved.Unsaved != "" {
 		return nil, saved, nil
 	}
@@ -177,14 +177,14 @@ func (r *Recorder) prepare(o Options) ([]byte, Saved, error) {
 		standsFor: r.standsFor,
 		Random:    o.Random,
 		Trials:    trials,
-		masks:     sortedKeys(saved.Masked),
-		list:      arrange(list, r.trials.ofModel()),
+		masks:     sortKeys(saved.Masked),
+		list:      arrange(list, r.trials.areOfModel()),
 	}
 	if o.Keep && old != nil {
 		saved.Kept = out.merge(old)
 	}
 	saved.Exchanges = len(out.list)
-	data := out.bytes()
+	data := out.encode()
 	if len(data) > source.MaxSize {
 		return nil, saved, fmt.Errorf("it would have %d bytes, more than %d: record fewer tests", len(data), source.MaxSize)
 	}
@@ -207,7 +207,7 @@ func (r *Recorder) clean(secrets *secret.Redactor) ([]exchange, Saved) {
 			continue
 		}
 		if e.response.form == base64Body {
-			saved.Binary = append(saved.Binary, fmt.Sprintf("%s (%d bytes)", e.title(), len(e.response.text)))
+			saved.Binary = append(saved.Binary, fmt.Sprintf("%s (%d bytes)", e.describe(), len(e.response.text)))
 		}
 		for _, b := range []body{e.request, e.response} {
 			if b.form == textBody && strings.TrimSpace(b.text) != "" {
@@ -219,9 +219,9 @@ func (r *Recorder) clean(secrets *secret.Redactor) ([]exchange, Saved) {
 	return list, saved
 }
 
-// whyUnsaved returns the reason why the file is not written, and whether that is a
+// explainUnsaved returns the reason why the file is not written, and whether that is a
 // failure.
-func (r *Recorder) whyUnsaved(list []exchange, old *File, o Options) (why string, wrong bool) {
+func (r *Recorder) explainUnsaved(list []exchange, old *File, o Options) (why string, wrong bool) {
 	failed := 0
 	for _, f := range r.failures {
 		if !f.Partial {
@@ -234,20 +234,20 @@ func (r *Recorder) whyUnsaved(list []exchange, old *File, o Options) (why string
 	case len(list) == 0 && (old == nil || old.Len() > 0 && !o.Keep):
 		return "no exchange was recorded", false
 	}
-	if refused := newlyRefused(list, old); len(refused) > 0 {
+	if refused := listNewlyRefused(list, old); len(refused) > 0 {
 		return fmt.Sprintf("the API refused %s with 401 or 403 that it accepted before, such as %s: renew the credentials, or delete the file to record anew",
 			display.Count(len(refused), "request"), refused[0]), true
 	}
-	e := newlyFailing(list, old)
+	e := findNewlyFailing(list, old)
 	if o.Failed && e != nil {
-		return fmt.Sprintf("the run failed, and the API responded with %d to a request that it answered before, %s: try again, or delete the file to record anew", e.status, e.title()), false
+		return fmt.Sprintf("the run failed, and the API responded with %d to a request that it answered before, %s: try again, or delete the file to record anew", e.status, e.describe()), false
 	}
 	return "", false
 }
 
-// newlyRefused returns the requests that succeeded in an earlier recording, for the
+// listNewlyRefused returns the requests that succeeded in an earlier recording, for the
 // same test, and are now only refused.
-func newlyRefused(list []exchange, old *File) (titles []string) {
+func listNewlyRefused(list []exchange, old *File) (titles []string) {
 	if old == nil {
 		return nil
 	}
@@ -255,12 +255,12 @@ func newlyRefused(list []exchange, old *File) (titles []string) {
 	succeeds := map[request]bool{}
 	for i := range list {
 		e := &list[i]
-		r := request{e.key(), e.test}
+		r := request{e.joinKeys(), e.test}
 		succeeds[r] = succeeds[r] || !e.isRefused()
 	}
 	for i := range list {
 		e := &list[i]
-		r := request{e.key(), e.test}
+		r := request{e.joinKeys(), e.test}
 		before := old.byKey[r.key]
 		if succeeds[r] || len(before) == 0 {
 			continue
@@ -269,23 +269,23 @@ func newlyRefused(list []exchange, old *File) (titles []string) {
 		failed := func(i int) bool {
 			return old.list[i].status/100 != 2
 		}
-		if !slices.ContainsFunc(old.of(before, e.test), failed) {
-			titles = append(titles, e.title())
+		if !slices.ContainsFunc(old.selectTest(before, e.test), failed) {
+			titles = append(titles, e.describe())
 		}
 	}
 	return titles
 }
 
-// newlyFailing returns an exchange that failed, and did not in an earlier recording for
+// findNewlyFailing returns an exchange that failed, and did not in an earlier recording for
 // the same test, nor when it was repeated.
-func newlyFailing(list []exchange, old *File) *exchange {
+func findNewlyFailing(list []exchange, old *File) *exchange {
 	for i := range list {
 		e := &list[i]
-		if old == nil || !e.hasFailed() || len(old.byKey[e.key()]) == 0 {
+		if old == nil || !e.hasFailed() || len(old.byKey[e.joinKeys()]) == 0 {
 			continue
 		}
 		repeats := func(o exchange) bool {
-			return !o.hasFailed() && o.test == e.test && o.key() == e.key()
+			return !o.hasFailed() && o.test == e.test && o.joinKeys() == e.joinKeys()
 		}
 		if slices.ContainsFunc(list[i+1:], repeats) {
 			continue
@@ -293,7 +293,7 @@ func newlyFailing(list []exchange, old *File) *exchange {
 		failed := func(i int) bool {
 			return old.list[i].hasFailed()
 		}
-		if !slices.ContainsFunc(old.of(old.byKey[e.key()], e.test), failed) {
+		if !slices.ContainsFunc(old.selectTest(old.byKey[e.joinKeys()], e.test), failed) {
 			return e
 		}
 	}

@@ -71,26 +71,26 @@ func (e *exchange) match() (jsonv.Value, int) {
 		}
 		slices.Sort(query[name])
 	}
-	body := e.request.comparable()
+	body := e.request.makeComparable()
 	if strings.Contains(body.String(), secret.Mask) {
 		body = jsonv.Value{}
 	}
 	if !body.IsAbsent() {
 		weight += 3
 	}
-	return jsonv.ObjectOf("method", e.method, "path", strings.Join(segments, "/"), "query", textsOf(query, false), "body", body), weight
+	return jsonv.ObjectOf("method", e.method, "path", strings.Join(segments, "/"), "query", encodeTexts(query, false), "body", body), weight
 }
 
-// comparable returns the body in the form of `match.body`; absent if a route cannot
+// makeComparable returns the body in the form of `match.body`; absent if a route cannot
 // compare it.
-func (b *body) comparable() jsonv.Value {
+func (b *body) makeComparable() jsonv.Value {
 	switch b.form {
 	case jsonBody:
 		return b.json
 	case textBody:
 		return jsonv.String(b.text)
 	case formBody:
-		return textsOf(b.values, false)
+		return encodeTexts(b.values, false)
 	}
 	return jsonv.Value{}
 }
@@ -98,7 +98,7 @@ func (b *body) comparable() jsonv.Value {
 // reply returns the response as an entry of `reply:`.
 func (e *exchange) reply() jsonv.Value {
 	key, usual, body := "", "", jsonv.Value{}
-	text := string(e.response.bytes())
+	text := string(e.response.join())
 	switch {
 	case e.response.form == empty:
 	case e.response.form == jsonBody && !strings.Contains(text, "{{"):
@@ -120,5 +120,5 @@ func (e *exchange) reply() jsonv.Value {
 	if e.status != http.StatusOK {
 		status = jsonv.Int(int64(e.status))
 	}
-	return jsonv.ObjectOf("status", status, "headers", textsOf(headers, true), key, body)
+	return jsonv.ObjectOf("status", status, "headers", encodeTexts(headers, true), key, body)
 }

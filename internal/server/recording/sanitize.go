@@ -39,8 +39,8 @@ func newSanitizer(secrets *secret.Redactor) *sanitizer {
 // withLearned returns a sanitizer that also replaces what s has found.
 func (s *sanitizer) withLearned() *sanitizer { return newSanitizer(s.secrets.With(s.found.All()...)) }
 
-// whole replaces a value whose name denotes a credential.
-func (s *sanitizer) whole(mask, v string) string {
+// sanitizeWhole replaces a value whose name denotes a credential.
+func (s *sanitizer) sanitizeWhole(mask, v string) string {
 	if v == "" || v == secret.Mask {
 		return v
 	}
@@ -49,8 +49,8 @@ func (s *sanitizer) whole(mask, v string) string {
 	return secret.Mask
 }
 
-// plain replaces the secrets recognized in a text.
-func (s *sanitizer) plain(v string) string {
+// sanitizePlain replaces the secrets recognized in a text.
+func (s *sanitizer) sanitizePlain(v string) string {
 	if v == "" {
 		return v
 	}
@@ -61,31 +61,31 @@ func (s *sanitizer) plain(v string) string {
 	return out
 }
 
-// text is like plain for a text that may be an address, JSON or lines of JSON.
-func (s *sanitizer) text(v string) string {
+// sanitizeText returns like plain for a text that may be an address, JSON or lines of JSON.
+func (s *sanitizer) sanitizeText(v string) string {
 	switch {
 	case strings.HasPrefix(v, "http://") || strings.HasPrefix(v, "https://"):
 		if !strings.ContainsAny(v, " \n\t<>\"") {
-			return s.address(v)
+			return s.sanitizeAddress(v)
 		}
 	case strings.HasPrefix(strings.TrimSpace(v), "<"):
-		return s.plain(s.markup(v))
+		return s.sanitizePlain(s.sanitizeMarkup(v))
 	case strings.ContainsAny(v, "{["):
-		return s.lines(v)
+		return s.sanitizeLines(v)
 	case strings.Contains(v, "</"):
-		return s.plain(s.markup(v))
+		return s.sanitizePlain(s.sanitizeMarkup(v))
 	}
-	return s.plain(v)
+	return s.sanitizePlain(v)
 }
 
-// lines sanitizes each line that is JSON, such as those of NDJSON and of the
+// sanitizeLines sanitizes each line that is JSON, such as those of NDJSON and of the
 // events of a stream, by its members.
-func (s *sanitizer) lines(v string) string {
-	if out, ok := s.inner(v); ok {
-		return s.plain(out)
+func (s *sanitizer) sanitizeLines(v string) string {
+	if out, ok := s.sanitizeInner(v); ok {
+		return s.sanitizePlain(out)
 	}
 	if !strings.Contains(v, "\n") && !strings.HasPrefix(v, "data:") {
-		return s.plain(v)
+		return s.sanitizePlain(v)
 	}
 	var b strings.Builder
 	for line := range strings.Lines(v) {
@@ -95,18 +95,18 @@ func (s *sanitizer) lines(v string) string {
 			text = strings.TrimLeft(rest, " ")
 			head = line[:len("data:")+len(rest)-len(text)]
 		}
-		if out, ok := s.inner(text); ok {
+		if out, ok := s.sanitizeInner(text); ok {
 			b.WriteString(head + out + line[len(head)+len(text):])
 			continue
 		}
 		b.WriteString(line)
 	}
-	return s.plain(b.String())
+	return s.sanitizePlain(b.String())
 }
 
-// inner sanitizes a text that is one JSON object or array. Its layout is kept if
+// sanitizeInner sanitizes a text that is one JSON object or array. Its layout is kept if
 // nothing is replaced in it.
-func (s *sanitizer) inner(text string) (string, bool) {
+func (s *sanitizer) sanitizeInner(text string) (string, bool) {
 	t := strings.TrimSpace(text)
 	if t == "" || t[0] != '{' && t[0] != '[' {
 		return "", false
@@ -119,28 +119,28 @@ func (s *sanitizer) inner(text string) (string, bool) {
 	if jsonv.Equal(clean, v) {
 		return text, true
 	}
-	if layout, ok := layoutOf(v, []byte(text)); ok {
-		out, _ := laidOut(clean, layout)
+	if layout, ok := detectLayout(v, []byte(text)); ok {
+		out, _ := layOut(clean, layout)
 		return string(out), true
 	}
 	return string(clean.Append(nil)), true
 }
 
-// address sanitizes a URL: its user, its query and its fragment.
-func (s *sanitizer) address(v string) string {
+// sanitizeAddress sanitizes a URL: its user, its query and its fragment.
+func (s *sanitizer) sanitizeAddress(v string) string {
 	head, fragment, hasFragment := strings.Cut(v, "#")
 	head, query, hasQuery := strings.Cut(head, "?")
 	if hasQuery {
-		head += "?" + s.rawQuery(query)
+		head += "?" + s.sanitizeQuery(query)
 	}
 	if hasFragment {
-		head += "#" + s.rawQuery(fragment)
+		head += "#" + s.sanitizeQuery(fragment)
 	}
-	return s.plain(head)
+	return s.sanitizePlain(head)
 }
 
-// rawQuery sanitizes a query in its written form.
-func (s *sanitizer) rawQuery(query string) string {
+// sanitizeQuery sanitizes a query in its written form.
+func (s *sanitizer) sanitizeQuery(query string) string {
 	pairs := strings.Split(query, "&")
 	for i, pair := range pairs {
 		name, v, ok := strings.Cut(pair, "=")
@@ -149,7 +149,7 @@ func (s *sanitizer) rawQuery(query string) string {
 			if value, err := url.QueryUnescape(v); err == nil {
 				v = value
 			}
-			pairs[i] = name + "=" + s.whole(maskQuery, v)
+			pairs[i] = name + "=" + s.sanitizeWhole(maskQuery, v)
 		}
 	}
 	return strings.Join(pairs, "&")
@@ -160,12 +160,12 @@ func (s *sanitizer) value(name string, v jsonv.Value) jsonv.Value {
 	switch v.Kind() {
 	case jsonv.KindString:
 		if secret.HoldsMember(name) {
-			return jsonv.String(s.whole(maskMember, v.Text()))
+			return jsonv.String(s.sanitizeWhole(maskMember, v.Text()))
 		}
-		return jsonv.String(s.text(v.Text()))
+		return jsonv.String(s.sanitizeText(v.Text()))
 	case jsonv.KindNumber:
 		if secret.HoldsMember(name) && secret.CertainName(name) && len(v.Literal()) >= 4 {
-			s.whole(maskMember, v.Literal())
+			s.sanitizeWhole(maskMember, v.Literal())
 			return jsonv.Int(0)
 		}
 	case jsonv.KindArray:
@@ -180,103 +180,103 @@ func (s *sanitizer) value(name string, v jsonv.Value) jsonv.Value {
 			if strings.EqualFold(k, "value") && secret.HoldsMember(named.Text()) {
 				under = named.Text()
 			}
-			return s.plain(k), s.value(under, e)
+			return s.sanitizePlain(k), s.value(under, e)
 		})
 	}
 	return v
 }
 
-// values sanitizes a query or a form.
-func (s *sanitizer) values(mask string, in url.Values) url.Values {
+// sanitizeValues sanitizes a query or a form.
+func (s *sanitizer) sanitizeValues(mask string, in url.Values) url.Values {
 	out := make(url.Values, len(in))
 	for name, list := range in {
 		for _, v := range list {
 			if secret.HoldsField(name) {
-				v = s.whole(mask, v)
+				v = s.sanitizeWhole(mask, v)
 			} else {
-				v = s.text(v)
+				v = s.sanitizeText(v)
 			}
-			clean := s.plain(name)
+			clean := s.sanitizePlain(name)
 			out[clean] = append(out[clean], v)
 		}
 	}
 	return out
 }
 
-// header sanitizes one value of a header.
-func (s *sanitizer) header(name, v string) string {
+// sanitizeHeader sanitizes one value of a header.
+func (s *sanitizer) sanitizeHeader(name, v string) string {
 	switch http.CanonicalHeaderKey(name) {
 	case "Cookie":
-		return s.whole(maskCookie, v)
+		return s.sanitizeWhole(maskCookie, v)
 	case "Set-Cookie":
 		pair, rest, attributes := strings.Cut(v, ";")
 		name, value, _ := strings.Cut(pair, "=")
-		v = name + "=" + s.whole(maskCookie, strings.Trim(strings.TrimSpace(value), `"`))
+		v = name + "=" + s.sanitizeWhole(maskCookie, strings.Trim(strings.TrimSpace(value), `"`))
 		if attributes {
 			v += ";" + rest
 		}
-		return s.plain(v)
+		return s.sanitizePlain(v)
 	case "Authorization", "Proxy-Authorization":
 		scheme, credentials, ok := strings.Cut(v, " ")
 		if !ok {
-			return s.whole(maskHeader, v)
+			return s.sanitizeWhole(maskHeader, v)
 		}
-		return scheme + " " + s.whole(maskHeader, credentials)
+		return scheme + " " + s.sanitizeWhole(maskHeader, credentials)
 	case "Www-Authenticate", "Proxy-Authenticate":
-		return s.plain(v)
+		return s.sanitizePlain(v)
 	case "Location", "Content-Location", "Referer", "Refresh", "Link":
-		return s.links(v)
+		return s.sanitizeLinks(v)
 	}
 	if secret.CertainName(name) || secret.HoldsHeader(name) && !number(v) {
-		return s.whole(maskHeader, v)
+		return s.sanitizeWhole(maskHeader, v)
 	}
-	return s.text(v)
+	return s.sanitizeText(v)
 }
 
-// links sanitizes the addresses in a header: "<https://…>; rel=next" and an
+// sanitizeLinks sanitizes the addresses in a header: "<https://…>; rel=next" and an
 // address alone.
-func (s *sanitizer) links(v string) string {
+func (s *sanitizer) sanitizeLinks(v string) string {
 	var b strings.Builder
 	for {
 		head, rest, ok := strings.Cut(v, "<")
 		if !ok {
 			if b.Len() == 0 {
-				return s.address(v)
+				return s.sanitizeAddress(v)
 			}
 			b.WriteString(v)
-			return s.plain(b.String())
+			return s.sanitizePlain(b.String())
 		}
 		link, tail, _ := strings.Cut(rest, ">")
-		b.WriteString(head + "<" + s.address(link) + ">")
+		b.WriteString(head + "<" + s.sanitizeAddress(link) + ">")
 		v = tail
 	}
 }
 
 func number(v string) bool { return strings.Trim(v, "0123456789.,") == "" }
 
-// body sanitizes a body in its form.
-func (s *sanitizer) body(b body) body {
+// sanitizeBody sanitizes a body in its form.
+func (s *sanitizer) sanitizeBody(b body) body {
 	switch b.form {
 	case jsonBody:
 		clean := s.value("", b.json)
-		if b.layout == layoutOther && (!jsonv.Equal(clean, b.json) || s.plain(b.text) != b.text) {
+		if b.layout == layoutOther && (!jsonv.Equal(clean, b.json) || s.sanitizePlain(b.text) != b.text) {
 			b.layout, b.text = "", "" // the text cannot be sanitized in place
 		}
 		b.json = clean
 	case textBody:
-		b.text = s.text(b.text)
+		b.text = s.sanitizeText(b.text)
 	case formBody:
-		b.values = s.values(maskField, b.values)
+		b.values = s.sanitizeValues(maskField, b.values)
 	case base64Body:
-		b.text = s.plain(b.text)
+		b.text = s.sanitizePlain(b.text)
 	case multipartBody:
 		parts := make([]part, len(b.parts))
 		for i, p := range b.parts {
-			content := s.body(p.body)
+			content := s.sanitizeBody(p.body)
 			if secret.HoldsField(p.name) && p.filename == "" {
-				content = body{form: textBody, text: s.whole(maskField, string(p.body.bytes()))}
+				content = body{form: textBody, text: s.sanitizeWhole(maskField, string(p.body.join()))}
 			}
-			parts[i] = part{s.plain(p.name), s.plain(p.filename), p.mediaType, content}
+			parts[i] = part{s.sanitizePlain(p.name), s.sanitizePlain(p.filename), p.mediaType, content}
 		}
 		b.parts = parts
 	}

@@ -14,14 +14,14 @@ import (
 	"mcptest/internal/base/source/stored"
 )
 
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+func sortKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-// bytes returns the content of the file. Exchanges are sorted by path, method and the
+// encode returns the content of the file. Exchanges are sorted by path, method and the
 // other keys of the request; those with equal requests keep their order.
-func (f *File) bytes() []byte {
+func (f *File) encode() []byte {
 	w := &stored.Writer{Compact: true}
 	of, again := "upstream ", Again(f.Upstream)
-	if f.Trials.ofModel() {
+	if f.Trials.areOfModel() {
 		of, again = "model ", ModelAgain
 	}
 	w.Raw("# Recording of the " + of + jsonv.String(f.Upstream).String() + ". Review changes like code; " + again + " writes it.\n" +
@@ -35,13 +35,13 @@ func (f *File) bytes() []byte {
 	if len(f.Random) > 0 {
 		w.Member(0, "random", jsonv.From(f.Random))
 	}
-	if f.Trials.ofModel() {
+	if f.Trials.areOfModel() {
 		w.Member(0, "trials", jsonv.From(f.Trials))
 	}
 	tools, list := map[string]jsonv.Value{}, make([]jsonv.Value, len(f.list))
 	for i, e := range f.list {
 		t := e.request.json.Lookup("tools")
-		if f.Trials.ofModel() && !t.IsAbsent() { // every request to a model has all of them
+		if f.Trials.areOfModel() && !t.IsAbsent() { // every request to a model has all of them
 			name := fmt.Sprintf("%x", sha256.Sum256(t.Append(nil)))[:12]
 			tools[name], e.request.json = t, e.request.json.With("tools", jsonv.String(name))
 		}
@@ -60,10 +60,10 @@ func (e *exchange) value() jsonv.Value {
 	request := jsonv.ObjectOf(
 		"method", e.method,
 		"path", e.path,
-		"query", textsOf(e.query, false),
-		"headers", textsOf(e.reqHeader, true),
+		"query", encodeTexts(e.query, false),
+		"headers", encodeTexts(e.reqHeader, true),
 	)
-	response := jsonv.ObjectOf("status", e.status, "headers", textsOf(e.resHeader, true))
+	response := jsonv.ObjectOf("status", e.status, "headers", encodeTexts(e.resHeader, true))
 	var test jsonv.Value // absent: the exchange belongs to no test
 	if e.test != "" {
 		test = jsonv.String(e.test)
@@ -71,9 +71,9 @@ func (e *exchange) value() jsonv.Value {
 	return jsonv.ObjectOf("test", test, "request", e.request.addTo(request), "response", e.response.addTo(response))
 }
 
-// textsOf returns named texts as an object with sorted members, absent if there are none.
-func textsOf(values map[string][]string, lower bool) (out jsonv.Value) {
-	for _, name := range sortedKeys(values) {
+// encodeTexts returns named texts as an object with sorted members, absent if there are none.
+func encodeTexts(values map[string][]string, lower bool) (out jsonv.Value) {
+	for _, name := range sortKeys(values) {
 		v := jsonv.From(values[name])
 		if len(values[name]) == 1 {
 			v = v.At(0)
@@ -105,7 +105,7 @@ func (b *body) addTo(o jsonv.Value) jsonv.Value {
 	case base64Body:
 		o = o.With(key, jsonv.String(base64.StdEncoding.EncodeToString([]byte(b.text))))
 	case formBody:
-		o = o.With(key, textsOf(b.values, false))
+		o = o.With(key, encodeTexts(b.values, false))
 	case multipartBody:
 		o = o.With(key, jsonv.List(b.parts, func(p part) jsonv.Value {
 			return jsonv.ObjectOf("name", p.name, "filename", p.filename, "type", p.mediaType, "body", p.body.addTo(jsonv.Object()))
@@ -130,17 +130,17 @@ func testOf(label string) string {
 func (f *File) merge(old *File) int {
 	seen := map[string]bool{}
 	for i := range f.list {
-		seen[f.list[i].key()] = true
+		seen[f.list[i].joinKeys()] = true
 	}
 	n := 0
 	for _, e := range old.list {
 		again := f.Trials[testOf(e.test)] > 0
 		switch {
-		case !again && (!seen[e.key()] || testOf(e.test) != ""):
+		case !again && (!seen[e.joinKeys()] || testOf(e.test) != ""):
 			f.list = append(f.list, e)
 			n++
 		case e.test == "": // of any test: now only of those that were not run
-			for _, test := range sortedKeys(old.Trials) {
+			for _, test := range sortKeys(old.Trials) {
 				for i := 1; f.Trials[test] == 0 && i <= old.Trials[test]; i++ {
 					e.test = fmt.Sprintf("%s (trial %d)", test, i)
 					f.list = append(f.list, e)
@@ -149,14 +149,14 @@ func (f *File) merge(old *File) int {
 			}
 		}
 	}
-	f.Random, f.Trials = over(old.Random, f.Random), over(old.Trials, f.Trials)
+	f.Random, f.Trials = mergeMaps(old.Random, f.Random), mergeMaps(old.Trials, f.Trials)
 	f.masks = slices.Compact(slices.Sorted(slices.Values(append(f.masks, old.masks...))))
 	sortExchanges(f.list)
 	return n
 }
 
-// over returns both maps as one; the second counts where both have a key.
-func over[V any](old, now map[string]V) map[string]V {
+// mergeMaps returns both maps as one; the second counts where both have a key.
+func mergeMaps[V any](old, now map[string]V) map[string]V {
 	out := maps.Clone(old)
 	maps.Copy(out, now)
 	return out
@@ -167,7 +167,7 @@ func over[V any](old, now map[string]V) map[string]V {
 func arrange(list []exchange, each bool) []exchange {
 	byKey := map[string]map[string][]exchange{}
 	for _, e := range list {
-		k := e.key()
+		k := e.joinKeys()
 		if byKey[k] == nil {
 			byKey[k] = map[string][]exchange{}
 		}
@@ -175,14 +175,14 @@ func arrange(list []exchange, each bool) []exchange {
 	}
 	var out []exchange
 	for _, tests := range byKey {
-		names := sortedKeys(tests)
+		names := sortKeys(tests)
 		common := true
 		for _, name := range names {
 			if !each {
-				tests[name] = withoutRepeats(tests[name])
+				tests[name] = dropRepeats(tests[name])
 			}
 			common = common && slices.EqualFunc(tests[name], tests[names[0]], func(a, b exchange) bool {
-				return sameResponse(&a, &b)
+				return isSameResponse(&a, &b)
 			})
 		}
 		for _, name := range names {
@@ -201,10 +201,10 @@ func arrange(list []exchange, each bool) []exchange {
 	return out
 }
 
-// withoutRepeats removes equal responses from the end, since the last one is
+// dropRepeats removes equal responses from the end, since the last one is
 // repeated.
-func withoutRepeats(list []exchange) []exchange {
-	for len(list) > 1 && sameResponse(&list[len(list)-1], &list[len(list)-2]) {
+func dropRepeats(list []exchange) []exchange {
+	for len(list) > 1 && isSameResponse(&list[len(list)-1], &list[len(list)-2]) {
 		list = list[:len(list)-1]
 	}
 	return list
@@ -215,7 +215,7 @@ func sortExchanges(list []exchange) {
 		return cmp.Or(
 			cmp.Compare(a.path, b.path),
 			cmp.Compare(a.method, b.method),
-			cmp.Compare(a.key(), b.key()),
+			cmp.Compare(a.joinKeys(), b.joinKeys()),
 			cmp.Compare(a.test, b.test),
 		)
 	})

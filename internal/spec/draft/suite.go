@@ -78,8 +78,8 @@ type Requested struct{ Upstream, Method, Path string }
 
 // Part is a part of a result that a person chose to be expected.
 type Part struct {
-	At   string // a JSON pointer (RFC 6901) into the result
-	Text string // a piece of the text there; "": the value
+	At   string `json:"at"`   // a JSON pointer (RFC 6901) into the result
+	Text string `json:"text"` // a piece of the text there; "": the value
 }
 
 // Test is one request with the answers to it, one for each time it was made.

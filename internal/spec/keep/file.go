@@ -86,24 +86,33 @@ func describeProblem(err error) string {
 	return "its permissions are read-only"
 }
 
-// Write replaces the file by the result of edit for its content now, which is what was read if
-// same is set: otherwise, another process has changed it since, and Write returns a
-// *RefusedError. Permissions and links remain. Edit is called while other processes that
-// insert tests wait.
-func (f *File) Write(ctx context.Context, same bool, edit func(now *source.File) ([]byte, error)) error {
+// A Change returns the new content of a file that has some content now.
+type Change func(now *source.File) ([]byte, error)
+
+// Write replaces the file by the result of a change of its content now. Permissions and links
+// remain. The change is called while other processes that insert tests wait.
+func (f *File) Write(ctx context.Context, change Change) error {
 	return f.runLocked(ctx, func() error {
 		data, err := f.readContent()
 		if err != nil {
 			return &RefusedError{fmt.Sprintf("%s was not written: %v", f.Source.Name, err)}
 		}
-		if same && !bytes.Equal(data, f.Source.Data) {
-			return &RefusedError{f.Source.Name + " has changed since it was shown, so nothing was written: repeat the command"}
-		}
-		after, err := edit(&source.File{Name: f.Source.Name, Path: f.Source.Path, Data: data})
+		after, err := change(&source.File{Name: f.Source.Name, Path: f.Source.Path, Data: data})
 		if err != nil {
 			return err
 		}
 		return f.replace(after)
+	})
+}
+
+// WriteIfUnchanged is Write, but returns a *RefusedError if another process has changed the
+// file since it was read.
+func (f *File) WriteIfUnchanged(ctx context.Context, change Change) error {
+	return f.Write(ctx, func(now *source.File) ([]byte, error) {
+		if !bytes.Equal(now.Data, f.Source.Data) {
+			return nil, &RefusedError{f.Source.Name + " has changed since it was shown, so nothing was written: repeat the command"}
+		}
+		return change(now)
 	})
 }
 

@@ -99,19 +99,23 @@ func (w *Writer) adopt() {
 		return
 	}
 	defer old.Close()
+	command := w.header.Server.Command
+	if len(command) == 0 || !slices.Equal(old.Server.Command, command) {
+		return
+	}
 	calls, err := old.Calls()
-	is := func(call *Call) bool { return call.Method == protocol.MethodDiscover && call.Response != nil }
-	if err != nil || len(w.header.Server.Command) == 0 || !slices.Equal(old.Server.Command, w.header.Server.Command) ||
-		!slices.ContainsFunc(calls, is) || slices.ContainsFunc(calls, func(call *Call) bool { return call.Request != nil && !is(call) }) {
+	if err != nil {
+		return
+	}
+	discoveries, only := findDiscoveries(calls)
+	if !only || len(discoveries) == 0 {
 		return
 	}
 	var lines []byte
-	for _, call := range calls {
-		if is(call) {
-			for _, f := range []*Frame{call.Request, call.Response} {
-				f.At = 0
-				lines = appendLine(lines, w.makeLine(f), old.Data(f), true)
-			}
+	for _, call := range discoveries {
+		for _, f := range []*Frame{call.Request, call.Response} {
+			f.At = 0
+			lines = appendLine(lines, w.makeLine(f), old.Data(f), true)
 		}
 	}
 	if old.Err() != nil {
@@ -119,4 +123,18 @@ func (w *Writer) adopt() {
 	}
 	w.header.Server.Info = old.Server.Info
 	w.held = slices.Concat(lines, w.held)
+}
+
+// findDiscoveries returns the calls of server/discover that got a response. only is false if a
+// client sent another request, too.
+func findDiscoveries(calls []*Call) (discoveries []*Call, only bool) {
+	only = true
+	for _, call := range calls {
+		if call.Method == protocol.MethodDiscover && call.Response != nil {
+			discoveries = append(discoveries, call)
+		} else if call.Request != nil {
+			only = false
+		}
+	}
+	return discoveries, only
 }

@@ -76,5 +76,6 @@ func findBadResult(c *cassette.Cassette, call *cassette.Call, version string) []
 	if !ok {
 		return nil
 	}
-	return check.Result(version, call.Method, result, true).Violations
+	request := check.Request{Version: version, Method: call.Method, AllowsTask: true}
+	return check.Result(request, result).Violations
 }

@@ -24,7 +24,7 @@ type toAnswer struct {
 
 // answer answers a request of a server.
 func (a *API) answer(_ context.Context, in toAnswer) (jsonv.Value, error) {
-	value, err := object("value", in.Value)
+	value, err := readObject("value", in.Value)
 	if err != nil {
 		return jsonv.Value{}, err
 	}

@@ -51,8 +51,8 @@ type badRequestError struct{ reason string }
 
 func (e *badRequestError) Error() string { return e.reason }
 
-// handler returns a route that reads its body into a struct.
-func handler[T any](serve func(context.Context, T) (jsonv.Value, error)) route {
+// newRoute returns a route that reads its body into a struct.
+func newRoute[T any](serve func(context.Context, T) (jsonv.Value, error)) route {
 	return func(ctx context.Context, body []byte) (jsonv.Value, error) {
 		var in T
 		if err := decode(body, &in); err != nil {
@@ -78,8 +78,8 @@ func decode(body []byte, to any) error {
 	return nil
 }
 
-// object reads a value that must be an object; absent if there is none.
-func object(name string, raw json.RawMessage) (jsonv.Value, error) {
+// readObject reads a value that must be an object; absent if there is none.
+func readObject(name string, raw json.RawMessage) (jsonv.Value, error) {
 	if len(raw) == 0 {
 		return jsonv.Value{}, nil
 	}
@@ -90,18 +90,18 @@ func object(name string, raw json.RawMessage) (jsonv.Value, error) {
 	return v, nil
 }
 
-// masked returns a value as JSON text without secrets.
-func (a *API) masked(v jsonv.Value) []byte {
+// encodeMasked returns a value as JSON text without secrets.
+func (a *API) encodeMasked(v jsonv.Value) []byte {
 	masked := a.o.Redactor.Bytes(v.Append(nil))
 	if jsonv.Valid(masked) != nil {
-		return a.leaves(v).Append(nil)
+		return a.maskLeaves(v).Append(nil)
 	}
 	return masked
 }
 
-// leaves masks the texts and numbers of a value one by one: a mask in place of a number
+// maskLeaves masks the texts and numbers of a value one by one: a mask in place of a number
 // would not be JSON.
-func (a *API) leaves(v jsonv.Value) jsonv.Value {
+func (a *API) maskLeaves(v jsonv.Value) jsonv.Value {
 	switch v.Kind() {
 	case jsonv.KindString:
 		return jsonv.String(a.o.Redactor.String(v.Text()))
@@ -111,18 +111,18 @@ func (a *API) leaves(v jsonv.Value) jsonv.Value {
 		}
 	}
 	return v.Map(func(key string, member jsonv.Value) (string, jsonv.Value) {
-		return a.o.Redactor.String(key), a.leaves(member)
+		return a.o.Redactor.String(key), a.maskLeaves(member)
 	})
 }
 
-// pretty returns a value as indented JSON without secrets.
-func (a *API) pretty(v jsonv.Value) string {
+// indent returns a value as indented JSON without secrets.
+func (a *API) indent(v jsonv.Value) string {
 	if v.IsAbsent() {
 		return ""
 	}
 	masked := a.o.Redactor.Bytes(v.Indent("", "  "))
 	if jsonv.Valid(masked) != nil {
-		return string(a.leaves(v).Indent("", "  "))
+		return string(a.maskLeaves(v).Indent("", "  "))
 	}
 	return string(masked)
 }

@@ -17,8 +17,8 @@ type toBeside struct {
 	Confirm  string `json:"confirm"`
 }
 
-// alsoOn makes a call again on another server, or with another protocol version.
-func (a *API) alsoOn(_ context.Context, in toBeside) (jsonv.Value, error) {
+// callBeside makes a call again on another server, or with another protocol version.
+func (a *API) callBeside(_ context.Context, in toBeside) (jsonv.Value, error) {
 	first, err := a.o.Hub.Call(in.Call)
 	if err != nil {
 		return jsonv.Value{}, err
@@ -27,7 +27,7 @@ func (a *API) alsoOn(_ context.Context, in toBeside) (jsonv.Value, error) {
 	w.Server, w.Confirm, w.Beside = in.Server, in.Confirm, &live.Beside{Call: first.ID, Version: in.Protocol}
 	id, confirm, err := a.o.Hub.SendBeside(w)
 	if confirm != nil {
-		return jsonv.ObjectOf("confirm", confirm.Token, "why", confirm.Why, "arguments", a.pretty(w.Args)), nil
+		return jsonv.ObjectOf("confirm", confirm.Token, "why", confirm.Why, "arguments", a.indent(w.Args)), nil
 	}
 	return jsonv.ObjectOf("call", id), err
 }
@@ -37,13 +37,13 @@ type ofTwo struct {
 	Other int `json:"other"`
 }
 
-// differences compares the responses to two calls with the masks of same_as.
-func (a *API) differences(_ context.Context, in ofTwo) (jsonv.Value, error) {
-	first, err := a.answered(in.First)
+// compareReplies compares the responses to two calls with the masks of same_as.
+func (a *API) compareReplies(_ context.Context, in ofTwo) (jsonv.Value, error) {
+	first, err := a.findAnswered(in.First)
 	if err != nil {
 		return jsonv.Value{}, err
 	}
-	other, err := a.answered(in.Other)
+	other, err := a.findAnswered(in.Other)
 	if err != nil {
 		return jsonv.Value{}, err
 	}
@@ -51,8 +51,8 @@ func (a *API) differences(_ context.Context, in ofTwo) (jsonv.Value, error) {
 	return jsonv.ObjectOf("lines", jsonv.List(lines, jsonv.String)), nil
 }
 
-// answered returns the response to a call.
-func (a *API) answered(id int) (twin.Reply, error) {
+// findAnswered returns the response to a call.
+func (a *API) findAnswered(id int) (twin.Reply, error) {
 	c, err := a.o.Hub.Call(id)
 	if err != nil {
 		return twin.Reply{}, err

@@ -24,11 +24,11 @@ type toCall struct {
 
 // call makes a call, or returns what a person must confirm first.
 func (a *API) call(_ context.Context, in toCall) (jsonv.Value, error) {
-	args, err := object("arguments", in.Arguments)
+	args, err := readObject("arguments", in.Arguments)
 	if err != nil {
 		return jsonv.Value{}, err
 	}
-	meta, err := object("meta", in.Meta)
+	meta, err := readObject("meta", in.Meta)
 	if err != nil {
 		return jsonv.Value{}, err
 	}
@@ -56,7 +56,7 @@ func (a *API) call(_ context.Context, in toCall) (jsonv.Value, error) {
 	}
 	id, confirm, err := a.o.Hub.Send(w)
 	if confirm != nil {
-		return jsonv.ObjectOf("confirm", confirm.Token, "why", confirm.Why, "arguments", a.pretty(w.Args)), nil
+		return jsonv.ObjectOf("confirm", confirm.Token, "why", confirm.Why, "arguments", a.indent(w.Args)), nil
 	}
 	return jsonv.ObjectOf("call", id), err
 }
@@ -76,13 +76,13 @@ func expand(template string, values jsonv.Value) (string, error) {
 		if !closed || value.Kind() != jsonv.KindString {
 			return "", &live.RefusedError{Reason: fmt.Sprintf("the template needs a text for %q", name)}
 		}
-		out.WriteString(escaped(value.Text(), raw))
+		out.WriteString(escapeText(value.Text(), raw))
 		template = after
 	}
 }
 
-// escaped percent-encodes a value of a template; raw keeps the characters of URIs.
-func escaped(text string, raw bool) string {
+// escapeText percent-encodes a value of a template; raw keeps the characters of URIs.
+func escapeText(text string, raw bool) string {
 	keep := "-._~"
 	if raw {
 		keep += ":/?#[]@!$&'()*+,;=%"
@@ -111,21 +111,21 @@ func (a *API) cancel(_ context.Context, in ofCall) (jsonv.Value, error) {
 func callView(c live.Call) jsonv.Value {
 	return jsonv.ObjectOf(
 		"id", c.ID, "server", c.Wanted.Server, "kind", c.Wanted.Kind, "name", c.Wanted.Name, "done", c.Done,
-		"started", c.Start.UnixMilli(), "beside", besideView(c.Wanted.Beside),
-		"progress", c.Progress(), "outcome", outcome(c),
+		"started", c.Start.UnixMilli(), "beside", viewBeside(c.Wanted.Beside),
+		"progress", c.Progress(), "outcome", describeOutcome(c),
 	)
 }
 
-// besideView is where a call was made again; absent if it was made in the open session.
-func besideView(b *live.Beside) jsonv.Value {
+// viewBeside returns where a call was made again; absent if it was made in the open session.
+func viewBeside(b *live.Beside) jsonv.Value {
 	if b == nil {
 		return jsonv.Value{}
 	}
 	return jsonv.ObjectOf("call", b.Call, "protocol", b.Version)
 }
 
-// outcome says how a call ended in a word or two.
-func outcome(c live.Call) string {
+// describeOutcome says how a call ended in a word or two.
+func describeOutcome(c live.Call) string {
 	switch {
 	case !c.Done:
 		return "running"
@@ -141,8 +141,8 @@ func outcome(c live.Call) string {
 	return "result"
 }
 
-// result returns how a call ended.
-func (a *API) result(_ context.Context, in ofCall) (jsonv.Value, error) {
+// showResult returns how a call ended.
+func (a *API) showResult(_ context.Context, in ofCall) (jsonv.Value, error) {
 	c, err := a.o.Hub.Call(in.Call)
 	if err != nil {
 		return jsonv.Value{}, err
@@ -153,38 +153,38 @@ func (a *API) result(_ context.Context, in ofCall) (jsonv.Value, error) {
 		"cause", textOrAbsent(c.Cause),
 		"detail", jsonv.List(c.Detail, jsonv.String),
 		"warnings", jsonv.List(c.Warnings, jsonv.String),
-		"findings", findingViews(c.Findings),
-		"readOnly", objection(surface.Tool, c.Tool) == "",
+		"findings", viewFindings(c.Findings),
+		"readOnly", findObjection(surface.Tool, c.Tool) == "",
 	)
 	if c.Exchange == nil {
 		return out, nil
 	}
 	out = out.With("ms", jsonv.From(float64(c.Exchange.Elapsed.Microseconds())/1000))
-	out = out.With("violations", jsonv.List(c.Exchange.Violations, violationView))
+	out = out.With("violations", jsonv.List(c.Exchange.Violations, viewViolation))
 	out = out.With("keep", jsonv.Bool(c.Cause == ""))
 	if e := c.Exchange.RPCError(); e != nil && c.Cause == "" {
 		out = out.With("error", jsonv.ObjectOf("code", e.Code, "message", e.Message))
 	}
 	if c.Result.IsAbsent() {
-		return out.With("json", piece(a.resultText(c), 0)), nil
+		return out.With("json", cutPiece(a.formatResult(c), 0)), nil
 	}
-	out = out.With("blocks", a.blocks(c.Result)).With("tokens", jsonv.From(tokensOf(c)))
-	return out.With("json", piece(a.resultText(c), 0)), nil
+	out = out.With("blocks", a.viewBlocks(c.Result)).With("tokens", jsonv.From(countTokens(c)))
+	return out.With("json", cutPiece(a.formatResult(c), 0)), nil
 }
 
 // longResult is from how many bytes on a result is only estimated.
 const longResult = 1 << 20
 
-// tokensOf estimates the tokens of a result.
-func tokensOf(c live.Call) int {
+// countTokens estimates the tokens of a result.
+func countTokens(c live.Call) int {
 	if n := len(c.Exchange.Result); n > longResult {
 		return n / 4
 	}
 	return surface.Tokens(c.Result)
 }
 
-// resultText returns the result or the error of a call as indented JSON, masked.
-func (a *API) resultText(c live.Call) string {
+// formatResult returns the result or the error of a call as indented JSON, masked.
+func (a *API) formatResult(c live.Call) string {
 	return a.texts.get(fmt.Sprintf("call %d", c.ID), func() string {
 		if c.Exchange == nil {
 			return ""
@@ -194,9 +194,9 @@ func (a *API) resultText(c live.Call) string {
 			if err != nil {
 				return string(a.o.Redactor.Bytes(c.Exchange.Response))
 			}
-			return a.pretty(v)
+			return a.indent(v)
 		}
-		return a.pretty(c.Result)
+		return a.indent(c.Result)
 	})
 }
 
@@ -205,20 +205,20 @@ type ofText struct {
 	From int `json:"from"`
 }
 
-// text returns a further piece of the result of a call.
-func (a *API) text(_ context.Context, in ofText) (jsonv.Value, error) {
+// showText returns a further piece of the result of a call.
+func (a *API) showText(_ context.Context, in ofText) (jsonv.Value, error) {
 	c, err := a.o.Hub.Call(in.Call)
 	if err != nil || !c.Done {
 		return jsonv.Value{}, &live.RefusedError{Reason: "there is no result"}
 	}
-	return piece(a.resultText(c), in.From), nil
+	return cutPiece(a.formatResult(c), in.From), nil
 }
 
 // maxBlocks bounds the parts of a result that are shown one by one.
 const maxBlocks = 200
 
-// blocks returns what a person sees of the content of a result.
-func (a *API) blocks(result jsonv.Value) jsonv.Value {
+// viewBlocks returns what a person sees of the content of a result.
+func (a *API) viewBlocks(result jsonv.Value) jsonv.Value {
 	var list []jsonv.Value
 	for _, key := range []string{"content", "contents", "messages"} {
 		for i, c := range result.Lookup(key).Elems() {
@@ -226,7 +226,7 @@ func (a *API) blocks(result jsonv.Value) jsonv.Value {
 				more := jsonv.ObjectOf("type", "note", "text", "more parts are not shown here; the JSON has them")
 				return jsonv.Array(append(list, more)...)
 			}
-			list = append(list, a.block(key, c).With("at", jsonv.String(textOf(key, i, c))))
+			list = append(list, a.viewBlock(key, c).With("at", jsonv.String(textOf(key, i, c))))
 		}
 	}
 	return jsonv.Array(list...)
@@ -245,7 +245,7 @@ func textOf(key string, i int, c jsonv.Value) string {
 	return at + "/text"
 }
 
-func (a *API) block(key string, c jsonv.Value) jsonv.Value {
+func (a *API) viewBlock(key string, c jsonv.Value) jsonv.Value {
 	role := jsonv.Value{}
 	if key == "messages" {
 		role, c = c.Lookup("role"), c.Lookup("content")
@@ -263,7 +263,7 @@ func (a *API) block(key string, c jsonv.Value) jsonv.Value {
 	)
 	if !c.Lookup("text").IsAbsent() {
 		begin := strings.ToValidUTF8(a.o.Redactor.Cut(text[:min(len(text), 2*pieceSize)]), "\uFFFD")
-		out = out.With("text", piece(begin, 0).Lookup("text")).With("size", jsonv.From(len(text)))
+		out = out.With("text", cutPiece(begin, 0).Lookup("text")).With("size", jsonv.From(len(text)))
 	}
 	data := c.Lookup("data")
 	if data.IsAbsent() {
@@ -278,7 +278,7 @@ func (a *API) block(key string, c jsonv.Value) jsonv.Value {
 	return out
 }
 
-func violationView(v protocol.Violation) jsonv.Value {
+func viewViolation(v protocol.Violation) jsonv.Value {
 	return jsonv.ObjectOf(
 		"kind", v.Kind, "message", v.Msg, "excerpt", v.Excerpt, "rule", v.Rule(), "tolerated", v.Tolerated,
 	)

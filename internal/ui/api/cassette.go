@@ -17,8 +17,8 @@ type ofCassette struct {
 	After    int `json:"after"`
 }
 
-// cassette returns rows of a cassette after a number of rows.
-func (a *API) cassette(ctx context.Context, in ofCassette) (jsonv.Value, error) {
+// showCassette returns rows of a cassette after a number of rows.
+func (a *API) showCassette(ctx context.Context, in ofCassette) (jsonv.Value, error) {
 	t, err := a.o.Tapes.Open(ctx, in.Cassette)
 	if err != nil {
 		return jsonv.Value{}, err
@@ -27,12 +27,12 @@ func (a *API) cassette(ctx context.Context, in ofCassette) (jsonv.Value, error) 
 	to := min(from+tapeRowsAtOnce, len(t.Rows))
 	return jsonv.ObjectOf(
 		"about", jsonv.List(t.About, jsonv.String), "problems", jsonv.List(t.Problems, jsonv.String),
-		"rows", jsonv.List(t.Rows[from:to], a.tapeRowView), "last", to, "size", len(t.Rows),
+		"rows", jsonv.List(t.Rows[from:to], a.viewTapeRow), "last", to, "size", len(t.Rows),
 	), nil
 }
 
-func (a *API) tapeRowView(r TapeRow) jsonv.Value {
-	return a.rowView(r.Row).With("name", textOrAbsent(r.Name)).
+func (a *API) viewTapeRow(r TapeRow) jsonv.Value {
+	return a.viewRow(r.Row).With("name", textOrAbsent(r.Name)).
 		With("line", jsonv.From(r.Line)).With("keep", jsonv.From(r.HasTest))
 }
 
@@ -42,8 +42,8 @@ type ofTapeRow struct {
 	From     int   `json:"from"`
 }
 
-// recorded returns the bytes of a row of a cassette.
-func (a *API) recorded(ctx context.Context, in ofTapeRow) (jsonv.Value, error) {
+// showRecorded returns the bytes of a row of a cassette.
+func (a *API) showRecorded(ctx context.Context, in ofTapeRow) (jsonv.Value, error) {
 	r, err := a.o.Tapes.Row(ctx, in.Cassette, in.Seq)
 	if err != nil {
 		return jsonv.Value{}, err

@@ -33,8 +33,8 @@ func newGuard(port int, token string) guard {
 	return g
 }
 
-// headers sets what every response has.
-func headers(w http.ResponseWriter) {
+// setHeaders sets what every response has.
+func setHeaders(w http.ResponseWriter) {
 	h := w.Header()
 	h.Set("Content-Security-Policy", policy)
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
@@ -54,9 +54,9 @@ func fail(w http.ResponseWriter, status int, why string) {
 	_, _ = w.Write([]byte(why + "\n"))
 }
 
-// local reports whether a request is addressed to this machine: another Host means that a
+// isLocal reports whether a request is addressed to this machine: another Host means that a
 // name of the internet was pointed here.
-func (g *guard) local(r *http.Request) bool {
+func (g *guard) isLocal(r *http.Request) bool {
 	return slices.Contains(g.hosts, strings.ToLower(r.Host))
 }
 

@@ -8,7 +8,7 @@ import (
 
 // The requests of the tab History.
 
-func (a *API) history(context.Context, nothing) (jsonv.Value, error) {
+func (a *API) showHistory(context.Context, nothing) (jsonv.Value, error) {
 	h, err := a.o.Historian.History()
 	if err != nil {
 		return jsonv.Value{}, err

@@ -4,30 +4,31 @@ import (
 	"context"
 
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/spec/draft"
 	"mcptest/internal/ui/live"
 )
 
 // The requests of the drawer Keep as test.
 
 type toKeep struct {
-	Call     int       `json:"call"`
-	Recorded *Recorded `json:"recorded"` // in place of Call
-	File     int       `json:"file"`
-	Name     string    `json:"name"`
-	Leave    []int     `json:"leave"`
-	Parts    []Part    `json:"parts"`
+	Call     int          `json:"call"`
+	Recorded *Recorded    `json:"recorded"` // in place of Call
+	File     int          `json:"file"`
+	Name     string       `json:"name"`
+	Leave    []int        `json:"leave"`
+	Parts    []draft.Part `json:"parts"`
 }
 
 // mostParts is how many parts of a result can be chosen for one test.
 const mostParts = 100 // as the refusal says
 
-// choice returns what a person chose for the test.
-func (in toKeep) choice() Choice {
+// makeChoice returns what a person chose for the test.
+func (in toKeep) makeChoice() Choice {
 	return Choice{File: in.File, Name: in.Name, Leave: in.Leave, Parts: in.Parts}
 }
 
-// subject returns what a test is made of.
-func (a *API) subject(in toKeep) (Subject, error) {
+// findSubject returns what a test is made of.
+func (a *API) findSubject(in toKeep) (Subject, error) {
 	if len(in.Parts) > mostParts {
 		return Subject{}, &live.RefusedError{Reason: "a test expects at most 100 parts that were chosen"}
 	}
@@ -47,15 +48,15 @@ func (s Subject) runsByItself() bool {
 	if s.Recorded != nil {
 		return false
 	}
-	return s.Call.Wanted.Kind != live.CallTool || objection("tool", s.Call.Tool) == ""
+	return s.Call.Wanted.Kind != live.CallTool || findObjection("tool", s.Call.Tool) == ""
 }
 
-func (a *API) draft(_ context.Context, in toKeep) (jsonv.Value, error) {
-	s, err := a.subject(in)
+func (a *API) showDraft(_ context.Context, in toKeep) (jsonv.Value, error) {
+	s, err := a.findSubject(in)
 	if err != nil {
 		return jsonv.Value{}, err
 	}
-	d, err := a.o.Keeper.Draft(s, in.choice())
+	d, err := a.o.Keeper.Draft(s, in.makeChoice())
 	if err != nil {
 		return jsonv.Value{}, err
 	}
@@ -77,11 +78,11 @@ type toInsert struct {
 }
 
 func (a *API) insert(ctx context.Context, in toInsert) (jsonv.Value, error) {
-	s, err := a.subject(in.toKeep)
+	s, err := a.findSubject(in.toKeep)
 	if err != nil {
 		return jsonv.Value{}, err
 	}
-	got, err := a.o.Keeper.Insert(ctx, s, in.choice(), in.Shown)
+	got, err := a.o.Keeper.Insert(ctx, s, in.makeChoice(), in.Shown)
 	if err != nil {
 		return jsonv.Value{}, err
 	}

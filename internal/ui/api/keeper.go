@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 
+	"mcptest/internal/spec/draft"
 	"mcptest/internal/spec/plan"
 	"mcptest/internal/ui/live"
 )
@@ -31,16 +32,10 @@ type Subject struct {
 
 // Choice is what a person chose for a test.
 type Choice struct {
-	File  int    // its number in Files
-	Name  string // "": made from the call
-	Leave []int  // the numbers of the assertions to be left out
-	Parts []Part // of the result, which are expected as well
-}
-
-// Part is a part of a result that a person clicked.
-type Part struct {
-	At   string `json:"at"`   // a JSON pointer (RFC 6901) into the result
-	Text string `json:"text"` // a piece of the text there; "": the value
+	File  int          // its number in Files
+	Name  string       // "": made from the call
+	Leave []int        // the numbers of the assertions to be left out
+	Parts []draft.Part // of the result, which are expected as well
 }
 
 // Draft is a test that could be inserted.

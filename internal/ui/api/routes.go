@@ -13,42 +13,42 @@ import (
 func New(o Options) *API {
 	a := &API{o: o, guard: newGuard(o.Port, o.Token), tabs: newTabs()}
 	a.routes = map[string]route{
-		"/api/state":       handler(a.state),
-		"/api/connect":     handler(a.connect),
-		"/api/disconnect":  handler(a.disconnect),
-		"/api/refresh":     handler(a.refresh),
-		"/api/offer":       handler(a.offer),
-		"/api/definition":  handler(a.definition),
-		"/api/call":        handler(a.call),
-		"/api/also-on":     handler(a.alsoOn),
-		"/api/differences": handler(a.differences),
-		"/api/cancel":      handler(a.cancel),
-		"/api/result":      handler(a.result),
-		"/api/text":        handler(a.text),
-		"/api/answer":      handler(a.answer),
-		"/api/frame":       handler(a.frame),
-		"/api/save":        handler(a.saveCassette),
-		"/api/cassette":    handler(a.cassette),
-		"/api/recorded":    handler(a.recorded),
-		"/api/tests":       handler(a.tests),
-		"/api/tests-run":   handler(a.runTests),
-		"/api/tests-stop":  handler(a.stopTests),
-		"/api/outcomes":    handler(a.outcomes),
-		"/api/test":        handler(a.test),
-		"/api/history":     handler(a.history),
-		"/api/compare":     handler(a.compare),
-		"/api/draft":       handler(a.draft),
-		"/api/insert":      handler(a.insert),
-		"/api/undo":        handler(a.undo),
-		"/api/run":         handler(a.run),
+		"/api/state":       newRoute(a.state),
+		"/api/connect":     newRoute(a.connect),
+		"/api/disconnect":  newRoute(a.disconnect),
+		"/api/refresh":     newRoute(a.refresh),
+		"/api/offer":       newRoute(a.offer),
+		"/api/definition":  newRoute(a.showDefinition),
+		"/api/call":        newRoute(a.call),
+		"/api/also-on":     newRoute(a.callBeside),
+		"/api/differences": newRoute(a.compareReplies),
+		"/api/cancel":      newRoute(a.cancel),
+		"/api/result":      newRoute(a.showResult),
+		"/api/text":        newRoute(a.showText),
+		"/api/answer":      newRoute(a.answer),
+		"/api/frame":       newRoute(a.frame),
+		"/api/save":        newRoute(a.saveCassette),
+		"/api/cassette":    newRoute(a.showCassette),
+		"/api/recorded":    newRoute(a.showRecorded),
+		"/api/tests":       newRoute(a.showTests),
+		"/api/tests-run":   newRoute(a.runTests),
+		"/api/tests-stop":  newRoute(a.stopTests),
+		"/api/outcomes":    newRoute(a.showOutcomes),
+		"/api/test":        newRoute(a.test),
+		"/api/history":     newRoute(a.showHistory),
+		"/api/compare":     newRoute(a.compare),
+		"/api/draft":       newRoute(a.showDraft),
+		"/api/insert":      newRoute(a.insert),
+		"/api/undo":        newRoute(a.undo),
+		"/api/run":         newRoute(a.run),
 	}
 	return a
 }
 
 // ServeHTTP implements [http.Handler].
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	headers(w)
-	if !a.guard.local(r) {
+	setHeaders(w)
+	if !a.guard.isLocal(r) {
 		fail(w, http.StatusForbidden, "this address is not the one that mcptest ui listens on")
 		return
 	}
@@ -56,7 +56,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case r.URL.Path == "/api/feed":
 		if a.guard.admits(w, r) {
-			a.stream(w, r)
+			a.serveStream(w, r)
 		}
 	case known:
 		if a.guard.admits(w, r) {
@@ -88,5 +88,5 @@ func (a *API) answerTo(w http.ResponseWriter, r *http.Request, serve route) {
 		v = jsonv.ObjectOf("problem", err.Error())
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(a.masked(v))
+	_, _ = w.Write(a.encodeMasked(v))
 }

@@ -17,7 +17,7 @@ type ofServer struct {
 	Server int `json:"server"`
 }
 
-func (a *API) serverView(v live.View) jsonv.Value {
+func (a *API) viewServer(v live.View) jsonv.Value {
 	what := "HTTP"
 	if v.Def.Argv != nil {
 		what = "stdio"
@@ -80,7 +80,7 @@ func (a *API) offer(_ context.Context, in ofServer) (jsonv.Value, error) {
 	}
 	failed := jsonv.Object()
 	for _, l := range lists {
-		view := func(def jsonv.Value) jsonv.Value { return itemView(v.Offer, l.kind, l.key, def) }
+		view := func(def jsonv.Value) jsonv.Value { return viewItem(v.Offer, l.kind, l.key, def) }
 		items := jsonv.List(v.Offer.Lists[l.kind], view)
 		out = out.With(string(l.kind), items)
 		if why := v.Offer.Failed[l.kind]; why != "" {
@@ -93,7 +93,7 @@ func (a *API) offer(_ context.Context, in ofServer) (jsonv.Value, error) {
 // longest bounds a text in a list, in bytes.
 const longest = 4 << 10
 
-func itemView(o *live.Offer, kind surface.Kind, key string, def jsonv.Value) jsonv.Value {
+func viewItem(o *live.Offer, kind surface.Kind, key string, def jsonv.Value) jsonv.Value {
 	cut := func(member string) string {
 		text := def.Lookup(member).Text()
 		return text[:min(len(text), longest)]
@@ -131,8 +131,8 @@ func (a *API) find(in ofItem) (v live.View, def jsonv.Value, key string, err err
 	return v, def, "", &live.RefusedError{Reason: "the server lists no such item now"}
 }
 
-// definition returns all of one definition.
-func (a *API) definition(_ context.Context, in ofItem) (jsonv.Value, error) {
+// showDefinition returns all of one definition.
+func (a *API) showDefinition(_ context.Context, in ofItem) (jsonv.Value, error) {
 	v, def, key, err := a.find(in)
 	if err != nil {
 		return jsonv.Value{}, err
@@ -144,19 +144,19 @@ func (a *API) definition(_ context.Context, in ofItem) (jsonv.Value, error) {
 		sample = jsonschema.Arguments(def.Lookup("inputSchema"))
 	}
 	return jsonv.ObjectOf(
-		"definition", def, "text", a.pretty(def), "sample", sample, "findings", findingViews(found),
-		"objection", textOrAbsent(objection(kind, def)), "tokens", surface.Tokens(def),
+		"definition", def, "text", a.indent(def), "sample", sample, "findings", viewFindings(found),
+		"objection", textOrAbsent(findObjection(kind, def)), "tokens", surface.Tokens(def),
 	), nil
 }
 
-func objection(kind surface.Kind, def jsonv.Value) string {
+func findObjection(kind surface.Kind, def jsonv.Value) string {
 	if kind != surface.Tool || allow.ReadOnly(def) {
 		return ""
 	}
 	return "tool " + def.Lookup("name").Text() + " " + allow.FindObjection(def)
 }
 
-func findingViews(list []compat.Finding) jsonv.Value {
+func viewFindings(list []compat.Finding) jsonv.Value {
 	return jsonv.List(list, func(f compat.Finding) jsonv.Value {
 		return jsonv.ObjectOf(
 			"rule", f.Rule, "profile", f.Profile, "level", string(f.Level), "message", f.Message, "fix", f.Fix,

@@ -15,7 +15,7 @@ func (a *API) stateNow() jsonv.Value {
 	servers, problem := a.o.Hub.Servers()
 	calls := a.o.Hub.Calls()
 	return jsonv.ObjectOf(
-		"servers", jsonv.List(servers, a.serverView),
+		"servers", jsonv.List(servers, a.viewServer),
 		"problem", textOrAbsent(problem),
 		"protocols", jsonv.List(append([]string{mcp.Auto}, protocol.Versions()...), jsonv.String),
 		"calls", jsonv.List(calls, callView),

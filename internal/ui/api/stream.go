@@ -22,9 +22,9 @@ type follow struct {
 	After int64  `json:"after"`
 }
 
-// stream sends the state whenever it changes, and rows as they are added, a JSON value a
+// serveStream sends the state whenever it changes, and rows as they are added, a JSON value a
 // line. A reader that is too slow misses rows, which are counted.
-func (a *API) stream(w http.ResponseWriter, r *http.Request) {
+func (a *API) serveStream(w http.ResponseWriter, r *http.Request) {
 	var in follow
 	body := json.NewDecoder(http.MaxBytesReader(w, r.Body, 4<<10))
 	body.DisallowUnknownFields()
@@ -41,7 +41,7 @@ func (a *API) stream(w http.ResponseWriter, r *http.Request) {
 	out := http.NewResponseController(w)
 	send := func(v jsonv.Value) error {
 		_ = out.SetWriteDeadline(time.Now().Add(30 * time.Second))
-		if _, err := w.Write(append(a.masked(v), '\n')); err != nil {
+		if _, err := w.Write(append(a.encodeMasked(v), '\n')); err != nil {
 			return err
 		}
 		return out.Flush()
@@ -54,7 +54,7 @@ func (a *API) stream(w http.ResponseWriter, r *http.Request) {
 		added := a.o.Hub.Feed.Changed()
 		rows, lost, last := a.o.Hub.Feed.Since(after, rowsAtOnce)
 		if len(rows) > 0 || lost > 0 {
-			list := jsonv.List(rows, a.rowView)
+			list := jsonv.List(rows, a.viewRow)
 			if send(jsonv.ObjectOf("rows", list, "lost", lost, "last", last)) != nil {
 				return
 			}

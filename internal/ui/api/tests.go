@@ -8,7 +8,7 @@ import (
 
 // The requests of the tab Tests.
 
-func (a *API) tests(context.Context, nothing) (jsonv.Value, error) {
+func (a *API) showTests(context.Context, nothing) (jsonv.Value, error) {
 	t, err := a.o.Tester.Tests()
 	if err != nil {
 		return jsonv.Value{}, err
@@ -46,12 +46,12 @@ func runView(r Run) jsonv.Value {
 	return jsonv.ObjectOf(
 		"id", r.ID, "going", r.Going, "total", r.Total, "passed", r.Passed, "failed", r.Failed,
 		"errors", r.Errors, "inconclusive", r.Inconclusive, "skipped", r.Skipped, "seconds", r.Seconds,
-		"running", r.Running, "queued", queued(r), "problem", textOrAbsent(r.Problem),
+		"running", r.Running, "queued", countQueued(r), "problem", textOrAbsent(r.Problem),
 	)
 }
 
-// queued returns how many tests of a run have not begun.
-func queued(r Run) int {
+// countQueued returns how many tests of a run have not begun.
+func countQueued(r Run) int {
 	ended := r.Passed + r.Failed + r.Errors + r.Inconclusive + r.Skipped
 	return max(0, r.Total-ended-r.Running)
 }
@@ -61,8 +61,8 @@ type ofRun struct {
 	After int `json:"after"`
 }
 
-// outcomes returns how tests ended since the page asked last.
-func (a *API) outcomes(_ context.Context, in ofRun) (jsonv.Value, error) {
+// showOutcomes returns how tests ended since the page asked last.
+func (a *API) showOutcomes(_ context.Context, in ofRun) (jsonv.Value, error) {
 	list, err := a.o.Tester.Outcomes(in.Run, in.After)
 	if err != nil {
 		return jsonv.Value{}, err

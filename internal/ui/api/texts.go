@@ -40,8 +40,8 @@ func (t *texts) get(key string, build func() string) string {
 	return text
 }
 
-// piece returns a part of a text that begins at a byte, and the length of the whole.
-func piece(text string, from int) jsonv.Value {
+// cutPiece returns a part of a text that begins at a byte, and the length of the whole.
+func cutPiece(text string, from int) jsonv.Value {
 	from = min(max(from, 0), len(text))
 	for from > 0 && from < len(text) && !utf8.RuneStart(text[from]) {
 		from--

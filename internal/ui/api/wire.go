@@ -15,8 +15,8 @@ import (
 // shownText bounds a text in a row, in bytes.
 const shownText = 2 << 10
 
-// rowView is a row without its bytes.
-func (a *API) rowView(r live.Row) jsonv.Value {
+// viewRow returns a row without its bytes.
+func (a *API) viewRow(r live.Row) jsonv.Value {
 	text := r.Text
 	if text == "" && (r.Kind == live.NoMessage || r.Method == "notifications/message") {
 		text = string(r.Raw[:min(len(r.Raw), shownText)])
@@ -82,9 +82,9 @@ func (a *API) frameView(key string, r live.Row, from int) jsonv.Value {
 		}
 		return string(a.o.Redactor.Bytes(r.Raw))
 	})
-	out := jsonv.ObjectOf("raw", piece(raw, from), "violations", jsonv.List(r.Violations, violationView))
+	out := jsonv.ObjectOf("raw", cutPiece(raw, from), "violations", jsonv.List(r.Violations, viewViolation))
 	if v, err := jsonv.Parse([]byte(raw)); err == nil && len(raw) <= pieceSize {
-		out = out.With("parsed", jsonv.String(a.pretty(v)))
+		out = out.With("parsed", jsonv.String(a.indent(v)))
 	}
 	return out
 }
@@ -102,7 +102,7 @@ func (a *API) command(r live.Row) string {
 	args := v.Lookup("params", "arguments")
 	words := []string{"mcptest", "call", v.Lookup("params", "name").Text()}
 	if args.Len() > 0 {
-		words = append(words, "--args-json", string(a.masked(args)))
+		words = append(words, "--args-json", string(a.encodeMasked(args)))
 	}
 	return a.o.Redactor.String(shellwords.QuoteAllForShell(words)) + usage
 }

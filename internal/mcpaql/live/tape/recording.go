@@ -174,23 +174,15 @@ type Session struct {
 
 // Do sends a request and waits for its response, as [mcp.Session.Do] does.
 func (s *Session) Do(ctx context.Context, call mcp.Call) (x *mcp.Exchange) {
-	t, e := s.t, &event{Event: calling, Method: call.Method, session: s.e.session}
-	if t.o.Replay != nil {
-		var err error
-		if e, err = s.findEvent(call); err == nil {
-			t.replayDuring(e.Ends)
-			x, err = t.exchange(e)
-		}
-		if err != nil {
-			return &mcp.Exchange{Method: call.Method, Cause: err}
-		}
+	var e *event
+	var err error
+	if s.t.o.Replay != nil {
+		e, x, err = s.replay(call)
 	} else {
-		t.runEvent(e, func() time.Duration {
-			x = s.s.Do(ctx, call)
-			t.addMessages(e, x)
-			s.note(e, x)
-			return x.Elapsed
-		})
+		e, x = s.doAndRecord(ctx, call)
+	}
+	if err != nil {
+		return &mcp.Exchange{Method: call.Method, Cause: err}
 	}
 	s.seen = append(s.seen, readViolations(e.Late)...)
 	if e.Died != "" {
@@ -199,20 +191,48 @@ func (s *Session) Do(ctx context.Context, call mcp.Call) (x *mcp.Exchange) {
 	return x
 }
 
-// note fills in the data that the messages do not contain.
-func (s *Session) note(e *event, x *mcp.Exchange) {
-	note := func(list []protocol.Violation) []violation {
-		return lists.Map(list, func(v protocol.Violation) violation {
-			return violation{v.Kind, s.t.veil.mask.String(v.Msg)}
-		})
+// replay returns the recorded exchange of a call.
+func (s *Session) replay(call mcp.Call) (*event, *mcp.Exchange, error) {
+	e, err := s.findEvent(call)
+	if err != nil {
+		return nil, nil, err
 	}
-	e.Violations, e.Late, e.Dropped = note(x.Violations), note(s.s.TakeViolations()), x.Dropped
+	s.t.replayDuring(e.Ends)
+	x, err := s.t.readExchange(e)
+	return e, x, err
+}
+
+// doAndRecord makes a call and records it.
+func (s *Session) doAndRecord(ctx context.Context, call mcp.Call) (*event, *mcp.Exchange) {
+	e := &event{Event: calling, Method: call.Method, session: s.e.session}
+	var x *mcp.Exchange
+	s.t.runEvent(e, func() time.Duration {
+		x = s.s.Do(ctx, call)
+		s.t.addMessages(e, x)
+		s.addFindings(e, x)
+		return x.Elapsed
+	})
+	return e, x
+}
+
+// addFindings adds to an event what its messages do not contain.
+func (s *Session) addFindings(e *event, x *mcp.Exchange) {
+	e.Violations = s.maskViolations(x.Violations)
+	e.Late = s.maskViolations(s.s.TakeViolations())
+	e.Dropped = x.Dropped
 	if !s.s.Alive() && s.dead == nil {
 		e.Died = "the session ended"
 		if err := s.s.Err(); err != nil {
 			e.Died = s.t.veil.mask.String(err.Error())
 		}
 	}
+}
+
+// maskViolations returns violations as a recording holds them.
+func (s *Session) maskViolations(list []protocol.Violation) []violation {
+	return lists.Map(list, func(v protocol.Violation) violation {
+		return violation{Kind: v.Kind, Says: s.t.veil.mask.String(v.Msg)}
+	})
 }
 
 // findEvent returns the recording of a call.
@@ -248,8 +268,8 @@ func (s *Session) findEvent(call mcp.Call) (*event, error) {
 	return e, nil
 }
 
-// exchange returns the recorded exchange.
-func (t *Tape) exchange(e *event) (*mcp.Exchange, error) {
+// readExchange returns the recorded exchange.
+func (t *Tape) readExchange(e *event) (*mcp.Exchange, error) {
 	x := &mcp.Exchange{Method: e.Method, Elapsed: e.over - e.begin, Violations: readViolations(e.Violations), Dropped: e.Dropped}
 	if e.Failed != nil {
 		x.Cause = e.Failed

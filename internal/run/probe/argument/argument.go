@@ -37,9 +37,9 @@ func Hostile(valid jsonv.Value, local bool) (out []Unusual) {
 		return jsonv.String("mcptest")
 	})
 	each("null as every argument", func(jsonv.Value) jsonv.Value { return jsonv.Null() })
-	each("text of unusual characters", texts("\U0001F0A1\U00010348 \u202e\u0000 é̈ \\ \" ' %s ${x} ../"))
+	each("text of unusual characters", replaceTexts("\U0001F0A1\U00010348 \u202e\u0000 é̈ \\ \" ' %s ${x} ../"))
 	if local {
-		each("a text of 300 kB", texts(strings.Repeat("mcptest ", 37_500)))
+		each("a text of 300 kB", replaceTexts(strings.Repeat("mcptest ", 37_500)))
 	}
 	return append(out, Unusual{"no arguments member", jsonv.Value{}}, Unusual{"a list as arguments", jsonv.Array()}, Unusual{"text as arguments", jsonv.String("{}")})
 }
@@ -49,8 +49,8 @@ func mapArguments(args jsonv.Value, change func(jsonv.Value) jsonv.Value) jsonv.
 	return args.Map(func(key string, e jsonv.Value) (string, jsonv.Value) { return key, change(e) })
 }
 
-// texts replaces a text.
-func texts(by string) func(jsonv.Value) jsonv.Value {
+// replaceTexts replaces a text.
+func replaceTexts(by string) func(jsonv.Value) jsonv.Value {
 	return func(e jsonv.Value) jsonv.Value {
 		if e.Kind() == jsonv.KindString {
 			return jsonv.String(by)
@@ -89,7 +89,7 @@ func Textual(tool jsonv.Value) (out []Unusual) {
 
 // Marked are arguments with a mark in each free text; absent without any.
 func Marked(args jsonv.Value, mark string) jsonv.Value {
-	if out := mapArguments(args, texts(mark)); !jsonv.Equal(out, args) {
+	if out := mapArguments(args, replaceTexts(mark)); !jsonv.Equal(out, args) {
 		return out
 	}
 	return jsonv.Value{}
@@ -108,9 +108,9 @@ func Reductions(v jsonv.Value) (out []jsonv.Value) {
 			}
 		}
 	case jsonv.KindArray:
-		return smallerLists(v)
+		return shrinkList(v)
 	case jsonv.KindString:
-		return shorterTexts([]rune(v.Text()))
+		return shortenText([]rune(v.Text()))
 	case jsonv.KindNumber:
 		for _, n := range []int64{0, 1, -1} {
 			if i, ok := v.Int64(); !ok || i != n && i != 0 {
@@ -121,8 +121,8 @@ func Reductions(v jsonv.Value) (out []jsonv.Value) {
 	return out
 }
 
-// smallerLists are lists without an element, and with a simpler one.
-func smallerLists(v jsonv.Value) (out []jsonv.Value) {
+// shrinkList returns lists without an element, and with a simpler one.
+func shrinkList(v jsonv.Value) (out []jsonv.Value) {
 	for i := range v.Elems() {
 		out = append(out, jsonv.Array(slices.Delete(v.List(), i, i+1)...))
 	}
@@ -136,9 +136,9 @@ func smallerLists(v jsonv.Value) (out []jsonv.Value) {
 	return out
 }
 
-// shorterTexts are the empty text, both halves, and the text without its first or last
+// shortenText returns the empty text, both halves, and the text without its first or last
 // character.
-func shorterTexts(r []rune) (out []jsonv.Value) {
+func shortenText(r []rune) (out []jsonv.Value) {
 	if len(r) == 0 {
 		return nil
 	}

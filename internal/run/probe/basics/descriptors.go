@@ -41,17 +41,17 @@ func Descriptors(ctx context.Context, v *exam.Visit) {
 	if !v.Stdio() || !v.Applies(rule) {
 		return
 	}
-	if why := notCountable(v); why != "" {
+	if why := explainUncountable(v); why != "" {
 		v.Enter(exam.Unverified("%s", why), rule)
 		return
 	}
 	for _, call := range equalCalls(v) {
-		v.Check(ctx, rule, call.subject, func(ctx context.Context) exam.Outcome { return descriptorsAfter(ctx, v, call) })
+		v.Check(ctx, rule, call.subject, func(ctx context.Context) exam.Outcome { return countDescriptors(ctx, v, call) })
 	}
 }
 
-// notCountable says why the descriptors of a server cannot be counted, "" if they can.
-func notCountable(v *exam.Visit) string {
+// explainUncountable says why the descriptors of a server cannot be counted, "" if they can.
+func explainUncountable(v *exam.Visit) string {
 	engines := []string{"docker", "podman", "nerdctl"}
 	switch {
 	case runtime.GOOS != "linux":
@@ -123,8 +123,8 @@ func equalTool(tool, args jsonv.Value, subject string) equalCall {
 	return equalCall{mcp.Call{Method: "tools/call", Params: exam.Text(exam.Params(tool, args))}, subject, tool, args}
 }
 
-// descriptorsAfter counts the descriptors after each of many equal requests.
-func descriptorsAfter(ctx context.Context, v *exam.Visit, call equalCall) exam.Outcome {
+// countDescriptors counts the descriptors after each of many equal requests.
+func countDescriptors(ctx context.Context, v *exam.Visit, call equalCall) exam.Outcome {
 	sess, err := v.Session(ctx)
 	if err != nil {
 		return exam.Unverified("%v", err)
@@ -164,11 +164,11 @@ func descriptorsAfter(ctx context.Context, v *exam.Visit, call equalCall) exam.O
 			return exam.Held()
 		}
 	}
-	return keptDescriptors(ctx, meter, first.Descriptors, call)
+	return awaitDescriptors(ctx, meter, first.Descriptors, call)
 }
 
-// keptDescriptors waits for descriptors to be given back.
-func keptDescriptors(ctx context.Context, meter *usage.Meter, first float64, call equalCall) exam.Outcome {
+// awaitDescriptors waits for descriptors to be given back.
+func awaitDescriptors(ctx context.Context, meter *usage.Meter, first float64, call equalCall) exam.Outcome {
 	now := first
 	until := time.Now().Add(givenBack)
 	for ; time.Now().Before(until) && ctx.Err() == nil; time.Sleep(givenBack / 20) {

@@ -27,10 +27,10 @@ func OverHTTP(ctx context.Context, v *exam.Visit) {
 		return
 	}
 	message := v.Frame(7101, v.Idle(), jsonv.Value{})
-	v.Check(ctx, "stream-offered", "", func(ctx context.Context) exam.Outcome { return streamOffered(ctx, v) })
-	served := servedKinds(ctx, v)
-	origins(ctx, v, message, served)
-	notifications(ctx, v)
+	v.Check(ctx, "stream-offered", "", func(ctx context.Context) exam.Outcome { return checkOfferedStream(ctx, v) })
+	served := findServedKinds(ctx, v)
+	checkOrigins(ctx, v, message, served)
+	checkNotifications(ctx, v)
 	eachKind(ctx, v, "http-version-header", served, func(ctx context.Context, k kind) exam.Outcome {
 		x := k.send(ctx, v, http.Header{"Mcp-Protocol-Version": {"1999-01-01"}})
 		return exam.ExpectStatus(x, http.StatusBadRequest, k.method+" with MCP-Protocol-Version: 1999-01-01")
@@ -47,7 +47,7 @@ func OverHTTP(ctx context.Context, v *exam.Visit) {
 		return exam.Held()
 	})
 	v.Check(ctx, "http-modern-get", "", func(ctx context.Context) exam.Outcome {
-		if dual(ctx, v) {
+		if isDual(ctx, v) {
 			return exam.Inapplicable("the server speaks versions with sessions, too")
 		}
 		for _, method := range []string{http.MethodGet, http.MethodDelete} {
@@ -60,9 +60,9 @@ func OverHTTP(ctx context.Context, v *exam.Visit) {
 	})
 }
 
-// notifications sends notifications of several kinds: a server may treat only one of them
+// checkNotifications sends notifications of several kinds: a server may treat only one of them
 // as a message without a response.
-func notifications(ctx context.Context, v *exam.Visit) {
+func checkNotifications(ctx context.Context, v *exam.Visit) {
 	cancelled := jsonv.ObjectOf("requestId", 987654321)
 	for _, message := range []jsonv.Value{
 		v.Frame(jsonv.Value{}, "notifications/initialized", jsonv.Value{}),
@@ -92,17 +92,17 @@ func Streams(ctx context.Context, v *exam.Visit) {
 		return
 	}
 	v.Check(ctx, "http-get", "", func(ctx context.Context) exam.Outcome { return get(ctx, v) })
-	v.Check(ctx, "http-origin", "GET", func(ctx context.Context) exam.Outcome { return foreignStream(ctx, v) })
+	v.Check(ctx, "http-origin", "GET", func(ctx context.Context) exam.Outcome { return openForeignStream(ctx, v) })
 	if !v.Modern() {
-		streaming(ctx, v)
+		checkStreams(ctx, v)
 	}
 }
 
 // foreign is the origin of a page of another site.
 const foreign = "https://mcptest.invalid"
 
-// origins sends requests from pages of other sites, and of the server itself.
-func origins(ctx context.Context, v *exam.Visit, message jsonv.Value, served []kind) {
+// checkOrigins sends requests from pages of other sites, and of the server itself.
+func checkOrigins(ctx context.Context, v *exam.Visit, message jsonv.Value, served []kind) {
 	with := func(ctx context.Context, name, value string) *mcp.Exchange {
 		return v.Tell(ctx, message, http.Header{name: {value}})
 	}
@@ -148,8 +148,8 @@ func origins(ctx context.Context, v *exam.Visit, message jsonv.Value, served []k
 	})
 }
 
-// streaming examines the event streams of a session of its own.
-func streaming(ctx context.Context, v *exam.Visit) {
+// checkStreams examines the event streams of a session of its own.
+func checkStreams(ctx context.Context, v *exam.Visit) {
 	rules := []string{"get-no-response", "no-broadcast", "event-id-unique", "replay-own-stream", "http-stream-response"}
 	lasts := false
 	exam.Each(ctx, v, rules, func(ctx context.Context) streams.Session {
@@ -203,8 +203,8 @@ func openStream(ctx context.Context, v *exam.Visit, origin string) *mcp.Exchange
 	return v.Post(ctx, suite.Request{Method: http.MethodGet}, h)
 }
 
-// foreignStream opens a stream from a page of another site.
-func foreignStream(ctx context.Context, v *exam.Visit) exam.Outcome {
+// openForeignStream opens a stream from a page of another site.
+func openForeignStream(ctx context.Context, v *exam.Visit) exam.Outcome {
 	isStream := func(x *mcp.Exchange) bool { return exam.Served(x) && protocol.IsEventStream(x.HTTP.ContentType) }
 	x := openStream(ctx, v, foreign)
 	switch {

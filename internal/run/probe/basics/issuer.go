@@ -15,9 +15,9 @@ import (
 	"mcptest/internal/spec/suite"
 )
 
-// issuers examines the metadata of the authorization servers that are on this machine or at
+// checkIssuers examines the metadata of the authorization servers that are on this machine or at
 // the server's own origin. One of them that works is enough: a client chooses.
-func issuers(ctx context.Context, v *exam.Visit, names []string) {
+func checkIssuers(ctx context.Context, v *exam.Visit, names []string) {
 	const rule = "auth-as-metadata"
 	var near []*url.URL
 	for _, name := range names {
@@ -49,7 +49,7 @@ func judgeIssuer(ctx context.Context, v *exam.Visit, issuer *url.URL) exam.Outco
 	places := []string{"/.well-known/oauth-authorization-server" + path, "/.well-known/openid-configuration" + path, path + "/.well-known/openid-configuration"}
 	var last *mcp.Exchange
 	for _, place := range slices.Compact(places) {
-		last = elsewhere(ctx, v, issuer, place)
+		last = fetchElsewhere(ctx, v, issuer, place)
 		body, err := jsonv.Parse(last.Response)
 		if exam.Status(last) != http.StatusOK || err != nil || body.Kind() != jsonv.KindObject {
 			continue
@@ -66,8 +66,8 @@ func judgeIssuer(ctx context.Context, v *exam.Visit, issuer *url.URL) exam.Outco
 	return exam.Broken(last, "the authorization server %s publishes no metadata", issuer)
 }
 
-// elsewhere gets a document of another server, without the credentials of this one.
-func elsewhere(ctx context.Context, v *exam.Visit, at *url.URL, place string) *mcp.Exchange {
+// fetchElsewhere gets a document of another server, without the credentials of this one.
+func fetchElsewhere(ctx context.Context, v *exam.Visit, at *url.URL, place string) *mcp.Exchange {
 	ctx, cancel := mcp.WithLimit(ctx, "response", v.Reply)
 	defer cancel()
 	other := *v.Pinned

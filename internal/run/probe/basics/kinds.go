@@ -22,10 +22,10 @@ type kind struct {
 	tool   jsonv.Value // absent: it calls no tool
 }
 
-// kinds are a list, a call of a read-only tool, a prompt, a resource and a completion, as
+// listKinds returns a list, a call of a read-only tool, a prompt, a resource and a completion, as
 // far as there are such.
-func kinds(v *exam.Visit) []kind {
-	out := append([]kind{{method: v.FirstList()}}, namedKinds(v)...)
+func listKinds(v *exam.Visit) []kind {
+	out := append([]kind{{method: v.FirstList()}}, listNamedKinds(v)...)
 	for _, prompt := range v.Prompts {
 		args := prompt.Lookup("arguments")
 		if v.Declares("completions") && args.Len() > 0 {
@@ -37,10 +37,10 @@ func kinds(v *exam.Visit) []kind {
 	return out
 }
 
-// namedKinds are a call of a read-only tool, a prompt without required arguments and a
+// listNamedKinds returns a call of a read-only tool, a prompt without required arguments and a
 // resource, as far as there are such. The other tool is read-only, too: a server may look at
 // the header only.
-func namedKinds(v *exam.Visit) (out []kind) {
+func listNamedKinds(v *exam.Visit) (out []kind) {
 	const nothing = "mcptest-no-such-name"
 	var tools []jsonv.Value
 	for _, tool := range v.Tools {
@@ -49,7 +49,7 @@ func namedKinds(v *exam.Visit) (out []kind) {
 		}
 	}
 	if len(tools) > 0 {
-		last := lastAnswered(v, tools)
+		last := findLastAnswered(v, tools)
 		request := kind{"tools/call", exam.Params(last, argument.Valid(last)), nothing, last}
 		if first := tools[0].Lookup("name").Text(); first != last.Lookup("name").Text() {
 			request.other = first
@@ -72,8 +72,8 @@ func namedKinds(v *exam.Visit) (out []kind) {
 	return out
 }
 
-// lastAnswered is the last tool whose call got a result; without any, the last one.
-func lastAnswered(v *exam.Visit, tools []jsonv.Value) jsonv.Value {
+// findLastAnswered returns the last tool whose call got a result; without any, the last one.
+func findLastAnswered(v *exam.Visit, tools []jsonv.Value) jsonv.Value {
 	for _, tool := range slices.Backward(tools) {
 		if v.Answered("tools/call", exam.Params(tool, argument.Valid(tool))) {
 			return tool
@@ -82,8 +82,8 @@ func lastAnswered(v *exam.Visit, tools []jsonv.Value) jsonv.Value {
 	return tools[len(tools)-1]
 }
 
-// frame is the request as a message with an id, and counts a call that it makes.
-func (k kind) frame(v *exam.Visit, id int) jsonv.Value {
+// makeFrame returns the request as a message with an id, and counts a call that it makes.
+func (k kind) makeFrame(v *exam.Visit, id int) jsonv.Value {
 	if !k.tool.IsAbsent() {
 		v.Policy.Call(k.tool, k.params.Lookup("arguments"))
 	}
@@ -92,20 +92,20 @@ func (k kind) frame(v *exam.Visit, id int) jsonv.Value {
 
 // send sends the request over HTTP, with headers that replace its own.
 func (k kind) send(ctx context.Context, v *exam.Visit, headers http.Header) *mcp.Exchange {
-	return v.Tell(ctx, k.frame(v, 7006), headers)
+	return v.Tell(ctx, k.makeFrame(v, 7006), headers)
 }
 
 // ask sends the request as it is.
 func (k kind) ask(ctx context.Context, v *exam.Visit) *mcp.Exchange {
 	if v.Stdio() {
-		return v.Raw(ctx, k.frame(v, 7006))
+		return v.Raw(ctx, k.makeFrame(v, 7006))
 	}
 	return k.send(ctx, v, nil)
 }
 
-// servedKinds are the kinds that get a result as they are; without any, the list alone.
-func servedKinds(ctx context.Context, v *exam.Visit) []kind {
-	all := kinds(v)
+// findServedKinds returns the kinds that get a result as they are; without any, the list alone.
+func findServedKinds(ctx context.Context, v *exam.Visit) []kind {
+	all := listKinds(v)
 	served := all[:1]
 	for _, k := range all[1:] {
 		if x := k.ask(ctx, v); x.Result != nil && !exam.Another(x) {

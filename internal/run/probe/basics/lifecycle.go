@@ -19,11 +19,11 @@ import (
 // introduce sends initialize with a version, for a client that can do everything, on a
 // connection of its own. With the exchange is what came before notifications/initialized.
 func introduce(ctx context.Context, v *exam.Visit, version string) *mcp.Exchange {
-	return v.Alone(ctx, introduction(v, version))
+	return v.Alone(ctx, newIntroduction(v, version))
 }
 
-// introduction sends initialize on a connection of its own, and waits for what follows.
-func introduction(v *exam.Visit, version string) func(context.Context, *conn.Conn) *mcp.Exchange {
+// newIntroduction sends initialize on a connection of its own, and waits for what follows.
+func newIntroduction(v *exam.Visit, version string) func(context.Context, *conn.Conn) *mcp.Exchange {
 	caps := jsonv.ObjectOf("roots", jsonv.Object(), "sampling", jsonv.Object(), "elicitation", jsonv.Object())
 	return func(ctx context.Context, c *conn.Conn) *mcp.Exchange {
 		mark := c.Mark()
@@ -36,15 +36,17 @@ func introduction(v *exam.Visit, version string) func(context.Context, *conn.Con
 	}
 }
 
-// confirmedVersion is the version that a server answers initialize with.
-func confirmedVersion(x *mcp.Exchange) string { return exam.Result(x).Lookup("protocolVersion").Text() }
+// readConfirmedVersion returns the version that a server answers initialize with.
+func readConfirmedVersion(x *mcp.Exchange) string {
+	return exam.Result(x).Lookup("protocolVersion").Text()
+}
 
 // Lifecycle examines the handshake.
 func Lifecycle(ctx context.Context, v *exam.Visit) {
 	if v.Modern() {
 		v.State(ctx, "discover-present", "", judgeDiscover(v))
 		v.Check(ctx, "lifecycle-modern-initialize", "", func(ctx context.Context) exam.Outcome {
-			older := dual(ctx, v)
+			older := isDual(ctx, v)
 			switch {
 			case isUndecided(v.Greeted):
 				return exam.Unverified("initialize got %s", exam.Answer(v.Greeted))
@@ -60,10 +62,10 @@ func Lifecycle(ctx context.Context, v *exam.Visit) {
 	}
 	v.State(ctx, "lifecycle-result", "", judgeInitialize(v.Hello))
 	// This comes first: a server that has one session for all times refuses the others later.
-	v.Check(ctx, "lifecycle-second", "", func(ctx context.Context) exam.Outcome { return second(ctx, v) })
+	v.Check(ctx, "lifecycle-second", "", func(ctx context.Context) exam.Outcome { return introduceSecond(ctx, v) })
 	offer := offerVersion(ctx, v)
-	v.Check(ctx, "lifecycle-early-request", "", func(ctx context.Context) exam.Outcome { return early(ctx, v, offer) })
-	echoes(ctx, v, offer)
+	v.Check(ctx, "lifecycle-early-request", "", func(ctx context.Context) exam.Outcome { return checkEarly(ctx, v, offer) })
+	checkSupportedVersions(ctx, v, offer)
 }
 
 // madeUp is a version that no server supports.
@@ -79,9 +81,9 @@ func offerVersion(ctx context.Context, v *exam.Visit) (offer *mcp.Exchange) {
 			offer = introduce(ctx, v, madeUp)
 		}
 		if offer.Result != nil {
-			return exam.BrokenIf(confirmedVersion(offer) == madeUp, offer, "the made-up version %s was confirmed", madeUp)
+			return exam.BrokenIf(readConfirmedVersion(offer) == madeUp, offer, "the made-up version %s was confirmed", madeUp)
 		}
-		if once = onlyOnce(ctx, v); once != "" {
+		if once = explainOnlyOnce(ctx, v); once != "" {
 			return exam.Unverified("%s", once)
 		}
 		if offer.Response == nil && !exam.Refused(offer) {
@@ -101,9 +103,9 @@ func offerVersion(ctx context.Context, v *exam.Visit) (offer *mcp.Exchange) {
 	return offer
 }
 
-// onlyOnce says why a further initialize with the version of the session is refused, too:
+// explainOnlyOnce says why a further initialize with the version of the session is refused, too:
 // the server may have one session only, or hold a port or a lock. "" means that it is served.
-func onlyOnce(ctx context.Context, v *exam.Visit) string {
+func explainOnlyOnce(ctx context.Context, v *exam.Visit) string {
 	var control *mcp.Exchange
 	for range 2 { // the first may have waited long enough for the end of the process before it
 		control = introduce(ctx, v, v.Version.Name)
@@ -117,8 +119,8 @@ func onlyOnce(ctx context.Context, v *exam.Visit) string {
 	return "only one at a time: initialize with " + v.Version.Name + " got " + exam.Answer(control)
 }
 
-// early examines what comes before notifications/initialized.
-func early(ctx context.Context, v *exam.Visit, offer *mcp.Exchange) exam.Outcome {
+// checkEarly examines what comes before notifications/initialized.
+func checkEarly(ctx context.Context, v *exam.Visit, offer *mcp.Exchange) exam.Outcome {
 	if offer == nil || offer.Result == nil {
 		offer = introduce(ctx, v, v.Version.Name)
 	}
@@ -134,8 +136,8 @@ func early(ctx context.Context, v *exam.Visit, offer *mcp.Exchange) exam.Outcome
 	return exam.Held()
 }
 
-// echoes asks for the other versions that the server says it supports.
-func echoes(ctx context.Context, v *exam.Visit, offer *mcp.Exchange) {
+// checkSupportedVersions asks for the other versions that the server says it supports.
+func checkSupportedVersions(ctx context.Context, v *exam.Visit, offer *mcp.Exchange) {
 	stated := append(v.Stated, exam.ErrorData(offer).Lookup("supported").Texts()...)
 	for _, version := range stated {
 		if protocol.VersionOf(version).Era() != protocol.EraSession || version == v.Version.Name {
@@ -148,12 +150,12 @@ func echoes(ctx context.Context, v *exam.Visit, offer *mcp.Exchange) {
 				x = introduce(ctx, v, version)
 			}
 			if x.Result == nil {
-				if once := onlyOnce(ctx, v); once != "" {
+				if once := explainOnlyOnce(ctx, v); once != "" {
 					return exam.Unverified("%s", once)
 				}
 			}
-			got := cmp.Or(confirmedVersion(x), exam.Answer(x))
-			return exam.BrokenIf(confirmedVersion(x) != version, x, "the server supports %s, but answered it with %s", version, got)
+			got := cmp.Or(readConfirmedVersion(x), exam.Answer(x))
+			return exam.BrokenIf(readConfirmedVersion(x) != version, x, "the server supports %s, but answered it with %s", version, got)
 		})
 	}
 	if len(stated) == 0 {
@@ -201,9 +203,9 @@ func judgeDiscover(v *exam.Visit) exam.Outcome {
 // gets a status that may answer anything.
 const greetings = 3
 
-// dual reports whether a server of a stateless revision speaks versions with sessions, too:
+// isDual reports whether a server of a stateless revision speaks versions with sessions, too:
 // it says so, or serves initialize. One of which this cannot be found out may speak them.
-func dual(ctx context.Context, v *exam.Visit) bool {
+func isDual(ctx context.Context, v *exam.Visit) bool {
 	for range greetings {
 		if v.Greeted == nil || exam.RefusesAll(exam.Status(v.Greeted)) {
 			v.Greeted = introduce(ctx, v, protocol.Newest(protocol.EraSession).Name)
@@ -230,7 +232,8 @@ func Diagnose(ctx context.Context, v *exam.Visit) bool {
 	v.Version = protocol.Newest(v.Era)
 	if !v.Modern() {
 		x := introduce(ctx, v, v.Version.Name)
-		if res := exam.Result(x); res.Kind() != jsonv.KindObject || res.Lookup("protocolVersion").Kind() == jsonv.KindString {
+		res := exam.Result(x)
+		if res.Kind() != jsonv.KindObject || res.Lookup("protocolVersion").Kind() == jsonv.KindString {
 			return false
 		}
 		v.Check(ctx, "lifecycle-result", "", func(ctx context.Context) exam.Outcome {

@@ -25,7 +25,7 @@ func Messages(ctx context.Context, v *exam.Visit) {
 		return exam.BrokenIf(exam.Silent(x), x, "a request with an unknown method got %s", exam.Answer(x))
 	})
 	const atOnce = "two requests at once"
-	v.Check(ctx, "message-unanswered", atOnce, func(ctx context.Context) exam.Outcome { return together(ctx, v) })
+	v.Check(ctx, "message-unanswered", atOnce, func(ctx context.Context) exam.Outcome { return sendTogether(ctx, v) })
 	v.Check(ctx, "message-unknown-method", "", func(ctx context.Context) exam.Outcome {
 		x := v.Send(ctx, mcp.Call{Method: unknown})
 		if exam.RPCError(x) == nil && x.Result == nil {
@@ -37,9 +37,9 @@ func Messages(ctx context.Context, v *exam.Visit) {
 		{"text as id", "mcptest-1"},
 		{"text as id, not in ASCII", "mcptest-\u00e9-\u6f22"},
 	} {
-		v.Check(ctx, "message-id", c.what, func(ctx context.Context) exam.Outcome { return textAsID(ctx, v, c.id) })
+		v.Check(ctx, "message-id", c.what, func(ctx context.Context) exam.Outcome { return sendTextID(ctx, v, c.id) })
 	}
-	v.Check(ctx, "message-batch", "", func(ctx context.Context) exam.Outcome { return batch(ctx, v) })
+	v.Check(ctx, "message-batch", "", func(ctx context.Context) exam.Outcome { return sendBatch(ctx, v) })
 	v.Check(ctx, "message-notification", "", func(ctx context.Context) exam.Outcome {
 		message := v.Frame(jsonv.Value{}, "notifications/mcptest-unknown", jsonv.Value{})
 		if !v.Stdio() {
@@ -58,8 +58,8 @@ func Messages(ctx context.Context, v *exam.Visit) {
 	})
 }
 
-// textAsID sends a request with a text as id.
-func textAsID(ctx context.Context, v *exam.Visit, id string) exam.Outcome {
+// sendTextID sends a request with a text as id.
+func sendTextID(ctx context.Context, v *exam.Visit, id string) exam.Outcome {
 	x := v.Raw(ctx, v.Frame(id, v.Idle(), jsonv.Value{}))
 	message, err := jsonv.Parse(x.Response)
 	if x.Response == nil || err != nil {
@@ -70,9 +70,9 @@ func textAsID(ctx context.Context, v *exam.Visit, id string) exam.Outcome {
 	return exam.BrokenIf(got.Text() != id, x, wrong, id, got.Short(40))
 }
 
-// together sends a request while another one is in flight. One that has no response then, but
+// sendTogether sends a request while another one is in flight. One that has no response then, but
 // has one alone, was lost.
-func together(ctx context.Context, v *exam.Visit) exam.Outcome {
+func sendTogether(ctx context.Context, v *exam.Visit) exam.Outcome {
 	calls := [2]mcp.Call{{Method: v.FirstList()}, {Method: v.Idle()}}
 	for i, x := range v.Together(ctx, calls) {
 		if len(x.Request) == 0 || ctx.Err() != nil {
@@ -89,9 +89,9 @@ func together(ctx context.Context, v *exam.Visit) exam.Outcome {
 	return exam.Held()
 }
 
-// batch sends two requests in one message, which 2025-03-26 has. Both responses may come in
+// sendBatch sends two requests in one message, which 2025-03-26 has. Both responses may come in
 // one message or in two.
-func batch(ctx context.Context, v *exam.Visit) exam.Outcome {
+func sendBatch(ctx context.Context, v *exam.Visit) exam.Outcome {
 	first := v.Frame("mcptest-batch-1", v.Idle(), jsonv.Value{})
 	second := v.Frame("mcptest-batch-2", v.FirstList(), jsonv.Value{})
 	message := jsonv.Array(first, second)

@@ -12,7 +12,7 @@ import (
 // names sends requests whose Mcp-Name is that of something else, and without it: a call of a
 // tool, a prompt and a resource, because a server may compare only one of them.
 func names(ctx context.Context, v *exam.Visit) {
-	for _, request := range namedKinds(v) {
+	for _, request := range listNamedKinds(v) {
 		rejected := func(rule, what string, headers http.Header) {
 			subject := request.method + " with " + what
 			var refused *mcp.Exchange

@@ -8,9 +8,9 @@ import (
 	"mcptest/internal/run/probe/verdict"
 )
 
-// streamOffered looks what became of the stream of the session, if the server declares what
+// checkOfferedStream looks what became of the stream of the session, if the server declares what
 // needs it.
-func streamOffered(ctx context.Context, v *exam.Visit) exam.Outcome {
+func checkOfferedStream(ctx context.Context, v *exam.Visit) exam.Outcome {
 	const declared = "resources.subscribe" // a change of a list can be announced in a response
 	if !v.Caps.Lookup("resources", "subscribe").Bool() {
 		return exam.Inapplicable("the server does not declare %s", declared)

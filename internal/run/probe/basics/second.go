@@ -18,9 +18,9 @@ func startLimit(v *exam.Visit) time.Duration {
 	return max(least, factor*v.Hello.Elapsed)
 }
 
-// second introduces another client while a session is open: over stdio a second process, as
+// introduceSecond introduces another client while a session is open: over stdio a second process, as
 // each client starts its own.
-func second(ctx context.Context, v *exam.Visit) exam.Outcome {
+func introduceSecond(ctx context.Context, v *exam.Visit) exam.Outcome {
 	what := "session"
 	if v.Stdio() {
 		what = "process"
@@ -36,7 +36,7 @@ func second(ctx context.Context, v *exam.Visit) exam.Outcome {
 	x := v.Second(ctx, func(ctx context.Context, c *conn.Conn) *mcp.Exchange {
 		limited, cancel := mcp.WithLimit(ctx, "response", startLimit(v))
 		defer cancel()
-		return introduction(v, v.Version.Name)(limited, c)
+		return newIntroduction(v, v.Version.Name)(limited, c)
 	})
 	if x.Result == nil {
 		return exam.Broken(x, "a second %s is refused while one is open: initialize got %s", what, exam.Answer(x))

@@ -20,22 +20,22 @@ func Sessions(ctx context.Context, v *exam.Visit) {
 		v.EnterAll("session", exam.Inapplicable("the server has no sessions"))
 		return
 	}
-	served := servedKinds(ctx, v)
-	withoutID(ctx, v, served)
-	endedSession(ctx, v, served)
-	v.Check(ctx, "session-random", "", func(ctx context.Context) exam.Outcome { return randomIDs(ctx, v) })
-	madeUpID(ctx, v, served)
+	served := findServedKinds(ctx, v)
+	sendWithoutID(ctx, v, served)
+	sendInEndedSession(ctx, v, served)
+	v.Check(ctx, "session-random", "", func(ctx context.Context) exam.Outcome { return compareSessionIDs(ctx, v) })
+	sendMadeUpID(ctx, v, served)
 }
 
 // fulfills reports whether a raw request got a result: an error within the status 200, in
 // any form, is a refusal.
 func fulfills(x *mcp.Exchange) bool { return exam.Served(x) && x.Result != nil }
 
-// withoutID sends requests without the id of a session.
-func withoutID(ctx context.Context, v *exam.Visit, served []kind) {
+// sendWithoutID sends requests without the id of a session.
+func sendWithoutID(ctx context.Context, v *exam.Visit, served []kind) {
 	post := func(ctx context.Context, k kind) *mcp.Exchange {
 		h := http.Header{"Mcp-Protocol-Version": {v.Version.Name}, exam.SessionID: nil}
-		return v.Post(ctx, suite.Request{Body: k.frame(v, 7201).Append(nil)}, h)
+		return v.Post(ctx, suite.Request{Body: k.makeFrame(v, 7201).Append(nil)}, h)
 	}
 	optional := fulfills(post(ctx, served[0]))
 	eachKind(ctx, v, "session-missing", served, func(ctx context.Context, k kind) exam.Outcome {
@@ -46,23 +46,23 @@ func withoutID(ctx context.Context, v *exam.Visit, served []kind) {
 	})
 }
 
-// endedSession sends requests in a session that was ended.
-func endedSession(ctx context.Context, v *exam.Visit, served []kind) {
+// sendInEndedSession sends requests in a session that was ended.
+func sendInEndedSession(ctx context.Context, v *exam.Visit, served []kind) {
 	eachKind(ctx, v, "session-ended", served, func(ctx context.Context, k kind) exam.Outcome {
 		id, _ := begin(ctx, v, "")
 		if id == "" {
 			return exam.Unverified("no further session was opened")
 		}
-		if gone := v.Post(ctx, suite.Request{Method: http.MethodDelete}, sessionHeaders(v, id)); !exam.Served(gone) {
+		if gone := v.Post(ctx, suite.Request{Method: http.MethodDelete}, makeSessionHeaders(v, id)); !exam.Served(gone) {
 			return exam.Unverified("DELETE got %s", exam.Answer(gone))
 		}
-		x := v.Post(ctx, suite.Request{Body: k.frame(v, 7201).Append(nil)}, sessionHeaders(v, id))
+		x := v.Post(ctx, suite.Request{Body: k.makeFrame(v, 7201).Append(nil)}, makeSessionHeaders(v, id))
 		return exam.ExpectStatus(x, http.StatusNotFound, k.method+" in a session that was ended")
 	})
 }
 
-// madeUpID begins a session with a made-up id, and sends requests with it.
-func madeUpID(ctx context.Context, v *exam.Visit, served []kind) {
+// sendMadeUpID begins a session with a made-up id, and sends requests with it.
+func sendMadeUpID(ctx context.Context, v *exam.Visit, served []kind) {
 	const made = "mcptest-made-up-session-id"
 	const rule = "session-fixation"
 	v.Check(ctx, rule, "initialize", func(ctx context.Context) exam.Outcome {
@@ -70,18 +70,18 @@ func madeUpID(ctx context.Context, v *exam.Visit, served []kind) {
 		return exam.BrokenIf(id == made, x, "initialize with a made-up session id got a session with this id")
 	})
 	eachKind(ctx, v, rule, served, func(ctx context.Context, k kind) exam.Outcome {
-		x := v.Post(ctx, suite.Request{Body: k.frame(v, 7201).Append(nil)}, sessionHeaders(v, made))
+		x := v.Post(ctx, suite.Request{Body: k.makeFrame(v, 7201).Append(nil)}, makeSessionHeaders(v, made))
 		return exam.BrokenIf(fulfills(x), x, "%s with a made-up session id was served", k.method)
 	})
 }
 
-// sessionHeaders are the headers of a session with an id.
-func sessionHeaders(v *exam.Visit, id string) http.Header {
+// makeSessionHeaders returns the headers of a session with an id.
+func makeSessionHeaders(v *exam.Visit, id string) http.Header {
 	return http.Header{"Mcp-Protocol-Version": {v.Version.Name}, exam.SessionID: {id}}
 }
 
-// randomIDs opens five sessions and compares their ids.
-func randomIDs(ctx context.Context, v *exam.Visit) exam.Outcome {
+// compareSessionIDs opens five sessions and compares their ids.
+func compareSessionIDs(ctx context.Context, v *exam.Visit) exam.Outcome {
 	var last int64
 	steps, seen := 0, map[string]bool{}
 	for range 5 {
@@ -89,7 +89,7 @@ func randomIDs(ctx context.Context, v *exam.Visit) exam.Outcome {
 		if id == "" {
 			return exam.Unverified("no further session was opened")
 		}
-		defer v.Post(ctx, suite.Request{Method: http.MethodDelete}, sessionHeaders(v, id))
+		defer v.Post(ctx, suite.Request{Method: http.MethodDelete}, makeSessionHeaders(v, id))
 		n, err := strconv.ParseInt(id, 10, 64)
 		if err == nil && last != 0 && n-last > 0 && n-last < 1000 {
 			steps++
@@ -125,7 +125,8 @@ func begin(ctx context.Context, v *exam.Visit, id string) (string, *mcp.Exchange
 		own.Set(exam.SessionID, begun)
 	}
 	if fulfills(x) {
-		v.Post(ctx, suite.Request{Body: v.Frame(jsonv.Value{}, "notifications/initialized", jsonv.Value{}).Append(nil)}, own)
+		initialized := v.Frame(jsonv.Value{}, "notifications/initialized", jsonv.Value{})
+		v.Post(ctx, suite.Request{Body: initialized.Append(nil)}, own)
 	}
 	return begun, x
 }

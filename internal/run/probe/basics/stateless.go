@@ -37,7 +37,7 @@ func Stateless(ctx context.Context, v *exam.Visit) {
 			return exam.Held()
 		})
 	}
-	metadata(ctx, v)
+	checkMetadata(ctx, v)
 	v.Check(ctx, "stateless-first-request", "", func(ctx context.Context) exam.Outcome {
 		message := v.Frame(1, v.FirstList(), jsonv.Value{})
 		var x *mcp.Exchange
@@ -56,33 +56,33 @@ func Stateless(ctx context.Context, v *exam.Visit) {
 	if v.Stdio() {
 		return
 	}
-	headers(ctx, v)
+	checkHeaders(ctx, v)
 	for _, tool := range v.Tools {
 		names, fault := protocol.ParamHeaders(tool.Lookup("inputSchema"))
 		if fault == "" && len(names) > 0 && len(names[0].Path) == 1 && allow.ReadOnly(tool) {
-			param(ctx, v, tool, names)
+			checkParamHeader(ctx, v, tool, names)
 		}
 	}
 }
 
-// metadata sends requests whose _meta lacks something, or has another version.
-func metadata(ctx context.Context, v *exam.Visit) {
+// checkMetadata sends requests whose _meta lacks something, or has another version.
+func checkMetadata(ctx context.Context, v *exam.Visit) {
 	send := func(ctx context.Context, k kind, meta jsonv.Value, headers http.Header) *mcp.Exchange {
-		message := k.frame(v, 7001)
+		message := k.makeFrame(v, 7001)
 		message = message.With("params", message.Lookup("params").With("_meta", meta))
 		if v.Stdio() {
 			return v.Raw(ctx, message)
 		}
 		return v.Tell(ctx, message, headers)
 	}
-	served := servedKinds(ctx, v)
+	served := findServedKinds(ctx, v)
 	eachKind(ctx, v, "version-unsupported", served, func(ctx context.Context, k kind) exam.Outcome {
 		version := "1900-01-01" // of the example in the specification
-		if dual(ctx, v) {
+		if isDual(ctx, v) {
 			version = "2099-01-01" // an early one may be taken for that of a session
 		}
 		x := send(ctx, k, v.Meta().With(protocol.MetaVersion, jsonv.String(version)), http.Header{"Mcp-Protocol-Version": {version}})
-		if o := refusedWith(x, protocol.CodeUnsupportedVersion, k.method+" of the version "+version); o.Verdict != verdict.Pass {
+		if o := expectRefusal(x, protocol.CodeUnsupportedVersion, k.method+" of the version "+version); o.Verdict != verdict.Pass {
 			return o
 		}
 		if exam.ErrorData(x).Lookup("supported").Kind() != jsonv.KindArray {
@@ -93,7 +93,7 @@ func metadata(ctx context.Context, v *exam.Visit) {
 	for _, k := range served {
 		for _, key := range []string{protocol.MetaVersion, protocol.MetaCapabilities} {
 			v.Check(ctx, "meta-required", k.method+" without "+key, func(ctx context.Context) exam.Outcome {
-				if key == protocol.MetaVersion && dual(ctx, v) {
+				if key == protocol.MetaVersion && isDual(ctx, v) {
 					return exam.Unverified("a server of both eras may serve a request without a version as a legacy one")
 				}
 				return judgeIncomplete(send(ctx, k, v.Meta().Without(key), nil), k, key)
@@ -111,23 +111,23 @@ func judgeIncomplete(x *mcp.Exchange, k kind, key string) exam.Outcome {
 	if key == protocol.MetaVersion && exam.GotCode(x, protocol.CodeHeaderMismatch) {
 		return exam.Held() // the header has no counterpart in the body
 	}
-	if o := refusedWith(x, protocol.CodeInvalidParams, k.method+" without "+key); o.Verdict != verdict.Pass {
+	if o := expectRefusal(x, protocol.CodeInvalidParams, k.method+" without "+key); o.Verdict != verdict.Pass {
 		return o
 	}
 	return exam.BrokenIf(exam.OtherStatus(x, http.StatusBadRequest), x,
 		"the error -32602 for %s without %s has the status %d, expected 400", k.method, key, exam.Status(x))
 }
 
-// refusedWith judges whether a request got the error with a code.
-func refusedWith(x *mcp.Exchange, code int64, what string) exam.Outcome {
+// expectRefusal judges whether a request got the error with a code.
+func expectRefusal(x *mcp.Exchange, code int64, what string) exam.Outcome {
 	if exam.Silent(x) {
 		return exam.Unverified("there was %s", exam.Answer(x))
 	}
 	return exam.BrokenIf(!exam.GotCode(x, code), x, "%s got %s, expected the error %d", what, exam.Answer(x), code)
 }
 
-// headers examines headers that differ from the body, or are missing.
-func headers(ctx context.Context, v *exam.Visit) {
+// checkHeaders examines headers that differ from the body, or are missing.
+func checkHeaders(ctx context.Context, v *exam.Visit) {
 	message := v.Frame(7002, v.FirstList(), jsonv.Value{})
 	if x := v.Tell(ctx, message, nil); x.Result == nil {
 		v.Enter(exam.Unverified("the same request with right headers got %s", exam.Answer(x)), "header-mismatch", "header-missing", "header-code", "header-case")
@@ -144,7 +144,7 @@ func headers(ctx context.Context, v *exam.Visit) {
 			return exam.BrokenIf(exam.Status(x) == http.StatusBadRequest && !right, x, "%s got %s, expected the error -32020", subject, exam.Answer(x))
 		})
 	}
-	for _, k := range servedKinds(ctx, v) {
+	for _, k := range findServedKinds(ctx, v) {
 		other := "prompts/get"
 		if k.method == other {
 			other = "resources/read"
@@ -152,11 +152,11 @@ func headers(ctx context.Context, v *exam.Visit) {
 		rejected("header-mismatch", "another method in Mcp-Method", k, http.Header{"Mcp-Method": {other}})
 		rejected("header-mismatch", "another version in MCP-Protocol-Version", k, http.Header{"Mcp-Protocol-Version": {"2025-11-25"}})
 		rejected("header-missing", "no Mcp-Method", k, http.Header{"Mcp-Method": nil})
-		if !dual(ctx, v) {
+		if !isDual(ctx, v) {
 			rejected("header-missing", "no MCP-Protocol-Version", k, http.Header{"Mcp-Protocol-Version": nil})
 		}
 	}
-	if dual(ctx, v) {
+	if isDual(ctx, v) {
 		v.Enter(exam.Unverified("a server of both eras may serve a request without a version as a legacy one"), "header-missing")
 	}
 	names(ctx, v)
@@ -176,11 +176,11 @@ func headers(ctx context.Context, v *exam.Visit) {
 		x := v.Tell(ctx, message, nil)
 		return exam.BrokenIf(x.HTTP != nil && x.HTTP.Header.Get(exam.SessionID) != "", x, "the response has an Mcp-Session-Id")
 	})
-	v.Check(ctx, "header-base64", "", func(ctx context.Context) exam.Outcome { return encodedName(ctx, v) })
+	v.Check(ctx, "header-base64", "", func(ctx context.Context) exam.Outcome { return callEncodedName(ctx, v) })
 }
 
-// encodedName calls a read-only tool with its name in base64.
-func encodedName(ctx context.Context, v *exam.Visit) exam.Outcome {
+// callEncodedName calls a read-only tool with its name in base64.
+func callEncodedName(ctx context.Context, v *exam.Visit) exam.Outcome {
 	for _, tool := range v.Tools {
 		args := argument.Valid(tool)
 		hasHeader := strings.Contains(tool.Lookup("inputSchema").String(), "x-mcp-header")
@@ -198,8 +198,8 @@ func encodedName(ctx context.Context, v *exam.Visit) exam.Outcome {
 	return exam.Unverified("no tool may be called")
 }
 
-// param examines the first of the headers that repeat arguments of a read-only tool.
-func param(ctx context.Context, v *exam.Visit, tool jsonv.Value, headers []protocol.ParamHeader) {
+// checkParamHeader examines the first of the headers that repeat arguments of a read-only tool.
+func checkParamHeader(ctx context.Context, v *exam.Visit, tool jsonv.Value, headers []protocol.ParamHeader) {
 	schema, key, name := tool.Lookup("inputSchema"), headers[0].Path[0], "Mcp-Param-"+headers[0].Name
 	send := func(ctx context.Context, args jsonv.Value, value ...string) *mcp.Exchange {
 		v.Policy.Call(tool, args)

@@ -97,7 +97,8 @@ func (a *adder) add(x verdict.Result) {
 	switch {
 	case x.Verdict == verdict.Fail && x.Open() && x.Rule != retry && !x.Counts(a.failOn):
 		if len(c.Warnings) < mostWarnings {
-			c.Warnings = append(c.Warnings, fmt.Sprintf("%s (%s, %s): %s", x.Rule, x.Level, x.Revision, message(x)))
+			warning := fmt.Sprintf("%s (%s, %s): %s", x.Rule, x.Level, x.Revision, describeFailures(x))
+			c.Warnings = append(c.Warnings, warning)
 		}
 	case x.Verdict == verdict.Fail && x.Open():
 		a.fail(x)
@@ -123,12 +124,12 @@ func (a *adder) add(x verdict.Result) {
 
 // fail adds a rule that fails the test.
 func (a *adder) fail(x verdict.Result) {
-	a.broken = append(a.broken, x.Rule+" ("+x.Revision+"): "+message(x))
-	a.to.Assertions = append(a.to.Assertions, a.env.assertion(x, a.rules))
+	a.broken = append(a.broken, x.Rule+" ("+x.Revision+"): "+describeFailures(x))
+	a.to.Assertions = append(a.to.Assertions, a.env.makeAssertion(x, a.rules))
 }
 
-// message describes the open failures of a rule.
-func message(x verdict.Result) string {
+// describeFailures describes the open failures of a rule.
+func describeFailures(x verdict.Result) string {
 	var all []string
 	for _, f := range x.Failures {
 		if f.Accepted == "" {
@@ -138,11 +139,11 @@ func message(x verdict.Result) string {
 	return strings.Join(all[:min(len(all), 3)], "; ")
 }
 
-func (e Env) assertion(x verdict.Result, rules ruleset.Rules) result.Assertion {
+func (e Env) makeAssertion(x verdict.Result, rules ruleset.Rules) result.Assertion {
 	a := result.Assertion{
 		Target:  x.Revision,
 		Matcher: x.Rule,
-		Message: message(x),
+		Message: describeFailures(x),
 		Line:    e.Pos.Line,
 		Column:  e.Pos.Col,
 	}

@@ -67,17 +67,17 @@ func (v *Visit) examineCall(x *mcp.Exchange, res jsonv.Value, name string) {
 		hasText := slices.ContainsFunc(blocks, func(b jsonv.Value) bool { return b.Lookup("type").Text() == "text" })
 		v.enterAbout("tool-structured-text", subject, BrokenIf(!hasText, x, "the result has structuredContent, but no text block"))
 	}
-	if schema := v.outputSchema(name); schema != nil {
-		v.enterAbout("tool-output-schema", subject, conforms(schema, name, x, res))
+	if schema := v.findOutputSchema(name); schema != nil {
+		v.enterAbout("tool-output-schema", subject, checkConforms(schema, name, x, res))
 	}
 }
 
-// outputSchema is the compiled outputSchema of a tool, nil without one.
-func (v *Visit) outputSchema(name string) *check.OutputSchema {
+// findOutputSchema returns the compiled outputSchema of a tool, nil without one.
+func (v *Visit) findOutputSchema(name string) *check.OutputSchema {
 	if schema, known := v.schemas[name]; known {
 		return schema
 	}
-	doc := v.listedTool(name).Lookup("outputSchema")
+	doc := v.findListedTool(name).Lookup("outputSchema")
 	if doc.IsAbsent() {
 		return nil
 	}
@@ -85,8 +85,8 @@ func (v *Visit) outputSchema(name string) *check.OutputSchema {
 	return v.schemas[name]
 }
 
-// conforms holds a result against an outputSchema. A limit of mcptest accuses no server.
-func conforms(schema *check.OutputSchema, tool string, x *mcp.Exchange, res jsonv.Value) Outcome {
+// checkConforms holds a result against an outputSchema. A limit of mcptest accuses no server.
+func checkConforms(schema *check.OutputSchema, tool string, x *mcp.Exchange, res jsonv.Value) Outcome {
 	rep := schema.Check(context.Background(), tool, res)
 	switch {
 	case len(rep.Violations) > 0 && strings.Contains(rep.Violations[0].Msg, "took more than"):
@@ -103,10 +103,10 @@ func conforms(schema *check.OutputSchema, tool string, x *mcp.Exchange, res json
 func (v *Visit) examinePrompt(x *mcp.Exchange, res jsonv.Value, subject string) {
 	message, content := Held(), Held()
 	for _, m := range res.Lookup("messages").List() {
-		if why := wrongMessage(m); why != "" {
+		if why := describeWrongMessage(m); why != "" {
 			message = Broken(x, "%s", why)
 		}
-		if why := wrongMedia(m.Lookup("content")); why != "" {
+		if why := describeWrongMedia(m.Lookup("content")); why != "" {
 			content = Broken(x, "%s", why)
 		}
 	}
@@ -114,8 +114,8 @@ func (v *Visit) examinePrompt(x *mcp.Exchange, res jsonv.Value, subject string) 
 	v.enterAbout("prompt-content", subject, content)
 }
 
-// wrongMessage says what is wrong with a message of a prompt, "" if nothing is.
-func wrongMessage(m jsonv.Value) string {
+// describeWrongMessage says what is wrong with a message of a prompt, "" if nothing is.
+func describeWrongMessage(m jsonv.Value) string {
 	if role := m.Lookup("role"); role.Text() != "user" && role.Text() != "assistant" {
 		return "a message has the role " + role.OrNull().Short(40)
 	}
@@ -125,8 +125,8 @@ func wrongMessage(m jsonv.Value) string {
 	return check.Block(m.Lookup("content"))
 }
 
-// wrongMedia says what is wrong with the data or the MIME type of a block.
-func wrongMedia(block jsonv.Value) string {
+// describeWrongMedia says what is wrong with the data or the MIME type of a block.
+func describeWrongMedia(block jsonv.Value) string {
 	if _, err := base64.StdEncoding.DecodeString(block.Lookup("data").Text()); err != nil {
 		return "data is not base64: " + err.Error()
 	}
@@ -138,7 +138,7 @@ func (v *Visit) examineResource(x *mcp.Exchange, res jsonv.Value, subject string
 	for _, rule := range []string{"resource-uri", "resource-body", "resource-base64"} {
 		o := Held()
 		for _, content := range res.Lookup("contents").List() {
-			if why := wrongContent(rule, content); why != "" {
+			if why := describeWrongContent(rule, content); why != "" {
 				o = Broken(x, "%s", why)
 			}
 		}
@@ -146,8 +146,8 @@ func (v *Visit) examineResource(x *mcp.Exchange, res jsonv.Value, subject string
 	}
 }
 
-// wrongContent says how a content of a resource breaks a rule, "" if it does not.
-func wrongContent(rule string, c jsonv.Value) string {
+// describeWrongContent says how a content of a resource breaks a rule, "" if it does not.
+func describeWrongContent(rule string, c jsonv.Value) string {
 	switch rule {
 	case "resource-uri":
 		if c.Lookup("uri").Kind() != jsonv.KindString {

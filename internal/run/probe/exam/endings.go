@@ -36,11 +36,11 @@ func (v *Visit) judgeEnding(ctx context.Context, e ending) {
 	case len(e.unanswered) > 0:
 		request := e.unanswered[len(e.unanswered)-1]
 		evidence.Sent = verdict.Excerpt(string(request), 1000)
-		seen := v.sightings(ctx, request)
+		seen := v.countSightings(ctx, request)
 		o := BrokenBy(evidence, "%s while %s was in flight (seen %s)", how, nameOf(request), seen)
 		v.enterAbout("message-unanswered", nameOf(request), o)
 	case e.why.Exited && e.why.Exit.Failed():
-		seen := v.sightings(ctx, e.last)
+		seen := v.countSightings(ctx, e.last)
 		o := BrokenBy(evidence, "%s, and nothing was in flight; the last message was %s (seen %s)", how, nameOf(e.last), seen)
 		v.enterAbout("process-ended", "after "+nameOf(e.last), o)
 	default:
@@ -93,9 +93,9 @@ func nameOf(raw []byte) string {
 	return method
 }
 
-// sightings sends a message to a fresh process, and says how often the process ended after
+// countSightings sends a message to a fresh process, and says how often the process ended after
 // it: "once" or "twice". What must not be sent again is not.
-func (v *Visit) sightings(ctx context.Context, raw []byte) string {
+func (v *Visit) countSightings(ctx context.Context, raw []byte) string {
 	const once = "once"
 	m, err := jsonv.Parse(raw)
 	if err != nil || m.Kind() != jsonv.KindObject || v.replayed >= replays || ctx.Err() != nil || v.refusesReplay(m) {
@@ -132,12 +132,12 @@ func (v *Visit) refusesReplay(m jsonv.Value) bool {
 	if m.Lookup("method").Text() != "tools/call" {
 		return false
 	}
-	tool := v.listedTool(m.Lookup("params", "name").Text())
+	tool := v.findListedTool(m.Lookup("params", "name").Text())
 	return !tool.IsAbsent() && v.Policy.Permits(tool, m.Lookup("params", "arguments")) != ""
 }
 
-// listedTool is the definition of a tool, absent if it is not listed.
-func (v *Visit) listedTool(name string) jsonv.Value {
+// findListedTool returns the definition of a tool, absent if it is not listed.
+func (v *Visit) findListedTool(name string) jsonv.Value {
 	for _, tool := range v.Tools {
 		if tool.Lookup("name").Text() == name {
 			return tool

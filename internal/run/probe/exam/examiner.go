@@ -46,13 +46,13 @@ func (v *Visit) examineEnd(sess *mcp.Session, stopped proc.Stopped) {
 	outside := &mcp.Exchange{}
 	v.addViolations(found, outside, sess.TakeViolations())
 	for _, m := range sess.Messages(0) {
-		v.during(found, outside, m, v.declared[sess])
+		v.examineDuring(found, outside, m, v.declared[sess])
 	}
 	if m, why := v.WrongID(sess.Messages(0)); why != "" && !v.Modern() {
 		out := verdict.Evidence{Received: verdict.Excerpt(string(m.Raw), 1000)}
 		found.addBy("request-id", out, "%s", why)
 	}
-	v.lateProgress(found, sess)
+	v.findLateProgress(found, sess)
 	v.enterFindings(outside, found)
 	delete(v.declared, sess)
 	delete(v.finished, sess)
@@ -70,9 +70,9 @@ func (v *Visit) finish(x *mcp.Exchange, sess *mcp.Session) {
 	v.finished[sess][token.String()] = time.Now()
 }
 
-// lateProgress finds progress of a call that came after its response, however late. Over
+// findLateProgress finds progress of a call that came after its response, however late. Over
 // HTTP the order of two streams is not certain.
-func (v *Visit) lateProgress(out findings, sess *mcp.Session) {
+func (v *Visit) findLateProgress(out findings, sess *mcp.Session) {
 	if !v.Stdio() {
 		return
 	}
@@ -132,7 +132,7 @@ func (v *Visit) examineRaw(x *mcp.Exchange) {
 	v.addViolations(found, x, x.Violations)
 	delete(found, "message-id")
 	delete(found, "message-duplicate")
-	v.rawForm(found, x)
+	v.checkRawForm(found, x)
 	v.enterFindings(x, found)
 	v.examineResult(x)
 }
@@ -144,7 +144,7 @@ func (v *Visit) examine(x *mcp.Exchange, sess *mcp.Session) {
 	found := findings{}
 	v.addViolations(found, x, x.Violations)
 	for _, m := range x.During {
-		v.during(found, x, m, v.declared[sess])
+		v.examineDuring(found, x, m, v.declared[sess])
 	}
 	v.enterFindings(x, found)
 	v.examineResult(x)
@@ -175,9 +175,9 @@ func (v *Visit) enterExercised(x *mcp.Exchange) {
 	held(x.HTTP != nil && protocol.IsEventStream(x.HTTP.ContentType), "stream-related")
 }
 
-// violatedRule is the rule that a kind of violation breaks, "" for a kind that forbids
+// findViolatedRule returns the rule that a kind of violation breaks, "" for a kind that forbids
 // nothing or is a limit of mcptest.
-func violatedRule(kind string) string {
+func findViolatedRule(kind string) string {
 	switch kind {
 	case protocol.StrayOutput, protocol.BadJSON, protocol.PrettyJSON, protocol.BOM, protocol.NULByte:
 		return "message-stdout"
@@ -258,9 +258,9 @@ var MetaKey = lazy.Regexp(`^([A-Za-z]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z]([A-Z
 // form of messages.
 func (v *Visit) addViolations(out findings, x *mcp.Exchange, all []protocol.Violation) {
 	for _, found := range all {
-		rule := violatedRule(found.Kind)
+		rule := findViolatedRule(found.Kind)
 		switch {
-		case found.Kind == protocol.IDType && otherID(x): // 3.0 is the number 3
+		case found.Kind == protocol.IDType && hasOtherID(x): // 3.0 is the number 3
 			rule = "message-id"
 		case found.Kind == protocol.ContentType && Served(x):
 			rule = "http-content-type"
@@ -295,8 +295,8 @@ func refusesForm(found protocol.Violation) bool {
 	return strings.Contains(found.Excerpt, "-32600") || strings.Contains(found.Excerpt, "-32700")
 }
 
-// rawForm adds what is wrong with the form of a response over HTTP that no session read.
-func (v *Visit) rawForm(out findings, x *mcp.Exchange) {
+// checkRawForm adds what is wrong with the form of a response over HTTP that no session read.
+func (v *Visit) checkRawForm(out findings, x *mcp.Exchange) {
 	message, err := jsonv.Parse(x.Response)
 	if err != nil || message.Kind() != jsonv.KindObject || !Served(x) || !message.Lookup("method").IsAbsent() {
 		return
@@ -331,18 +331,18 @@ func (v *Visit) examineResult(x *mcp.Exchange) {
 			found.add("message-schema", x, "%s", fault)
 		}
 	}
-	v.metaKeys(found, x, res)
+	v.checkMetaKeys(found, x, res)
 	if v.Modern() && res.Kind() == jsonv.KindObject && method != "initialize" {
-		v.modernResult(found, x, res, method)
+		v.checkModernResult(found, x, res, method)
 	}
 	v.enterFindings(x, found)
 	v.examineContents(x, res)
 }
 
-// metaKeys examines the keys of every _meta in a value, but not in data of the server's own.
-func (v *Visit) metaKeys(out findings, x *mcp.Exchange, value jsonv.Value) {
+// checkMetaKeys examines the keys of every _meta in a value, but not in data of the server's own.
+func (v *Visit) checkMetaKeys(out findings, x *mcp.Exchange, value jsonv.Value) {
 	for _, e := range value.Elems() {
-		v.metaKeys(out, x, e)
+		v.checkMetaKeys(out, x, e)
 	}
 	for key, e := range value.Members() {
 		switch key {
@@ -356,23 +356,23 @@ func (v *Visit) metaKeys(out findings, x *mcp.Exchange, value jsonv.Value) {
 			}
 			continue
 		}
-		v.metaKeys(out, x, e)
+		v.checkMetaKeys(out, x, e)
 	}
 }
 
-func otherID(x *mcp.Exchange) bool {
+func hasOtherID(x *mcp.Exchange) bool {
 	message, err := jsonv.Parse(x.Response)
 	return err == nil && message.Lookup("id").Kind() != jsonv.KindNumber
 }
 
-// during examines a message that came with a call, or outside of all calls with an empty
+// examineDuring examines a message that came with a call, or outside of all calls with an empty
 // exchange, to a client that declared capabilities.
-func (v *Visit) during(out findings, x *mcp.Exchange, m mcp.Message, declared jsonv.Value) {
+func (v *Visit) examineDuring(out findings, x *mcp.Exchange, m mcp.Message, declared jsonv.Value) {
 	if m.Dir == wire.ToServer || isInput(x, m) {
 		return
 	}
 	e := verdict.Evidence{Sent: verdict.Excerpt(string(x.Request), 1000), Received: verdict.Excerpt(string(m.Raw), 1000)}
-	if why := wrongNotice(m); why != "" {
+	if why := describeWrongNotice(m); why != "" {
 		out.addBy("message-schema", e, "%s", why)
 	}
 	switch {
@@ -405,8 +405,8 @@ func asksLogs(x *mcp.Exchange) bool {
 	return !parseValue(x.Request).Lookup("params", "_meta", protocol.MetaLogLevel).IsAbsent()
 }
 
-// modernResult examines what 2026-07-28 requires of every result.
-func (v *Visit) modernResult(out findings, x *mcp.Exchange, res jsonv.Value, method string) {
+// checkModernResult examines what 2026-07-28 requires of every result.
+func (v *Visit) checkModernResult(out findings, x *mcp.Exchange, res jsonv.Value, method string) {
 	kind := res.Lookup("resultType")
 	asks := kind.Text() == "input_required"
 	switch {

@@ -22,10 +22,10 @@ func (l ledger) Add(rule, subject string, o Outcome) {
 	l[rule] = append(l[rule], entry{subject, o})
 }
 
-// result returns the verdict of a rule. A subject that failed decides; then one that could
+// decide returns the verdict of a rule. A subject that failed decides; then one that could
 // not be verified, because a rule with two subjects of which one is not verified is not
 // passed.
-func (l ledger) result(r ruleset.Rule, c ruleset.Claim, revision string) verdict.Result {
+func (l ledger) decide(r ruleset.Rule, c ruleset.Claim, revision string) verdict.Result {
 	x := verdict.Result{
 		Rule: r.ID, Family: r.Family, Level: c.Level, Revision: revision, Decides: r.Decides,
 		Clause: c.URL(revision), Sentence: c.Sentence,
@@ -44,7 +44,7 @@ func (l ledger) result(r ruleset.Rule, c ruleset.Claim, revision string) verdict
 		if !known {
 			subjects = append(subjects, e.subject)
 		}
-		if !known || weightIn(e.Outcome) > weightIn(before) {
+		if !known || weighWithin(e.Outcome) > weighWithin(before) {
 			bySubject[e.subject] = e.Outcome
 		}
 	}
@@ -54,7 +54,7 @@ func (l ledger) result(r ruleset.Rule, c ruleset.Claim, revision string) verdict
 		if o.Verdict == verdict.Fail {
 			x.Failures = append(x.Failures, verdict.Failure{Subject: subject, Message: o.Why, Evidence: o.Evidence})
 		}
-		if w := weightOver(o); w > decided {
+		if w := weighAcross(o); w > decided {
 			decided = w
 			x.Verdict, x.Reason = o.Verdict, o.Why
 		}
@@ -65,9 +65,9 @@ func (l ledger) result(r ruleset.Rule, c ruleset.Claim, revision string) verdict
 	return x
 }
 
-// weightIn orders the outcomes about one subject: what failed decides, then what failed
+// weighWithin orders the outcomes about one subject: what failed decides, then what failed
 // but not when it was repeated, then what held.
-func weightIn(o Outcome) int {
+func weighWithin(o Outcome) int {
 	switch {
 	case o.Verdict == verdict.Fail:
 		return 5
@@ -81,8 +81,8 @@ func weightIn(o Outcome) int {
 	return 1
 }
 
-// weightOver orders the outcomes about several subjects.
-func weightOver(o Outcome) int {
+// weighAcross orders the outcomes about several subjects.
+func weighAcross(o Outcome) int {
 	switch o.Verdict {
 	case verdict.Fail:
 		return 4

@@ -105,7 +105,7 @@ func (t *life) Send(ctx context.Context, out wire.Outgoing) error {
 // await notes the requests in a message that is sent. The caller holds the lock.
 func (t *life) await(out wire.Outgoing) {
 	if out.ID != "" && out.Method != "" {
-		t.waiting[bareID(out.ID)] = t.last
+		t.waiting[stripQuotes(out.ID)] = t.last
 	}
 	if !bytes.HasPrefix(out.Raw, []byte("[")) {
 		return
@@ -113,7 +113,7 @@ func (t *life) await(out wire.Outgoing) {
 	batch, _ := jsonv.Parse(out.Raw)
 	for _, m := range batch.List() {
 		if !m.Lookup("id").IsAbsent() && !m.Lookup("method").IsAbsent() {
-			t.waiting[bareID(m.Lookup("id").String())] = t.last
+			t.waiting[stripQuotes(m.Lookup("id").String())] = t.last
 		}
 	}
 }
@@ -191,7 +191,7 @@ func (t *life) forgetAnswered(m jsonv.Value) {
 	if m.Kind() != jsonv.KindObject || !m.Lookup("method").IsAbsent() {
 		return
 	}
-	id := bareID(m.Lookup("id").String())
+	id := stripQuotes(m.Lookup("id").String())
 	request, _ := jsonv.Parse(t.waiting[id])
 	method := request.Lookup("method").Text()
 	if (method == "initialize" || method == protocol.MethodDiscover) && !m.Lookup("result").IsAbsent() {
@@ -220,5 +220,5 @@ func (r *watchedReceiver) OnEnd(why *wire.ClosedError) {
 	t.of.ends = append(t.of.ends, e)
 }
 
-// bareID is an id without quotes: a response that repeats 7 as "7" is a response.
-func bareID(id string) string { return strings.Trim(id, `"`) }
+// stripQuotes returns an id without quotes: a response that repeats 7 as "7" is a response.
+func stripQuotes(id string) string { return strings.Trim(id, `"`) }

@@ -16,8 +16,8 @@ type part struct {
 	values   []string // of a text; any if empty
 }
 
-// partsOf are the members that a notification of the server has in every revision that defines it.
-func partsOf(method string) []part {
+// listParts returns the members that a notification of the server has in every revision that defines it.
+func listParts(method string) []part {
 	text, number := []jsonv.Kind{jsonv.KindString}, []jsonv.Kind{jsonv.KindNumber}
 	levels := []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
 	switch method {
@@ -37,9 +37,9 @@ func partsOf(method string) []part {
 	return nil
 }
 
-// wrongNotice says how a notification of the server breaks the schema, "" if it does not. That
+// describeWrongNotice says how a notification of the server breaks the schema, "" if it does not. That
 // parameters are null, where there need not be any, is no fault.
-func wrongNotice(m mcp.Message) string {
+func describeWrongNotice(m mcp.Message) string {
 	if m.Kind != mcp.KindNotification {
 		return ""
 	}
@@ -48,7 +48,7 @@ func wrongNotice(m mcp.Message) string {
 	if !isNone && params.Kind() != jsonv.KindObject {
 		return "params of " + m.Method + " is " + params.Kind().WithArticle() + ", not an object"
 	}
-	for _, p := range partsOf(m.Method) {
+	for _, p := range listParts(m.Method) {
 		v := params.Lookup(p.name)
 		isOther := len(p.kinds) > 0 && !slices.Contains(p.kinds, v.Kind())
 		isUnknown := len(p.values) > 0 && !slices.Contains(p.values, v.Text())

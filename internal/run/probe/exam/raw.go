@@ -28,16 +28,16 @@ func (l *link) Frame(id any, method string, params jsonv.Value) jsonv.Value {
 
 // Meta is _meta of requests of a stateless revision.
 func (l *link) Meta() jsonv.Value {
-	return jsonv.ObjectOf(protocol.MetaVersion, l.Version.Name, protocol.MetaClient, l.self(), protocol.MetaCapabilities, l.declared())
+	return jsonv.ObjectOf(protocol.MetaVersion, l.Version.Name, protocol.MetaClient, l.describeSelf(), protocol.MetaCapabilities, l.findDeclared())
 }
 
-// self is how mcptest introduces itself.
-func (l *link) self() jsonv.Value {
+// describeSelf returns how mcptest introduces itself.
+func (l *link) describeSelf() jsonv.Value {
 	return connect.ClientOf(l.Pinned, l.Client).JSON()
 }
 
-// declared are the capabilities that client: of the server declares, {} without it.
-func (l *link) declared() jsonv.Value {
+// findDeclared returns the capabilities that client: of the server declares, {} without it.
+func (l *link) findDeclared() jsonv.Value {
 	if l.Pinned.Client.Declares.IsAbsent() {
 		return jsonv.Object()
 	}
@@ -46,7 +46,7 @@ func (l *link) declared() jsonv.Value {
 
 // Greeting are the parameters of initialize.
 func (l *link) Greeting(version string, caps jsonv.Value) jsonv.Value {
-	return jsonv.ObjectOf("protocolVersion", version, "capabilities", caps, "clientInfo", l.self())
+	return jsonv.ObjectOf("protocolVersion", version, "capabilities", caps, "clientInfo", l.describeSelf())
 }
 
 // Raw sends one message unchanged in the open session: one that deviates on purpose may be

@@ -57,7 +57,7 @@ func (v *Visit) Together(ctx context.Context, calls [2]mcp.Call) (got [2]*mcp.Ex
 	}
 	var both sync.WaitGroup
 	for i, call := range calls {
-		both.Go(func() { got[i] = v.exchange(ctx, sess, v.Reply, call) })
+		both.Go(func() { got[i] = v.callWithin(ctx, sess, v.Reply, call) })
 	}
 	both.Wait()
 	for _, x := range got {
@@ -67,7 +67,7 @@ func (v *Visit) Together(ctx context.Context, calls [2]mcp.Call) (got [2]*mcp.Ex
 }
 
 // RanOut reports whether a request got no response in its own time.
-func (v *Visit) RanOut(ctx context.Context, x *mcp.Exchange) bool { return ranOut(ctx, x) }
+func (v *Visit) RanOut(ctx context.Context, x *mcp.Exchange) bool { return hasRunOut(ctx, x) }
 
 // Call calls a tool, or says why it must not.
 func (v *Visit) Call(ctx context.Context, tool, args jsonv.Value) (x *mcp.Exchange, why string) {

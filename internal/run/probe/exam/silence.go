@@ -61,9 +61,9 @@ func newMemory() memory {
 	}
 }
 
-// hopeless reports whether a request is not worth another wait: it was silent before, or its
+// isHopeless reports whether a request is not worth another wait: it was silent before, or its
 // tool was, and this one has never been answered.
-func (m *memory) hopeless(key, tool string) bool {
+func (m *memory) isHopeless(key, tool string) bool {
 	_, answered := m.answered[key]
 	return m.silent[key] >= enoughSilence || m.hung[tool] >= enoughSilence && !answered
 }
@@ -118,27 +118,27 @@ func (v *Visit) Once(ctx context.Context, call mcp.Call) *mcp.Exchange {
 func (v *Visit) Within(limit time.Duration, sess *mcp.Session) func(context.Context, mcp.Call) *mcp.Exchange {
 	return func(ctx context.Context, call mcp.Call) *mcp.Exchange {
 		key := keyOf(call)
-		if tool := toolOf(call); v.memory.hopeless(key, tool) {
+		if tool := toolOf(call); v.memory.isHopeless(key, tool) {
 			return &mcp.Exchange{Method: call.Method, Cause: &skippedError{call.Method, v.Reply}}
 		}
 		v.memory.enter(sess)
 		args := parseValue(call.Params).Lookup("arguments")
 		v.memory.malformed = v.memory.malformed || !args.IsAbsent() && args.Kind() != jsonv.KindObject
-		x := v.exchange(ctx, sess, limit, call)
+		x := v.callWithin(ctx, sess, limit, call)
 		if !v.Stdio() && wasReset(x) {
-			x = v.afterReset(ctx, sess, limit, call, x)
+			x = v.repeatAfterReset(ctx, sess, limit, call, x)
 		}
 		switch {
 		case x.Response != nil:
 			v.remember(key, call, x)
-		case ranOut(ctx, x) && limit >= v.Reply && call.Method != protocol.MethodListen:
+		case hasRunOut(ctx, x) && limit >= v.Reply && call.Method != protocol.MethodListen:
 			if tool := toolOf(call); tool != "" {
 				v.memory.hung[tool]++
 			}
 			v.judgeSilence(ctx, sess, call, x)
-		case ctx.Err() == nil && failedInside(x):
+		case ctx.Err() == nil && hasFailedInside(x):
 			v.judgeInside(ctx, sess, limit, call, x)
-		case ctx.Err() == nil && call.Method != protocol.MethodListen && noMessage(x):
+		case ctx.Err() == nil && call.Method != protocol.MethodListen && hasNoMessage(x):
 			subject := nameOf(x.Request)
 			o := Broken(x, "%s got HTTP %d without a response in it: %v", subject, Status(x), x.Cause)
 			v.enterAbout(ruleUnanswered, subject, o)
@@ -148,10 +148,10 @@ func (v *Visit) Within(limit time.Duration, sess *mcp.Session) func(context.Cont
 	}
 }
 
-// noMessage reports whether a request over HTTP succeeded, but what came is not its response:
+// hasNoMessage reports whether a request over HTTP succeeded, but what came is not its response:
 // nothing, a page, broken JSON, two documents, or a stream that ends too early. An encoding
 // that is not read here is no fault of the server.
-func noMessage(x *mcp.Exchange) bool {
+func hasNoMessage(x *mcp.Exchange) bool {
 	if len(x.Request) == 0 || !Served(x) || x.HTTP.Header.Get("Content-Encoding") != "" {
 		return false
 	}
@@ -160,15 +160,15 @@ func noMessage(x *mcp.Exchange) bool {
 	return other || early
 }
 
-// exchange makes one call with a time for its response.
-func (v *Visit) exchange(ctx context.Context, sess *mcp.Session, limit time.Duration, call mcp.Call) *mcp.Exchange {
+// callWithin makes one call with a time for its response.
+func (v *Visit) callWithin(ctx context.Context, sess *mcp.Session, limit time.Duration, call mcp.Call) *mcp.Exchange {
 	limited, cancel := mcp.WithLimit(ctx, "response", limit)
 	defer cancel()
 	return sess.Do(limited, call)
 }
 
-// ranOut reports whether a request got no response in its own time.
-func ranOut(ctx context.Context, x *mcp.Exchange) bool {
+// hasRunOut reports whether a request got no response in its own time.
+func hasRunOut(ctx context.Context, x *mcp.Exchange) bool {
 	late, ok := errors.AsType[*conn.TimeoutError](x.Cause)
 	return ok && ctx.Err() == nil && strings.HasPrefix(late.Limit, "response")
 }
@@ -185,13 +185,13 @@ func (v *Visit) remember(key string, call mcp.Call, x *mcp.Exchange) {
 	if !before && isRepeatable && len(v.memory.calls) < repeatable {
 		v.memory.calls = append(v.memory.calls, call)
 	}
-	if x.Result != nil && slices.Contains(otherKinds(), call.Method) {
+	if x.Result != nil && slices.Contains(listOtherKinds(), call.Method) {
 		v.memory.latest[call.Method] = call
 	}
 }
 
-// otherKinds are the methods, besides lists and calls, of which one request is asked again.
-func otherKinds() []string {
+// listOtherKinds returns the methods, besides lists and calls, of which one request is asked again.
+func listOtherKinds() []string {
 	return []string{"resources/read", "prompts/get", "completion/complete"}
 }
 
@@ -244,11 +244,11 @@ func (v *Visit) judgeSilence(ctx context.Context, sess *mcp.Session, call mcp.Ca
 	if call.Method == methodCall && !v.memory.lost {
 		limit = v.waitLong(ctx)
 	}
-	after := v.exchange(ctx, sess, limit, cheap)
+	after := v.callWithin(ctx, sess, limit, cheap)
 	switch {
 	case ctx.Err() != nil:
 		v.enterAbout(ruleUnanswered, subject, Unverified(verdict.TimeReason+"%v", context.Cause(ctx)))
-	case ranOut(ctx, after):
+	case hasRunOut(ctx, after):
 		v.memory.silent[key], v.memory.lost = enoughSilence, true
 		v.enterAbout(ruleUnanswered, subject,
 			Broken(x, "%s got no response in %s, and after that %s got none either", subject, v.Reply, cheap.Method))
@@ -273,11 +273,11 @@ func (v *Visit) waitLong(ctx context.Context) time.Duration {
 func (v *Visit) awaitTurn(ctx context.Context, sess *mcp.Session, call mcp.Call, x *mcp.Exchange) {
 	key, subject := keyOf(call), nameOf(x.Request)
 	limit := v.waitLong(ctx)
-	again := v.exchange(ctx, sess, limit, call)
+	again := v.callWithin(ctx, sess, limit, call)
 	switch {
 	case ctx.Err() != nil:
 		v.enterAbout(ruleUnanswered, subject, Unverified(verdict.TimeReason+"%v", context.Cause(ctx)))
-	case ranOut(ctx, again):
+	case hasRunOut(ctx, again):
 		v.memory.lost = true
 		v.enterAbout(ruleUnanswered, subject, Broken(x, answeredBefore, subject, (v.Reply+limit).Round(time.Second)))
 	default:
@@ -288,9 +288,9 @@ func (v *Visit) awaitTurn(ctx context.Context, sess *mcp.Session, call mcp.Call,
 	v.examine(again, sess)
 }
 
-// failedInside reports whether a request over HTTP failed inside of the server, and got no
+// hasFailedInside reports whether a request over HTTP failed inside of the server, and got no
 // response of JSON-RPC.
-func failedInside(x *mcp.Exchange) bool {
+func hasFailedInside(x *mcp.Exchange) bool {
 	return Status(x) == http.StatusInternalServerError && RPCError(x) == nil
 }
 
@@ -304,8 +304,8 @@ func (v *Visit) judgeInside(
 		v.enterAbout(ruleUnanswered, subject, Unverified("%s got HTTP 500, and must not be called again", subject))
 		return
 	}
-	again := v.exchange(ctx, sess, limit, call)
-	if failedInside(again) {
+	again := v.callWithin(ctx, sess, limit, call)
+	if hasFailedInside(again) {
 		v.enterAbout(ruleUnanswered, subject, Broken(x, "%s got HTTP 500 twice, without a response in it", subject))
 	}
 	v.examine(again, sess)
@@ -318,10 +318,10 @@ func wasReset(x *mcp.Exchange) bool {
 	})
 }
 
-// afterReset makes a request again whose connection was reset: a connection that is used
+// repeatAfterReset makes a request again whose connection was reset: a connection that is used
 // again may have been closed meanwhile. One that is reset twice, or after which nothing
 // listens any more, has no response.
-func (v *Visit) afterReset(
+func (v *Visit) repeatAfterReset(
 	ctx context.Context, sess *mcp.Session, limit time.Duration, call mcp.Call, first *mcp.Exchange,
 ) *mcp.Exchange {
 	subject := nameOf(first.Request)
@@ -329,7 +329,7 @@ func (v *Visit) afterReset(
 		v.enterAbout(ruleUnanswered, subject, Unverified("%s got no response, and must not be called again: %v", subject, first.Cause))
 		return first
 	}
-	again := v.exchange(ctx, sess, limit, call)
+	again := v.callWithin(ctx, sess, limit, call)
 	switch {
 	case again.Response != nil || ctx.Err() != nil:
 	case wasReset(again):
@@ -384,7 +384,7 @@ func (v *Visit) AskAgain(ctx context.Context) {
 		}
 	}
 	calls = append(calls, v.memory.calls...)
-	for _, method := range otherKinds() {
+	for _, method := range listOtherKinds() {
 		if call, ok := v.memory.latest[method]; ok {
 			calls = append(calls, call)
 		}
@@ -393,7 +393,7 @@ func (v *Visit) AskAgain(ctx context.Context) {
 	for _, call := range calls {
 		asked += v.askOnceMore(ctx, call)
 	}
-	v.rest(ctx)
+	v.pause(ctx)
 	asked += v.askOnceMore(ctx, idle)
 	if asked == 0 {
 		v.Enter(Unverified("nothing that was answered before could be asked again"), answeredAgain)
@@ -408,7 +408,7 @@ func (v *Visit) askOnceMore(ctx context.Context, call mcp.Call) int {
 	if !v.memory.answered[keyOf(call)] || v.mustNotRepeat(call) {
 		return 0
 	}
-	v.Check(ctx, answeredAgain, nameOfCall(call), func(ctx context.Context) Outcome { return v.answersAgain(ctx, call) })
+	v.Check(ctx, answeredAgain, nameOfCall(call), func(ctx context.Context) Outcome { return v.repeatAnswered(ctx, call) })
 	return 1
 }
 
@@ -419,8 +419,8 @@ const (
 	furtherQuiet = time.Second
 )
 
-// rest leaves a process alone for a moment: one that ends after a pause is noticed.
-func (v *Visit) rest(ctx context.Context) {
+// pause leaves a process alone for a moment: one that ends after a pause is noticed.
+func (v *Visit) pause(ctx context.Context) {
 	if !v.Stdio() || !v.Applies("process-ended") {
 		return
 	}
@@ -446,8 +446,8 @@ func (v *Visit) mustNotRepeat(call mcp.Call) bool {
 	return v.refusesReplay(jsonv.ObjectOf("method", call.Method, "params", parseValue(call.Params)))
 }
 
-// answersAgain repeats a request that was answered before.
-func (v *Visit) answersAgain(ctx context.Context, call mcp.Call) Outcome {
+// repeatAnswered repeats a request that was answered before.
+func (v *Visit) repeatAnswered(ctx context.Context, call mcp.Call) Outcome {
 	x := v.Once(ctx, call)
 	_, skipped := errors.AsType[*skippedError](x.Cause)
 	switch {

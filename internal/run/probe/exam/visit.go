@@ -171,7 +171,7 @@ func (v *Visit) provoke(ctx context.Context, rule string, provoke func(context.C
 // request in a living session gets it, too.
 func (v *Visit) excuse(ctx context.Context, o Outcome) int {
 	for _, e := range o.Evidence {
-		if RefusesAll(e.Status) && (e.Status == http.StatusTooManyRequests || v.refusedAlive(ctx, o.of)) {
+		if RefusesAll(e.Status) && (e.Status == http.StatusTooManyRequests || v.isRefusedAlive(ctx, o.of)) {
 			return e.Status
 		}
 	}
@@ -182,9 +182,9 @@ func (v *Visit) excuse(ctx context.Context, o Outcome) int {
 // A gateway that refuses one request in some may hit the same one whenever it is repeated.
 const controls = 12
 
-// refusedAlive reports whether a request is refused in a living session, too, by a status
+// isRefusedAlive reports whether a request is refused in a living session, too, by a status
 // that may answer every request.
-func (v *Visit) refusedAlive(ctx context.Context, x *mcp.Exchange) bool {
+func (v *Visit) isRefusedAlive(ctx context.Context, x *mcp.Exchange) bool {
 	if x == nil || v.Stdio() {
 		return true
 	}
@@ -277,10 +277,10 @@ func (v *Visit) Named(family string) bool {
 	})
 }
 
-// claim is what the revision says about a rule; ok is false for a rule that no result is
+// findClaim returns what the revision says about a rule; ok is false for a rule that no result is
 // about. Those of an extension are left out for a server that does not declare it, unless
 // they were asked for; in a revision without the extension they do not apply.
-func (v *Visit) claim(r ruleset.Rule) (c ruleset.Claim, ok bool) {
+func (v *Visit) findClaim(r ruleset.Rule) (c ruleset.Claim, ok bool) {
 	c, ok = r.Claim(v.Version.Name)
 	extension := v.Rules.Extension(r.Family)
 	switch {
@@ -303,7 +303,7 @@ func (v *Visit) Results() (out []verdict.Result) {
 		if !v.Selected(r) {
 			continue
 		}
-		c, ok := v.claim(r)
+		c, ok := v.findClaim(r)
 		if !ok {
 			continue
 		}
@@ -313,7 +313,7 @@ func (v *Visit) Results() (out []verdict.Result) {
 		if need := r.Needs; need != "" && !v.Declares(need) {
 			v.Add(r.ID, "", Inapplicable("the server does not declare %s", need))
 		}
-		out = append(out, v.result(r, c, v.Version.Name))
+		out = append(out, v.decide(r, c, v.Version.Name))
 	}
 	return out
 }

@@ -193,7 +193,7 @@ func (a *appsExam) fail(ctx context.Context, f apps.Finding) {
 	evidence := &mcp.Exchange{Request: []byte("tools/list"), Response: []byte(f.Message)}
 	if f.Tool != "" {
 		subject = "tool " + f.Tool
-		tool := a.toolNamed(f.Tool)
+		tool := a.findTool(f.Tool)
 		evidence, uri = placeOf("tools/list", tool), apps.URIOf(tool)
 	}
 	if x := a.reads[uri]; x != nil && f.Rule != ruleScheme && f.Rule != ruleFallback {
@@ -213,8 +213,8 @@ func (a *appsExam) fail(ctx context.Context, f apps.Finding) {
 	})
 }
 
-// toolNamed is a tool of any list.
-func (a *appsExam) toolNamed(name string) jsonv.Value {
+// findTool returns a tool of any list.
+func (a *appsExam) findTool(name string) jsonv.Value {
 	for _, l := range a.server.Listings {
 		for _, tool := range l.Tools {
 			if tool.Lookup("name").Text() == name {

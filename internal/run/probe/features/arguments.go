@@ -28,7 +28,7 @@ const callable = 12
 func Arguments(ctx context.Context, v *exam.Visit) {
 	const crash, trace, textual = "argument-crash", "argument-trace", "argument-text-json"
 	eachCallable(ctx, v, []string{crash, trace, textual}, func(tool jsonv.Value) {
-		a := attackerOf(ctx, v, tool)
+		a := newAttacker(ctx, v, tool)
 		for _, u := range argument.Hostile(argument.Complete(tool), v.Local) {
 			var x *mcp.Exchange // of both rules
 			if v.Local {
@@ -108,7 +108,7 @@ type attacker struct {
 	control *mcp.Exchange
 }
 
-func attackerOf(ctx context.Context, v *exam.Visit, tool jsonv.Value) attacker {
+func newAttacker(ctx context.Context, v *exam.Visit, tool jsonv.Value) attacker {
 	x, why := v.Call(ctx, tool, argument.Valid(tool))
 	if why != "" {
 		return attacker{v, tool, &mcp.Exchange{Cause: errors.New(why)}}

@@ -28,11 +28,11 @@ func Capabilities(ctx context.Context, v *exam.Visit) {
 			}
 			return exam.Inapplicable("%s is neither declared nor offered", l.Capability)
 		})
-		serves(ctx, v, "capability-served", l.Method, l.Capability, l.Method, jsonv.Value{})
+		checkServed(ctx, v, "capability-served", l.Method, l.Capability, l.Method, jsonv.Value{})
 	}
-	argument := jsonv.ObjectOf("ref", reference(v), "argument", jsonv.ObjectOf("name", "a", "value", "a"))
-	serves(ctx, v, "capability-completions", "", "completions", "completion/complete", argument)
-	serves(ctx, v, "capability-logging", "", "logging", "logging/setLevel", jsonv.ObjectOf("level", "info"))
+	argument := jsonv.ObjectOf("ref", makeReference(v), "argument", jsonv.ObjectOf("name", "a", "value", "a"))
+	checkServed(ctx, v, "capability-completions", "", "completions", "completion/complete", argument)
+	checkServed(ctx, v, "capability-logging", "", "logging", "logging/setLevel", jsonv.ObjectOf("level", "info"))
 	if v.Declares("logging") {
 		v.Enter(exam.Held(), "logging-undeclared")
 	}
@@ -60,9 +60,9 @@ func failsAlways(x *mcp.Exchange) bool {
 	return e != nil && !slices.Contains(avoidable, e.Code) && !exam.RefusesAll(exam.Status(x))
 }
 
-// serves requests something if it is declared. That "method not found" is wrong is certain;
+// checkServed requests something if it is declared. That "method not found" is wrong is certain;
 // that another error of a list is, in 2026-07-28 only.
-func serves(ctx context.Context, v *exam.Visit, rule, subject, capability, method string, params jsonv.Value) {
+func checkServed(ctx context.Context, v *exam.Visit, rule, subject, capability, method string, params jsonv.Value) {
 	if !v.Declares(capability) {
 		return
 	}
@@ -80,8 +80,8 @@ func serves(ctx context.Context, v *exam.Visit, rule, subject, capability, metho
 	})
 }
 
-// reference names something that completion/complete may know.
-func reference(v *exam.Visit) jsonv.Value {
+// makeReference names something that completion/complete may know.
+func makeReference(v *exam.Visit) jsonv.Value {
 	switch {
 	case len(v.Prompts) > 0:
 		return jsonv.ObjectOf("type", "ref/prompt", "name", v.Prompts[0].Lookup("name"))

@@ -38,11 +38,11 @@ func listChanges(ctx context.Context, v *exam.Visit) {
 		v.Enter(exam.Unverified("over HTTP it is not known whether the stream of GET is open"), rule)
 		return
 	}
-	v.Check(ctx, rule, "", func(ctx context.Context) exam.Outcome { return changes(ctx, v, lists) })
+	v.Check(ctx, rule, "", func(ctx context.Context) exam.Outcome { return provokeChange(ctx, v, lists) })
 }
 
-// changes calls the tools that may be called, one after the other, until a list changes.
-func changes(ctx context.Context, v *exam.Visit, lists []exam.Listing) exam.Outcome {
+// provokeChange calls the tools that may be called, one after the other, until a list changes.
+func provokeChange(ctx context.Context, v *exam.Visit, lists []exam.Listing) exam.Outcome {
 	sess, err := v.Session(ctx)
 	if err != nil {
 		return exam.Unverified("%v", err)
@@ -53,7 +53,7 @@ func changes(ctx context.Context, v *exam.Visit, lists []exam.Listing) exam.Outc
 			return exam.Unverified("subscriptions/listen got %s", exam.Answer(x))
 		}
 	}
-	before, ok := allSets(ctx, v, lists)
+	before, ok := readKeySets(ctx, v, lists)
 	if !ok {
 		return exam.Unverified("a list could not be read")
 	}
@@ -65,7 +65,7 @@ func changes(ctx context.Context, v *exam.Visit, lists []exam.Listing) exam.Outc
 		if why != "" || x.Elapsed > exam.Long {
 			continue
 		}
-		after, ok := allSets(ctx, v, lists)
+		after, ok := readKeySets(ctx, v, lists)
 		if v.Sess != sess {
 			return exam.Unverified("the session ended, and with it what would announce a change")
 		}
@@ -91,14 +91,14 @@ func subscribe(ctx context.Context, v *exam.Visit) *mcp.Exchange {
 	return v.Once(ctx, mcp.Call{Method: protocol.MethodListen, Params: jsonv.ObjectOf("notifications", all).Append(nil)})
 }
 
-// allSets reads lists: the keys of each, sorted. ok is false if one could not be read.
-func allSets(ctx context.Context, v *exam.Visit, lists []exam.Listing) (sets [][]string, ok bool) {
+// readKeySets reads lists: the keys of each, sorted. ok is false if one could not be read.
+func readKeySets(ctx context.Context, v *exam.Visit, lists []exam.Listing) (sets [][]string, ok bool) {
 	for _, l := range lists {
 		read := exam.Read(ctx, l.List, v.Once)
 		if read.Pages[len(read.Pages)-1].Result == nil {
 			return nil, false
 		}
-		sets = append(sets, sortedKeys(read))
+		sets = append(sets, sortKeys(read))
 	}
 	return sets, true
 }

@@ -32,7 +32,7 @@ func Fuzz(ctx context.Context, v *exam.Visit) {
 		if schema.Lookup("properties").Len() == 0 || !v.Applies(rule) {
 			return
 		}
-		a := attackerOf(ctx, v, tool)
+		a := newAttacker(ctx, v, tool)
 		try := func(ctx context.Context, args jsonv.Value) exam.Outcome {
 			x, o := a.attack(ctx, argument.Unusual{What: "generated arguments", Args: args})
 			if o.Verdict == verdict.Fail && errors.Is(x.Cause, context.DeadlineExceeded) {
@@ -60,15 +60,15 @@ func Fuzz(ctx context.Context, v *exam.Visit) {
 			if o.Verdict != verdict.Fail || o.Once {
 				return o
 			}
-			o = shrunk(ctx, &smallest, o, try)
+			o = shrink(ctx, &smallest, o, try)
 			v.Restarts = ends + 1
 			return o
 		})
 	})
 }
 
-// shrunk reduces arguments as long as the smaller ones fail too, and sets the smallest.
-func shrunk(ctx context.Context, args *jsonv.Value, o exam.Outcome, try func(context.Context, jsonv.Value) exam.Outcome) exam.Outcome {
+// shrink reduces arguments as long as the smaller ones fail too, and sets the smallest.
+func shrink(ctx context.Context, args *jsonv.Value, o exam.Outcome, try func(context.Context, jsonv.Value) exam.Outcome) exam.Outcome {
 	tries, until := 0, time.Now().Add(10*time.Second)
 again:
 	for _, smaller := range argument.Reductions(*args) {

@@ -61,7 +61,7 @@ func converse(ctx context.Context, v *exam.Visit) (out sent) {
 			continue
 		}
 		x := callCounted(ctx, v, do, tool, jsonv.Object())
-		asked := requestsIn(x)
+		asked := listRequests(x)
 		out.all = append(out.all, asked...)
 		if x.Request != nil && x.Response == nil {
 			break // the server may be gone
@@ -69,7 +69,7 @@ func converse(ctx context.Context, v *exam.Visit) (out sent) {
 		if len(asked) > 0 && len(asking) < mostControls && v.Modern() {
 			asking = append(asking, tool)
 			nothing := jsonv.ObjectOf(protocol.MetaCapabilities, jsonv.Object())
-			remembered[exam.Subject(tool)] = requestsIn(callCounted(ctx, v, do, tool, nothing))
+			remembered[exam.Subject(tool)] = listRequests(callCounted(ctx, v, do, tool, nothing))
 		}
 	}
 	time.Sleep(time.Second / 5) // what the server announces may come after the response
@@ -99,7 +99,7 @@ func asksNothing(ctx context.Context, v *exam.Visit, tool jsonv.Value) bool {
 	}
 	defer v.End(fresh)
 	x := callCounted(ctx, v, v.Within(v.Reply, fresh), tool, jsonv.Object())
-	return x.Response != nil && len(requestsIn(x)) == 0
+	return x.Response != nil && len(listRequests(x)) == 0
 }
 
 // callCounted calls a tool if it is read-only, with members of _meta.
@@ -113,8 +113,8 @@ func callCounted(
 	return do(ctx, mcp.Call{Method: "tools/call", Params: exam.Text(exam.Params(tool, args, "_meta", meta))})
 }
 
-// requestsIn are the requests that came with a call.
-func requestsIn(x *mcp.Exchange) []mcp.Message {
+// listRequests returns the requests that came with a call.
+func listRequests(x *mcp.Exchange) []mcp.Message {
 	var requests []mcp.Message
 	for _, m := range x.During {
 		if m.Kind == mcp.KindRequest {

@@ -32,7 +32,7 @@ func Isolation(ctx context.Context, v *exam.Visit) {
 	})
 	v.Check(ctx, rule, "equal ids at the same time", func(ctx context.Context) exam.Outcome {
 		n++
-		return mixedUp(ctx, v, markOf(v, n))
+		return sendEqualIDs(ctx, v, markOf(v, n))
 	})
 }
 
@@ -90,25 +90,25 @@ func checkLeak(ctx context.Context, v *exam.Visit, mark string) exam.Outcome {
 	return exam.Held()
 }
 
-// mixedUp sends two requests with equal ids in two sessions at the same time, as two clients
+// sendEqualIDs sends two requests with equal ids in two sessions at the same time, as two clients
 // do that both begin to count at 1, and looks for the answer to the other one.
-func mixedUp(ctx context.Context, v *exam.Visit, mark string) exam.Outcome {
+func sendEqualIDs(ctx context.Context, v *exam.Visit, mark string) exam.Outcome {
 	const pairs = 5
-	own, end, err := twoSessions(ctx, v)
+	own, end, err := openTwoSessions(ctx, v)
 	defer end()
 	if err != nil {
 		return exam.Unverified("not tried at the same time: a second session was refused: %v", err)
 	}
-	tool := echoing(ctx, v, mark)
+	tool := findEchoTool(ctx, v, mark)
 	o := exam.Unverified("every pair of requests was refused by a status that may answer anything")
 	for n := range pairs {
 		marks := []string{fmt.Sprintf("%s-a-%d", mark, n), fmt.Sprintf("%s-b-%d", mark, n)}
-		messages := pairOf(v, tool, marks, 7401+n)
+		messages := makePair(v, tool, marks, 7401+n)
 		headers := []http.Header{v.HeadersIn(messages[0], own[0]), v.HeadersIn(messages[1], own[1])}
 		got := v.AtOnce(ctx, messages, headers)
 		for i, x := range got {
-			if foreign(x, messages[i], marks[1-i]) {
-				return mixUp(x, got[1-i], "the answer to")
+			if isForeign(x, messages[i], marks[1-i]) {
+				return reportMixUp(x, got[1-i], "the answer to")
 			}
 		}
 		if slices.ContainsFunc(got, func(x *mcp.Exchange) bool { return exam.RefusesAll(exam.Status(x)) }) {
@@ -122,16 +122,16 @@ func mixedUp(ctx context.Context, v *exam.Visit, mark string) exam.Outcome {
 			if alone := v.AtOnce(ctx, messages[i:i+1], headers[i:i+1])[0]; alone.Result == nil {
 				return exam.Unverified("a request got %s next to one of another session, and %s alone", exam.Answer(x), exam.Answer(alone))
 			}
-			return mixUp(x, other, exam.Answer(x)+" next to")
+			return reportMixUp(x, other, exam.Answer(x)+" next to")
 		}
 		o = exam.Held()
 	}
 	return o
 }
 
-// twoSessions opens two sessions and returns their ids, "" in a revision without sessions,
+// openTwoSessions opens two sessions and returns their ids, "" in a revision without sessions,
 // and what ends them.
-func twoSessions(ctx context.Context, v *exam.Visit) (ids [2]string, end func(), err error) {
+func openTwoSessions(ctx context.Context, v *exam.Visit) (ids [2]string, end func(), err error) {
 	var open []*mcp.Session
 	end = func() {
 		for _, sess := range open {
@@ -154,8 +154,8 @@ func twoSessions(ctx context.Context, v *exam.Visit) (ids [2]string, end func(),
 	return ids, end, nil
 }
 
-// echoing is a tool that returns a text that it gets, absent if none does.
-func echoing(ctx context.Context, v *exam.Visit, mark string) jsonv.Value {
+// findEchoTool returns a tool that returns a text that it gets, absent if none does.
+func findEchoTool(ctx context.Context, v *exam.Visit, mark string) jsonv.Value {
 	for _, tool := range v.Tools {
 		args := argument.Marked(argument.Complete(tool), mark)
 		if args.IsAbsent() || v.Slow(tool) || v.Policy.Repeats(tool) != "" {
@@ -168,9 +168,9 @@ func echoing(ctx context.Context, v *exam.Visit, mark string) jsonv.Value {
 	return jsonv.Value{}
 }
 
-// pairOf are two requests with an equal id with different answers: two calls of a
+// makePair returns two requests with an equal id with different answers: two calls of a
 // tool that returns its text, or two methods.
-func pairOf(v *exam.Visit, tool jsonv.Value, marks []string, id int) []jsonv.Value {
+func makePair(v *exam.Visit, tool jsonv.Value, marks []string, id int) []jsonv.Value {
 	if tool.IsAbsent() {
 		return []jsonv.Value{
 			v.Frame(id, v.FirstList(), jsonv.Value{}),
@@ -186,23 +186,23 @@ func pairOf(v *exam.Visit, tool jsonv.Value, marks []string, id int) []jsonv.Val
 	return out
 }
 
-// foreign reports whether a request got what another one asked for, whose text is known.
-func foreign(x *mcp.Exchange, message jsonv.Value, text string) bool {
-	if member, ok := memberOf(message.Lookup("method").Text()); ok && x.Result != nil {
+// isForeign reports whether a request got what another one asked for, whose text is known.
+func isForeign(x *mcp.Exchange, message jsonv.Value, text string) bool {
+	if member, ok := findMember(message.Lookup("method").Text()); ok && x.Result != nil {
 		return exam.Result(x).Lookup(member).IsAbsent()
 	}
 	return bytes.Contains(x.Response, []byte(text))
 }
 
-// mixUp says what a request got instead of its own answer, next to another one with its id.
-func mixUp(x, other *mcp.Exchange, what string) exam.Outcome {
+// reportMixUp says what a request got instead of its own answer, next to another one with its id.
+func reportMixUp(x, other *mcp.Exchange, what string) exam.Outcome {
 	o := exam.Broken(x, "a request got %s one that had the same id in another session, at the same time", what)
 	o.Evidence = append(o.Evidence, exam.Shown(other))
 	return o
 }
 
-// memberOf is the member of the result of a list.
-func memberOf(method string) (member string, ok bool) {
+// findMember returns the member of the result of a list.
+func findMember(method string) (member string, ok bool) {
 	for _, l := range surface.Lists() {
 		if l.Method == method {
 			return l.Member, true

@@ -14,20 +14,20 @@ import (
 	"mcptest/internal/run/probe/exam"
 )
 
-// keys are the names or URIs of a list.
-func keys(l exam.Listing) (out []string) {
+// listKeys returns the names or URIs of a list.
+func listKeys(l exam.Listing) (out []string) {
 	for _, item := range l.Items {
 		out = append(out, item.Lookup(l.Key).Text())
 	}
 	return out
 }
 
-// sortedKeys are the keys in an order of their own.
-func sortedKeys(l exam.Listing) []string { return slices.Sorted(slices.Values(keys(l))) }
+// sortKeys returns the keys in an order of their own.
+func sortKeys(l exam.Listing) []string { return slices.Sorted(slices.Values(listKeys(l))) }
 
-// repeatedKey is a key that comes more than once, "" without any.
-func repeatedKey(l exam.Listing) string {
-	keys := sortedKeys(l)
+// findRepeatedKey returns a key that comes more than once, "" without any.
+func findRepeatedKey(l exam.Listing) string {
+	keys := sortKeys(l)
 	for i := 1; i < len(keys); i++ {
 		if keys[i] == keys[i-1] && keys[i] != "" {
 			return keys[i]
@@ -38,7 +38,7 @@ func repeatedKey(l exam.Listing) string {
 
 // Lists examines lists and their pages.
 func Lists(ctx context.Context, v *exam.Visit) {
-	v.Check(ctx, "list-quiet", "", func(ctx context.Context) exam.Outcome { return quiet(ctx, v) })
+	v.Check(ctx, "list-quiet", "", func(ctx context.Context) exam.Outcome { return checkQuietReads(ctx, v) })
 	for _, l := range v.Listed {
 		last := l.Pages[len(l.Pages)-1]
 		end := exam.BrokenIf(l.Repeat != "", last, "%s returned the cursor %q twice: a client would never reach the end", l.Method, l.Repeat)
@@ -62,11 +62,11 @@ func Lists(ctx context.Context, v *exam.Visit) {
 			rule = "list-unique"
 		}
 		v.Check(ctx, rule, l.Method, func(ctx context.Context) exam.Outcome {
-			if repeatedKey(l) == "" {
+			if findRepeatedKey(l) == "" {
 				return exam.Held()
 			}
 			again := exam.Read(ctx, l.List, v.Send)
-			if name := repeatedKey(again); name != "" {
+			if name := findRepeatedKey(again); name != "" {
 				return exam.Broken(again.Pages[0], "%s has %q twice", l.Method, name)
 			}
 			return exam.Unverified("an entry was listed twice, and once when the list was requested again")
@@ -78,8 +78,8 @@ func Lists(ctx context.Context, v *exam.Visit) {
 	}
 }
 
-// quiet reads the lists of which a change was announced, and looks whether reading them is why.
-func quiet(ctx context.Context, v *exam.Visit) exam.Outcome {
+// checkQuietReads reads the lists of which a change was announced, and looks whether reading them is why.
+func checkQuietReads(ctx context.Context, v *exam.Visit) exam.Outcome {
 	sess, err := v.Session(ctx)
 	if err != nil {
 		return exam.Unverified("%v", err)
@@ -96,7 +96,7 @@ func compareOrder(ctx context.Context, v *exam.Visit, l exam.Listing) {
 	v.Check(ctx, "list-order", l.Method, func(ctx context.Context) exam.Outcome {
 		first := exam.Read(ctx, l.List, v.Send)
 		again := exam.Read(ctx, l.List, v.Send)
-		turned := slices.Equal(sortedKeys(first), sortedKeys(again)) && !slices.Equal(keys(first), keys(again))
+		turned := slices.Equal(sortKeys(first), sortKeys(again)) && !slices.Equal(listKeys(first), listKeys(again))
 		return exam.BrokenIf(turned, again.Pages[0], "%s lists the same tools in another order each time", l.Method)
 	})
 }
@@ -112,14 +112,14 @@ func compareClients(ctx context.Context, v *exam.Visit, l exam.Listing) {
 		profile, _ := identity.Named(name)
 		other := jsonv.ObjectOf("name", profile.ClientName, "version", profile.ClientVersion)
 		v.Check(ctx, "client-info-list", "as "+profile.ClientName, func(ctx context.Context) exam.Outcome {
-			return comparedClients(ctx, v, l, own, other)
+			return compareClientsInTurn(ctx, v, l, own, other)
 		})
 	}
 }
 
-// comparedClients requests a list as two clients in turn: only a difference that stays with
+// compareClientsInTurn requests a list as two clients in turn: only a difference that stays with
 // the name breaks the rule.
-func comparedClients(ctx context.Context, v *exam.Visit, l exam.Listing, own, other jsonv.Value) exam.Outcome {
+func compareClientsInTurn(ctx context.Context, v *exam.Visit, l exam.Listing, own, other jsonv.Value) exam.Outcome {
 	var sets [4]string
 	var last *mcp.Exchange
 	for i, client := range []jsonv.Value{own, other, own, other} {
@@ -128,7 +128,7 @@ func comparedClients(ctx context.Context, v *exam.Visit, l exam.Listing, own, ot
 		if last = as.Pages[len(as.Pages)-1]; last.Result == nil {
 			return exam.Unverified("%s got %s", l.Method, exam.Answer(last))
 		}
-		sets[i] = strings.Join(sortedKeys(as), "\n")
+		sets[i] = strings.Join(sortKeys(as), "\n")
 		if i == 1 && sets[0] == sets[1] {
 			return exam.Held()
 		}
@@ -168,12 +168,12 @@ func Stable(ctx context.Context, v *exam.Visit) {
 		}
 		v.Check(ctx, rule, l.Method, func(ctx context.Context) exam.Outcome {
 			if other == nil && refused == nil {
-				other, refused = company(ctx, v)
+				other, refused = openSecond(ctx, v)
 			}
 			if refused != nil {
 				return exam.Unverified("only one at a time: %v", refused)
 			}
-			return comparedLists(ctx, v, l, other)
+			return compareConnections(ctx, v, l, other)
 		})
 	}
 	if other != nil {
@@ -182,9 +182,9 @@ func Stable(ctx context.Context, v *exam.Visit) {
 	v.Close() // it may have been harmed
 }
 
-// company opens a second session next to the living one. The error says why the server is
+// openSecond opens a second session next to the living one. The error says why the server is
 // not there twice.
-func company(ctx context.Context, v *exam.Visit) (*mcp.Session, error) {
+func openSecond(ctx context.Context, v *exam.Visit) (*mcp.Session, error) {
 	first, err := v.Session(ctx)
 	if err != nil {
 		return nil, err
@@ -201,9 +201,9 @@ func company(ctx context.Context, v *exam.Visit) (*mcp.Session, error) {
 	return other, nil
 }
 
-// comparedLists requests a list on two connections in turn: only a difference that stays
+// compareConnections requests a list on two connections in turn: only a difference that stays
 // with the connection breaks the rule.
-func comparedLists(ctx context.Context, v *exam.Visit, l exam.Listing, other *mcp.Session) exam.Outcome {
+func compareConnections(ctx context.Context, v *exam.Visit, l exam.Listing, other *mcp.Session) exam.Outcome {
 	var sets [4]string
 	var last exam.Listing
 	for i := range sets {
@@ -215,7 +215,7 @@ func comparedLists(ctx context.Context, v *exam.Visit, l exam.Listing, other *mc
 		if page := last.Pages[0]; page.Result == nil {
 			return exam.Unverified("only one at a time: %s got %s", l.Method, exam.Answer(page))
 		}
-		sets[i] = strings.Join(sortedKeys(last), "\n")
+		sets[i] = strings.Join(sortKeys(last), "\n")
 		if i == 1 && sets[0] == sets[1] {
 			return exam.Held()
 		}

@@ -31,20 +31,20 @@ func Resources(ctx context.Context, v *exam.Visit) {
 		switch {
 		case ctx.Err() != nil:
 		case exam.IsChosen(i, len(v.Resources), maxReads):
-			content(ctx, v, uri)
+			readContent(ctx, v, uri)
 		default:
 			unread := exam.Unverified("only %d resources are read", maxReads)
 			v.EnterAbout("resource "+uri, unread, "resource-uri", "resource-body", "resource-base64", "resource-listed-readable")
 		}
 	}
-	missing(ctx, v)
+	readMissing(ctx, v)
 	for i, t := range v.Templates {
 		template := t.Lookup("uriTemplate").Text()
 		if i < maxReads && ctx.Err() == nil && !strings.HasPrefix(template, "http") {
 			fetch(ctx, v, expression().ReplaceAllLiteralString(template, "1")) // any answer is right, none is not
 			v.Settle(ctx)
 		}
-		traversal(ctx, v, template)
+		readOutside(ctx, v, template)
 	}
 }
 
@@ -67,8 +67,8 @@ func fetch(ctx context.Context, v *exam.Visit, uri string) *mcp.Exchange {
 	return v.Do(ctx, "resources/read", jsonv.ObjectOf("uri", uri))
 }
 
-// content reads a listed resource.
-func content(ctx context.Context, v *exam.Visit, uri string) {
+// readContent reads a listed resource.
+func readContent(ctx context.Context, v *exam.Visit, uri string) {
 	x, subject := fetch(ctx, v, uri), "resource "+uri
 	if !strings.HasPrefix(uri, "https:") { // clients load these by themselves
 		isUnreadable := x.Result == nil && !exam.RefusesAll(exam.Status(x))
@@ -77,13 +77,13 @@ func content(ctx context.Context, v *exam.Visit, uri string) {
 	}
 }
 
-// missing reads a sibling of a listed URI that does not exist.
-func missing(ctx context.Context, v *exam.Visit) {
-	if unread := unreadList(v); unread != "" {
+// readMissing reads a sibling of a listed URI that does not exist.
+func readMissing(ctx context.Context, v *exam.Visit) {
+	if unread := findUnreadList(v); unread != "" {
 		v.Enter(exam.Unverified("%s was not read to its end: what exists is not known", unread), "resource-missing", "resource-missing-empty")
 		return
 	}
-	uri := unlistedURI(v)
+	uri := findUnlistedURI(v)
 	if uri == "" {
 		v.Enter(exam.Unverified("no URI is known that certainly does not exist"), "resource-missing", "resource-missing-empty")
 		return
@@ -97,7 +97,7 @@ func missing(ctx context.Context, v *exam.Visit) {
 		if x.Result != nil && exam.Result(x).Lookup("contents").Len() == 0 && !exam.Another(x) && v.Modern() {
 			return exam.Unverified("see resource-missing-empty")
 		}
-		if madeForAny(x) {
+		if isMadeForAny(x) {
 			return exam.Unverified("the server makes contents for URIs that it does not list")
 		}
 		return v.ExpectCode(ctx, "resources/read", jsonv.ObjectOf("uri", uri), codes...)
@@ -115,10 +115,10 @@ const noSuchName = "mcptest-no-such-resource"
 // notFound is what a text says that stands for an error.
 var notFound = lazy.Regexp(`(?i)not found|no such (file|resource|entry|key)|not exist|unknown|invalid|error|missing|cannot|can't|could not|failed|unable`)
 
-// madeForAny reports whether the contents of a resource were made for its URI: their text
+// isMadeForAny reports whether the contents of a resource were made for its URI: their text
 // names what was asked for, and is no message that it is not there. A URI that is served so
 // exists, although no list has it.
-func madeForAny(x *mcp.Exchange) bool {
+func isMadeForAny(x *mcp.Exchange) bool {
 	for _, content := range exam.Result(x).Lookup("contents").List() {
 		text := content.Lookup("text").Text()
 		if strings.Contains(text, noSuchName) && !notFound().MatchString(strings.ReplaceAll(text, noSuchName, "")) {
@@ -128,9 +128,9 @@ func madeForAny(x *mcp.Exchange) bool {
 	return false
 }
 
-// unreadList is a list of resources or templates that was not read to its end, "" if none is.
+// findUnreadList returns a list of resources or templates that was not read to its end, "" if none is.
 // A server that does not serve a list has no entries of it.
-func unreadList(v *exam.Visit) string {
+func findUnreadList(v *exam.Visit) string {
 	for _, l := range v.Listed {
 		last := l.Pages[len(l.Pages)-1]
 		if l.Kind != surface.Resource && l.Kind != surface.Template {
@@ -143,9 +143,9 @@ func unreadList(v *exam.Visit) string {
 	return ""
 }
 
-// unlistedURI is a URI with the scheme of one that the server knows, which is not listed and
+// findUnlistedURI returns a URI with the scheme of one that the server knows, which is not listed and
 // which no template matches; "" if there is none.
-func unlistedURI(v *exam.Visit) string {
+func findUnlistedURI(v *exam.Visit) string {
 	var known []string
 	for _, def := range v.Resources {
 		known = append(known, def.Lookup("uri").Text())
@@ -176,8 +176,8 @@ func isMatched(v *exam.Visit, uri string) bool {
 
 var expression = lazy.Regexp(`\{[^}]*\}`)
 
-// traversal reads a file that the probe made through a template of file: URIs.
-func traversal(ctx context.Context, v *exam.Visit, template string) {
+// readOutside reads a file that the probe made through a template of file: URIs.
+func readOutside(ctx context.Context, v *exam.Visit, template string) {
 	if !strings.HasPrefix(template, "file:") || strings.Count(template, "{") != 1 || !v.Local {
 		return
 	}

@@ -26,16 +26,18 @@ func Retry(ctx context.Context, v *exam.Visit) {
 		return
 	}
 	for _, r := range v.Retry {
-		v.Check(ctx, "retry-once", "tool "+r.Tool, func(ctx context.Context) exam.Outcome { return twice(ctx, v, r) })
+		v.Check(ctx, "retry-once", "tool "+r.Tool, func(ctx context.Context) exam.Outcome {
+			return callTwice(ctx, v, r)
+		})
 	}
 }
 
-func twice(ctx context.Context, v *exam.Visit, r *ruleset.Retry) exam.Outcome {
-	tool, args := listedTool(v, r.Tool, r.Args)
+func callTwice(ctx context.Context, v *exam.Visit, r *ruleset.Retry) exam.Outcome {
+	tool, args := findListedTool(v, r.Tool, r.Args)
 	if tool.IsAbsent() {
-		return exam.Unverified("%s", notListed(v, r.Tool))
+		return exam.Unverified("%s", explainUnlisted(v, r.Tool))
 	}
-	before, why := effects(ctx, v, r.Effects)
+	before, why := countEffects(ctx, v, r.Effects)
 	var x *mcp.Exchange
 	v.Retries.Named = []string{r.Tool}
 	for range 2 {
@@ -47,7 +49,7 @@ func twice(ctx context.Context, v *exam.Visit, r *ruleset.Retry) exam.Outcome {
 		}
 		x = v.Do(ctx, "tools/call", exam.Params(tool, args))
 	}
-	after, why := effects(ctx, v, r.Effects)
+	after, why := countEffects(ctx, v, r.Effects)
 	grown := after - before
 	switch {
 	case why != "":
@@ -57,13 +59,13 @@ func twice(ctx context.Context, v *exam.Visit, r *ruleset.Retry) exam.Outcome {
 		o.Once = true
 		return o
 	case grown < 1:
-		return exam.Unverified("no effect of the call was counted: it got %s", failure(x))
+		return exam.Unverified("no effect of the call was counted: it got %s", describeFailure(x))
 	}
 	return exam.Held()
 }
 
-// listedTool is the definition of a tool, absent if it is not listed, and its arguments.
-func listedTool(v *exam.Visit, name string, args *source.Node) (tool, arguments jsonv.Value) {
+// findListedTool returns the definition of a tool, absent if it is not listed, and its arguments.
+func findListedTool(v *exam.Visit, name string, args *source.Node) (tool, arguments jsonv.Value) {
 	arguments = args.JSON()
 	if args == nil {
 		arguments = jsonv.Object()
@@ -75,8 +77,8 @@ func listedTool(v *exam.Visit, name string, args *source.Node) (tool, arguments 
 	return tool, arguments
 }
 
-// notListed says that the server lists no tool with a name, and which one was meant.
-func notListed(v *exam.Visit, name string) string {
+// explainUnlisted says that the server lists no tool with a name, and which one was meant.
+func explainUnlisted(v *exam.Visit, name string) string {
 	var names []string
 	for _, tool := range v.Tools {
 		names = append(names, tool.Lookup("name").Text())
@@ -84,8 +86,8 @@ func notListed(v *exam.Visit, name string) string {
 	return "the server lists no tool " + name + source.Parenthesis(source.DidYouMean(name, names))
 }
 
-// effects counts what calls have done so far, or says why it cannot.
-func effects(ctx context.Context, v *exam.Visit, e ruleset.Effects) (n int, why string) {
+// countEffects counts what calls have done so far, or says why it cannot.
+func countEffects(ctx context.Context, v *exam.Visit, e ruleset.Effects) (n int, why string) {
 	if e.Upstream != "" {
 		for _, q := range v.Requests().Lookup(e.Upstream, "requests").List() {
 			sameMethod := e.Method == "" || e.Method == q.Lookup("method").Text()
@@ -96,9 +98,9 @@ func effects(ctx context.Context, v *exam.Visit, e ruleset.Effects) (n int, why 
 		}
 		return n, ""
 	}
-	tool, args := listedTool(v, e.Tool, e.Args)
+	tool, args := findListedTool(v, e.Tool, e.Args)
 	if tool.IsAbsent() {
-		return 0, "effects: " + notListed(v, e.Tool)
+		return 0, "effects: " + explainUnlisted(v, e.Tool)
 	}
 	if !allow.ReadOnly(tool) {
 		return 0, fmt.Sprintf("effects: the tool %s is not listed with readOnlyHint: true", e.Tool)

@@ -22,7 +22,7 @@ var toolName = lazy.Regexp(`^[A-Za-z0-9_.-]+$`)
 // Tools examines the definitions of tools and the results of those that may be called.
 func Tools(ctx context.Context, v *exam.Visit) {
 	for _, tool := range v.Tools {
-		definition(ctx, v, tool)
+		checkDefinition(ctx, v, tool)
 	}
 	if v.Declares("tools") {
 		v.Check(ctx, "tool-unknown", "", func(ctx context.Context) exam.Outcome {
@@ -41,9 +41,9 @@ func Tools(ctx context.Context, v *exam.Visit) {
 		case ctx.Err() != nil:
 			return
 		case tool.Lookup("execution", "taskSupport").Text() == "required":
-			taskOnly(ctx, v, tool)
+			callTaskOnly(ctx, v, tool)
 		default:
-			calling(ctx, v, tool)
+			callTool(ctx, v, tool)
 		}
 	}
 }
@@ -53,19 +53,19 @@ func placeOf(method string, def jsonv.Value) *mcp.Exchange {
 	return &mcp.Exchange{Request: []byte(method), Response: []byte(def.String())}
 }
 
-// definition examines what a tool declares.
-func definition(ctx context.Context, v *exam.Visit, tool jsonv.Value) {
+// checkDefinition examines what a tool declares.
+func checkDefinition(ctx context.Context, v *exam.Visit, tool jsonv.Value) {
 	x, name := placeOf("tools/list", tool), tool.Lookup("name").Text()
 	isOdd := len(name) > 128 || !toolName().MatchString(name)
 	o := exam.BrokenIf(isOdd, x, "the name has characters other than A-Z a-z 0-9 _ - . or more than 128")
 	v.State(ctx, "tool-name", exam.Subject(tool), o)
-	v.Check(ctx, "tool-schema", exam.Subject(tool), func(context.Context) exam.Outcome { return schemas(v, tool, x) })
+	v.Check(ctx, "tool-schema", exam.Subject(tool), func(context.Context) exam.Outcome { return checkSchemas(v, tool, x) })
 	_, fault := protocol.ParamHeaders(tool.Lookup("inputSchema"))
 	v.State(ctx, "tool-header-param", exam.Subject(tool), exam.BrokenIf(fault != "", x, "%s", fault))
 }
 
-// schemas examines the schemas of a tool.
-func schemas(v *exam.Visit, tool jsonv.Value, x *mcp.Exchange) exam.Outcome {
+// checkSchemas examines the schemas of a tool.
+func checkSchemas(v *exam.Visit, tool jsonv.Value, x *mcp.Exchange) exam.Outcome {
 	schema := tool.Lookup("inputSchema")
 	kind := schema.Lookup("type")
 	switch {
@@ -83,7 +83,7 @@ func schemas(v *exam.Visit, tool jsonv.Value, x *mcp.Exchange) exam.Outcome {
 		_, err := jsonschema.Compile(tool.Lookup(part), jsonschema.Options{DefaultDraft: "2020-12", IgnoreFormat: true})
 		switch {
 		case err == nil:
-		case unknownHere(err):
+		case isUnknownHere(err):
 			return exam.Unverified("%s: %v", part, err)
 		default:
 			return exam.Broken(x, "%s is not a valid schema of its dialect: %v", part, err)
@@ -92,30 +92,30 @@ func schemas(v *exam.Visit, tool jsonv.Value, x *mcp.Exchange) exam.Outcome {
 	return exam.Held()
 }
 
-// unknownHere reports whether a schema was refused for a dialect or a reference that is
+// isUnknownHere reports whether a schema was refused for a dialect or a reference that is
 // unknown here, and not for what it says.
-func unknownHere(err error) bool {
+func isUnknownHere(err error) bool {
 	words := []string{"dialect", "$schema", "$ref", "reference", "load", "more than"}
 	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(err.Error(), word) })
 }
 
-// calling calls a tool; the examiner holds the result against the rules.
-func calling(ctx context.Context, v *exam.Visit, tool jsonv.Value) {
+// callTool calls a tool; the examiner holds the result against the rules.
+func callTool(ctx context.Context, v *exam.Visit, tool jsonv.Value) {
 	mark, args := v.Mark(), argument.Valid(tool)
 	x, why := v.Call(ctx, tool, args)
 	if why != "" {
-		v.EnterAbout(exam.Subject(tool), exam.Unverified("%s", why), ofResult(tool)...)
+		v.EnterAbout(exam.Subject(tool), exam.Unverified("%s", why), listResultRules(tool)...)
 		v.Enter(exam.Unverified("%s", why), "tool-structured-text", "progress-increases", "progress-after", "logging-unasked")
-		if len(requiredOf(tool)) > 0 {
+		if len(listRequired(tool)) > 0 {
 			v.EnterAbout(exam.Subject(tool), exam.Unverified("%s", why), "tool-required")
 		}
 		return
 	}
-	progress(ctx, v, x, mark)
-	progressOfText(ctx, v, tool, x)
+	checkProgress(ctx, v, x, mark)
+	callWithTextToken(ctx, v, tool, x)
 	judgeFallback(ctx, v, tool, x)
 	callIncomplete(ctx, v, tool)
-	taskIgnored(ctx, v, tool, args, x)
+	callAsIgnoredTask(ctx, v, tool, args, x)
 	switch {
 	case x.Elapsed > exam.Long:
 		v.TooSlow = append(v.TooSlow, tool.Lookup("name").Text())
@@ -123,20 +123,20 @@ func calling(ctx context.Context, v *exam.Visit, tool jsonv.Value) {
 		v.Quick = append(v.Quick, tool)
 	}
 	if !exam.Fulfilled(x) || exam.Another(x) {
-		v.EnterAbout(exam.Subject(tool), exam.Unverified("%s needs real data: it got %s", exam.Subject(tool), failure(x)), ofResult(tool)...)
+		v.EnterAbout(exam.Subject(tool), exam.Unverified("%s needs real data: it got %s", exam.Subject(tool), describeFailure(x)), listResultRules(tool)...)
 	}
 }
 
-// ofResult are the rules about the result of a tool.
-func ofResult(tool jsonv.Value) []string {
+// listResultRules returns the rules about the result of a tool.
+func listResultRules(tool jsonv.Value) []string {
 	if tool.Lookup("outputSchema").IsAbsent() {
 		return []string{"tool-content"}
 	}
 	return []string{"tool-content", "tool-output-schema"}
 }
 
-// requiredOf are the required arguments of a tool without a default.
-func requiredOf(tool jsonv.Value) (names []string) {
+// listRequired returns the required arguments of a tool without a default.
+func listRequired(tool jsonv.Value) (names []string) {
 	schema := tool.Lookup("inputSchema")
 	for _, name := range schema.Lookup("required").Texts() {
 		if schema.Lookup("properties", name, "default").IsAbsent() {
@@ -146,8 +146,8 @@ func requiredOf(tool jsonv.Value) (names []string) {
 	return names
 }
 
-// failure says why a call returned no usable result.
-func failure(x *mcp.Exchange) string {
+// describeFailure says why a call returned no usable result.
+func describeFailure(x *mcp.Exchange) string {
 	for _, block := range exam.Result(x).Lookup("content").List() {
 		if text := block.Lookup("text").Text(); text != "" {
 			return "“" + verdict.Excerpt(text, 80) + "”"
@@ -158,7 +158,7 @@ func failure(x *mcp.Exchange) string {
 
 // callIncomplete calls a tool without one of its required arguments.
 func callIncomplete(ctx context.Context, v *exam.Visit, tool jsonv.Value) {
-	names := requiredOf(tool)
+	names := listRequired(tool)
 	if len(names) == 0 {
 		return
 	}
@@ -172,8 +172,8 @@ func callIncomplete(ctx context.Context, v *exam.Visit, tool jsonv.Value) {
 	})
 }
 
-// taskOnly calls a tool that must be called as a task.
-func taskOnly(ctx context.Context, v *exam.Visit, tool jsonv.Value) {
+// callTaskOnly calls a tool that must be called as a task.
+func callTaskOnly(ctx context.Context, v *exam.Visit, tool jsonv.Value) {
 	if !v.Declares("tasks", "requests", "tools", "call") {
 		return
 	}
@@ -186,8 +186,8 @@ func taskOnly(ctx context.Context, v *exam.Visit, tool jsonv.Value) {
 	})
 }
 
-// taskIgnored calls a tool as a task of a server that has no tasks.
-func taskIgnored(ctx context.Context, v *exam.Visit, tool, args jsonv.Value, control *mcp.Exchange) {
+// callAsIgnoredTask calls a tool as a task of a server that has no tasks.
+func callAsIgnoredTask(ctx context.Context, v *exam.Visit, tool, args jsonv.Value, control *mcp.Exchange) {
 	if v.Declares("tasks", "requests", "tools", "call") || exam.Result(control).Lookup("content").IsAbsent() {
 		return
 	}
@@ -213,8 +213,8 @@ func taskIgnored(ctx context.Context, v *exam.Visit, tool, args jsonv.Value, con
 	})
 }
 
-// progress examines the progress of a call that asked for it.
-func progress(ctx context.Context, v *exam.Visit, x *mcp.Exchange, mark mcp.Mark) {
+// checkProgress examines the progress of a call that asked for it.
+func checkProgress(ctx context.Context, v *exam.Visit, x *mcp.Exchange, mark mcp.Mark) {
 	last, seen := 0.0, 0
 	for _, m := range x.During {
 		if m.Method != "notifications/progress" {
@@ -237,15 +237,15 @@ func progress(ctx context.Context, v *exam.Visit, x *mcp.Exchange, mark mcp.Mark
 	if x.Response == nil || x.Elapsed > exam.Long {
 		return
 	}
-	after := progressAfter(v, x, mark, seen)
+	after := awaitLateProgress(v, x, mark, seen)
 	if seen > 0 || after.Verdict == verdict.Fail {
 		v.Check(ctx, "progress-after", "", func(context.Context) exam.Outcome { return after })
 	}
 }
 
-// progressOfText calls a tool that reports progress with a text as token: the session sees one
+// callWithTextToken calls a tool that reports progress with a text as token: the session sees one
 // that was changed. A response that is slow is not waited for again.
-func progressOfText(ctx context.Context, v *exam.Visit, tool jsonv.Value, x *mcp.Exchange) {
+func callWithTextToken(ctx context.Context, v *exam.Visit, tool jsonv.Value, x *mcp.Exchange) {
 	const rule = "progress-token"
 	reports := slices.ContainsFunc(x.During, func(m mcp.Message) bool { return m.Method == "notifications/progress" })
 	if !v.Applies(rule) || !reports || x.Elapsed > exam.Long {
@@ -259,30 +259,31 @@ func progressOfText(ctx context.Context, v *exam.Visit, tool jsonv.Value, x *mcp
 	v.Do(ctx, "tools/call", exam.Params(tool, args, "_meta", token))
 }
 
-// lateProgress is how long progress of a call is waited for that comes after its response:
+// chooseLateWait returns how long progress of a call is waited for that comes after its response:
 // longer for a call that had progress before it.
-func lateProgress(seen int) time.Duration {
+func chooseLateWait(seen int) time.Duration {
 	if seen > 0 {
 		return 50 * time.Millisecond
 	}
 	return 5 * time.Millisecond
 }
 
-// progressAfter waits a moment for progress of a call that comes after its response.
-func progressAfter(v *exam.Visit, x *mcp.Exchange, mark mcp.Mark, during int) exam.Outcome {
+// awaitLateProgress waits a moment for progress of a call that comes after its response.
+func awaitLateProgress(v *exam.Visit, x *mcp.Exchange, mark mcp.Mark, during int) exam.Outcome {
 	if !v.Stdio() || v.Sess == nil {
 		return exam.Unverified("only the order on one stream is certain")
 	}
 	request, _ := jsonv.Parse(x.Request)
 	token := request.Lookup("params", "_meta", "progressToken").String()
-	time.Sleep(lateProgress(during))
+	time.Sleep(chooseLateWait(during))
 	n := 0
 	for _, m := range v.Sess.Messages(mark) {
 		params, _ := jsonv.Parse(m.Params)
 		if m.Method == "notifications/progress" && params.Lookup("progressToken").String() == token {
 			n++
 			if n > during {
-				return exam.BrokenBy(verdict.Evidence{Sent: string(x.Request), Received: string(m.Raw)}, "progress came after the response")
+				evidence := verdict.Evidence{Sent: string(x.Request), Received: string(m.Raw)}
+				return exam.BrokenBy(evidence, "progress came after the response")
 			}
 		}
 	}
@@ -304,7 +305,7 @@ func judgeFallback(ctx context.Context, v *exam.Visit, tool jsonv.Value, x *mcp.
 	}
 	v.Viewed = append(v.Viewed, tool.Lookup("name").Text())
 	if !exam.Fulfilled(x) || exam.Another(x) {
-		why := exam.Unverified("%s needs real data: it got %s", exam.Subject(tool), failure(x))
+		why := exam.Unverified("%s needs real data: it got %s", exam.Subject(tool), describeFailure(x))
 		v.EnterAbout(exam.Subject(tool), why, ruleText)
 		return
 	}

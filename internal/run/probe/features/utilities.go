@@ -35,33 +35,33 @@ func Utilities(ctx context.Context, v *exam.Visit) {
 		return exam.Held()
 	})
 	if v.Declares("completions") {
-		v.Check(ctx, "completion-limit", "", func(ctx context.Context) exam.Outcome { return completion(ctx, v) })
-		v.Refuses(ctx, "completion-invalid", "", "completion/complete", ofPrompt("mcptest-no-such-prompt", "a", "a"), protocol.CodeInvalidParams)
+		v.Check(ctx, "completion-limit", "", func(ctx context.Context) exam.Outcome { return checkCompletion(ctx, v) })
+		v.Refuses(ctx, "completion-invalid", "", "completion/complete", makePromptParams("mcptest-no-such-prompt", "a", "a"), protocol.CodeInvalidParams)
 	}
 	if v.Declares("logging") && !v.Modern() {
 		v.Refuses(ctx, "logging-level", "", "logging/setLevel", jsonv.ObjectOf("level", "loud"), protocol.CodeInvalidParams)
 		v.Check(ctx, "logging-filter", "", func(ctx context.Context) exam.Outcome { return logFilter(ctx, v) })
 	}
 	v.Check(ctx, "cancel-unknown", "", func(ctx context.Context) exam.Outcome { return cancelUnknown(ctx, v) })
-	subscriptions(ctx, v)
+	checkSubscriptions(ctx, v)
 	listChanges(ctx, v)
 }
 
-// ofPrompt are the parameters for the values of an argument of a prompt.
-func ofPrompt(prompt, argument any, value string) jsonv.Value {
+// makePromptParams returns the parameters for the values of an argument of a prompt.
+func makePromptParams(prompt, argument any, value string) jsonv.Value {
 	return jsonv.ObjectOf("ref", jsonv.ObjectOf("type", "ref/prompt", "name", prompt), "argument", jsonv.ObjectOf("name", argument, "value", value))
 }
 
 // mostCompletions is how many arguments are completed.
 const mostCompletions = 20
 
-// completion asks for the values of the arguments of prompts, and of the variables of
+// checkCompletion asks for the values of the arguments of prompts, and of the variables of
 // templates; the examiner counts them.
-func completion(ctx context.Context, v *exam.Visit) exam.Outcome {
+func checkCompletion(ctx context.Context, v *exam.Visit) exam.Outcome {
 	var all []jsonv.Value
 	for _, p := range v.Prompts {
 		for _, a := range p.Lookup("arguments").Elems() {
-			all = append(all, ofPrompt(p.Lookup("name"), a.Lookup("name"), ""))
+			all = append(all, makePromptParams(p.Lookup("name"), a.Lookup("name"), ""))
 		}
 	}
 	for _, t := range v.Templates {
@@ -141,8 +141,8 @@ func cancelUnknown(ctx context.Context, v *exam.Visit) exam.Outcome {
 	return exam.BrokenIf(x.Response == nil, x, "after the cancellation of an unknown request, %s got %s", v.Idle(), exam.Answer(x))
 }
 
-// subscriptions examines the beginning of a subscription.
-func subscriptions(ctx context.Context, v *exam.Visit) {
+// checkSubscriptions examines the beginning of a subscription.
+func checkSubscriptions(ctx context.Context, v *exam.Visit) {
 	v.Check(ctx, "listen-ack", "", func(ctx context.Context) exam.Outcome {
 		mark := v.Mark()
 		x := listen(ctx, v)

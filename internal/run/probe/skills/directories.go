@@ -39,7 +39,7 @@ func (e *examiner) examineDirectories(ctx context.Context) {
 		if !strings.HasSuffix(one.URI, "/SKILL.md") {
 			continue
 		}
-		for _, d := range directoriesOf(one) {
+		for _, d := range listDirectories(one) {
 			if n++; n > mostDirectories {
 				e.withheld++
 				continue
@@ -50,8 +50,8 @@ func (e *examiner) examineDirectories(ctx context.Context) {
 	e.examineNoDirectory(ctx)
 }
 
-// directoriesOf are the directories of a skill that its manifest shows, its own first.
-func directoriesOf(one skill.Entry) (out []directory) {
+// listDirectories returns the directories of a skill that its manifest shows, its own first.
+func listDirectories(one skill.Entry) (out []directory) {
 	root := one.Directory()
 	at := map[string]int{root: 0}
 	out = append(out, newDirectory(root, one))
@@ -107,7 +107,7 @@ func (e *examiner) examineDirectory(ctx context.Context, d directory) {
 	subject := skill.Shown(d.uri)
 	read := func(ctx context.Context) exam.Outcome {
 		if p != nil { // the second sighting
-			if why := e.whyGone(ctx, d); why != "" {
+			if why := e.explainGone(ctx, d); why != "" {
 				return exam.Unverified("%s", why)
 			}
 		}
@@ -138,35 +138,35 @@ func (e *examiner) examineDirectory(ctx context.Context, d directory) {
 		if p = nil; now == nil { // the second sighting, with the manifest of now
 			now = e.readDirectory(ctx, d.uri)
 			var unknown string
-			if current, unknown = e.current(ctx, d); unknown != "" {
+			if current, unknown = e.readCurrent(ctx, d); unknown != "" {
 				return exam.Unverified("%s", unknown)
 			}
 		}
-		why := current.differ(now.items)
+		why := current.describeMissing(now.items)
 		return exam.BrokenIf(why != "", now.first, "%s", why)
 	})
 }
 
-// whyGone says why a directory may be gone, "" if the manifest still has it.
-func (e *examiner) whyGone(ctx context.Context, d directory) string {
+// explainGone says why a directory may be gone, "" if the manifest still has it.
+func (e *examiner) explainGone(ctx context.Context, d directory) string {
 	entry, unknown := e.refresh(ctx, source{methodGet, d.of})
 	if unknown != "" {
 		return unknown
 	}
 	isOwn := func(one directory) bool { return one.uri == d.uri }
-	if !slices.ContainsFunc(directoriesOf(entry), isOwn) {
+	if !slices.ContainsFunc(listDirectories(entry), isOwn) {
 		return "the directory is gone from the manifest"
 	}
 	return ""
 }
 
-// current is a directory as the manifest of now has it, or why that is not known.
-func (e *examiner) current(ctx context.Context, d directory) (now directory, unknown string) {
+// readCurrent returns a directory as the manifest of now has it, or why that is not known.
+func (e *examiner) readCurrent(ctx context.Context, d directory) (now directory, unknown string) {
 	entry, unknown := e.refresh(ctx, source{methodGet, d.of})
 	if unknown != "" {
 		return now, unknown
 	}
-	for _, one := range directoriesOf(entry) {
+	for _, one := range listDirectories(entry) {
 		if one.uri == d.uri {
 			return one, ""
 		}
@@ -174,9 +174,9 @@ func (e *examiner) current(ctx context.Context, d directory) (now directory, unk
 	return newDirectory(d.uri, d.of), ""
 }
 
-// differ says what a directory lacks. More than the manifest has is right: the two views may
+// describeMissing says what a directory lacks. More than the manifest has is right: the two views may
 // have been taken at different times.
-func (d directory) differ(items []jsonv.Value) string {
+func (d directory) describeMissing(items []jsonv.Value) string {
 	types := map[string]string{}
 	for _, item := range items {
 		types[strings.TrimSuffix(skill.Identity(item.Lookup("uri").Text()), "/")] = item.Lookup("mimeType").Text()
@@ -213,13 +213,13 @@ func (e *examiner) examineNoDirectory(ctx context.Context) {
 			if exam.NotFound(x) {
 				return exam.Unverified("resources/directory/read is not implemented")
 			}
-			return refusal(x, methodDirectory, uri)
+			return expectRefusal(x, methodDirectory, uri)
 		})
 	}
-	expect("what does not exist", "skill://"+e.invented("directory"))
+	expect("what does not exist", "skill://"+e.inventName("directory"))
 	for _, one := range e.listed.entries {
 		if strings.HasSuffix(one.URI, "/SKILL.md") {
-			expect("what does not exist in a skill", one.Directory()+"/"+e.invented("directory"))
+			expect("what does not exist in a skill", one.Directory()+"/"+e.inventName("directory"))
 			expect("a file", one.URI)
 			return
 		}

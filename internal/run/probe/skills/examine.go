@@ -22,9 +22,9 @@ func Examine(ctx context.Context, v *exam.Visit) {
 	e.caps = withExtension(v.Pinned.Client.Declares)
 	e.declared = v.Caps
 	if !v.HasExtension(skill.Extension) {
-		e.declared = e.capabilities(ctx)
+		e.declared = e.requestCapabilities(ctx)
 		if e.declared.Lookup("extensions", skill.Extension).IsAbsent() {
-			e.undeclared(ctx)
+			e.askUndeclared(ctx)
 			return
 		}
 		v.Shown = append(v.Shown, skill.Extension)
@@ -66,15 +66,15 @@ func withExtension(caps jsonv.Value) jsonv.Value {
 	return caps.With("extensions", extensions)
 }
 
-// capabilities are those that the server declares to a client that declares the extension.
-func (e *examiner) capabilities(ctx context.Context) jsonv.Value {
+// requestCapabilities returns those that the server declares to a client that declares the extension.
+func (e *examiner) requestCapabilities(ctx context.Context) jsonv.Value {
 	x := e.do(ctx, protocol.MethodDiscover, jsonv.Object())
 	return exam.Result(x).Lookup("capabilities")
 }
 
-// undeclared asks a server that does not declare the extension for skills, if its user asked
+// askUndeclared asks a server that does not declare the extension for skills, if its user asked
 // for this family.
-func (e *examiner) undeclared(ctx context.Context) {
+func (e *examiner) askUndeclared(ctx context.Context) {
 	if !e.Named("skills") {
 		return
 	}
@@ -88,7 +88,7 @@ func (e *examiner) undeclared(ctx context.Context) {
 
 // examineUnknown asks for a skill that does not exist.
 func (e *examiner) examineUnknown(ctx context.Context) {
-	uri := "skill://" + e.invented("skill") + "/SKILL.md"
+	uri := "skill://" + e.inventName("skill") + "/SKILL.md"
 	e.Check(ctx, "skill-get", "", func(ctx context.Context) exam.Outcome {
 		x := e.get(ctx, uri)
 		switch {
@@ -105,9 +105,9 @@ func (e *examiner) examineUnknown(ctx context.Context) {
 		case exam.NotFound(x) && !e.hasGet(ctx):
 			return exam.Unverified("skills/get is not implemented")
 		case e.isServed(ctx, x, uri):
-			return exam.Unverified("the server also has a skill with the invented name %s", e.invented("skill"))
+			return exam.Unverified("the server also has a skill with the invented name %s", e.inventName("skill"))
 		}
-		return refusal(x, "skills/get", uri)
+		return expectRefusal(x, "skills/get", uri)
 	})
 }
 
@@ -167,7 +167,7 @@ func (e *examiner) examineServed(ctx context.Context, one skill.Entry) (got skil
 	e.check(ctx, "skill-served", subject, func(ctx context.Context) exam.Outcome {
 		x = e.get(ctx, one.URI)
 		entry := exam.Result(x).Lookup("skill")
-		if asked++; asked > 1 && !e.stillListed(ctx, one.URI) {
+		if asked++; asked > 1 && !e.isStillListed(ctx, one.URI) {
 			return exam.Unverified("the skill was listed, and is not when the list is requested again")
 		}
 		switch {
@@ -207,16 +207,16 @@ func (e *examiner) enterLeft() {
 	if e.skipped > 0 {
 		files = fmt.Sprintf("%d files were not read: at most %d or %d MiB are", e.skipped, mostFiles, mostBytes>>20)
 	}
-	e.left(skills, "skill-served", "skill-frontmatter", "skill-readable")
-	e.left(strings.Trim(skills+"; "+files, "; "), "skill-digest", "skill-file-readable")
+	e.enterLeftOut(skills, "skill-served", "skill-frontmatter", "skill-readable")
+	e.enterLeftOut(strings.Trim(skills+"; "+files, "; "), "skill-digest", "skill-file-readable")
 	if e.withheld > 0 {
 		why := fmt.Sprintf("%d directories were not read: at most %d are", e.withheld, mostDirectories)
-		e.left(why, "skill-directory", "skill-directory-children")
+		e.enterLeftOut(why, "skill-directory", "skill-directory-children")
 	}
 }
 
-// left enters for rules that something was left out, "" for nothing.
-func (e *examiner) left(why string, rules ...string) {
+// enterLeftOut enters for rules that something was left out, "" for nothing.
+func (e *examiner) enterLeftOut(why string, rules ...string) {
 	if why != "" {
 		e.EnterAbout("the rest", exam.Unverified("%s", why), rules...)
 	}

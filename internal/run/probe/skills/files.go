@@ -28,9 +28,9 @@ func (e *examiner) fetch(ctx context.Context, uri string) (f *file, data []byte,
 	return f, data, mime
 }
 
-// unread reports whether a failed request says that a file is not there, and not that this
+// saysNotThere reports whether a failed request says that a file is not there, and not that this
 // client must not have it.
-func unread(f *file) bool {
+func saysNotThere(f *file) bool {
 	isAnswered := f.x.Result != nil || exam.RPCError(f.x) != nil
 	return f.err != "" && isAnswered && !exam.RefusesAll(exam.Status(f.x)) && !exam.Another(f.x)
 }
@@ -48,10 +48,10 @@ func (e *examiner) examineText(ctx context.Context, uri string, sources []source
 	read := func(ctx context.Context) exam.Outcome {
 		isSecond := f != nil
 		f, text, mime = e.fetch(ctx, uri)
-		if f.err != "" && isSecond && !e.stillListed(ctx, uri) {
+		if f.err != "" && isSecond && !e.isStillListed(ctx, uri) {
 			return exam.Unverified("the skill is no longer listed")
 		}
-		if f.err != "" && !unread(f) {
+		if f.err != "" && !saysNotThere(f) {
 			return exam.Unverified("resources/read got %s", f.err)
 		}
 		return exam.BrokenIf(f.err != "", f.x, "SKILL.md cannot be read: %s", f.err)
@@ -95,7 +95,7 @@ func judgeText(s source, x *mcp.Exchange, text string) exam.Outcome {
 		return exam.Unverified("%s", c.Unknown)
 	case c.Problem != "":
 		o := exam.Broken(x, "%s", c.Problem)
-		o.Evidence = append(o.Evidence, sent(s.method, s.entry.Def))
+		o.Evidence = append(o.Evidence, makeEvidence(s.method, s.entry.Def))
 		return o
 	}
 	return exam.Held()
@@ -154,7 +154,7 @@ func (e *examiner) examineUnread(ctx context.Context, s source, listed skill.Fil
 			}
 			f, _, _ = e.fetch(ctx, listed.URI)
 		}
-		if f.err != "" && !unread(f) {
+		if f.err != "" && !saysNotThere(f) {
 			return exam.Unverified("resources/read got %s", f.err)
 		}
 		return exam.BrokenIf(f.err != "", f.x, "the file is listed, but reading it got %s", f.err)
@@ -190,7 +190,7 @@ func (e *examiner) compare(ctx context.Context, s source, listed skill.File, got
 		return
 	}
 	for _, f := range now.Compare(fresh.seen) {
-		evidence := sent(s.method, now.Def)
+		evidence := makeEvidence(s.method, now.Def)
 		if e.failures[f.Rule]++; e.failures[f.Rule] <= mostFailures {
 			o := exam.Broken(fresh.x, "%s", f.Message)
 			o.Evidence = append(o.Evidence, evidence)
@@ -202,7 +202,7 @@ func (e *examiner) compare(ctx context.Context, s source, listed skill.File, got
 // judgeType judges the type that SKILL.md was read with, unless the list of resources has it.
 func (e *examiner) judgeType(uri, mime string, x *mcp.Exchange) {
 	if mime == "" {
-		if listed, ok := e.resource(uri); ok && !listed.Lookup("mimeType").IsAbsent() {
+		if listed, ok := e.findResource(uri); ok && !listed.Lookup("mimeType").IsAbsent() {
 			return
 		}
 	}
@@ -215,8 +215,8 @@ func isMarkdown(mime string) bool {
 	return strings.EqualFold(strings.TrimSpace(kind), "text/markdown")
 }
 
-// resource is the entry of resources/list for a URI.
-func (e *examiner) resource(uri string) (jsonv.Value, bool) {
+// findResource returns the entry of resources/list for a URI.
+func (e *examiner) findResource(uri string) (jsonv.Value, bool) {
 	id := skill.Identity(uri)
 	for _, def := range e.Resources {
 		if skill.Identity(def.Lookup("uri").Text()) == id {
@@ -245,7 +245,7 @@ func (e *examiner) examineResources(context.Context) {
 		expect := func(rule, key string, isRight bool) {
 			if !isRight {
 				message := key + " of the resource is " + def.Lookup(key).OrNull().Short(100)
-				e.fail(skill.Finding{Rule: rule, Subject: at, Message: message}, sent("resources/list", def))
+				e.fail(skill.Finding{Rule: rule, Subject: at, Message: message}, makeEvidence("resources/list", def))
 			}
 		}
 		expect("skill-mime", "mimeType", isMarkdown(def.Lookup("mimeType").Text()))

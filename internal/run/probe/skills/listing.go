@@ -71,14 +71,14 @@ func (e *examiner) judgeTogether(ctx context.Context) {
 			continue
 		}
 		one, _ := e.listed.find(f.Subject)
-		e.fail(f, sent(methodList, one.Def))
+		e.fail(f, makeEvidence(methodList, one.Def))
 	}
 }
 
 // judge enters the rules that an entry breaks.
 func (e *examiner) judge(one skill.Entry, method string) {
 	for _, f := range one.Judge() {
-		e.fail(f, sent(method, one.Def))
+		e.fail(f, makeEvidence(method, one.Def))
 	}
 }
 

@@ -82,8 +82,8 @@ func (e *examiner) list(ctx context.Context, see func(*mcp.Exchange, []jsonv.Val
 	return l
 }
 
-// stillListed reports whether a skill is listed when the list is requested again.
-func (e *examiner) stillListed(ctx context.Context, uri string) bool {
+// isStillListed reports whether a skill is listed when the list is requested again.
+func (e *examiner) isStillListed(ctx context.Context, uri string) bool {
 	if e.listed.isLong() {
 		return true
 	}
@@ -119,8 +119,8 @@ func (e *examiner) refresh(ctx context.Context, s source) (now skill.Entry, why 
 	return skill.Read(def), ""
 }
 
-// sent is what evidence shows as the request of an entry.
-func sent(method string, def jsonv.Value) verdict.Evidence {
+// makeEvidence returns what evidence shows as the request of an entry.
+func makeEvidence(method string, def jsonv.Value) verdict.Evidence {
 	return verdict.Evidence{Sent: method, Received: verdict.Excerpt(def.Short(2000), 1000)}
 }
 
@@ -146,8 +146,8 @@ func (e *examiner) check(ctx context.Context, rule, subject string, provoke func
 	}
 }
 
-// refusal expects the error -32602.
-func refusal(x *mcp.Exchange, method, uri string) exam.Outcome {
+// expectRefusal expects the error -32602.
+func expectRefusal(x *mcp.Exchange, method, uri string) exam.Outcome {
 	switch {
 	case exam.GotCode(x, protocol.CodeInvalidParams):
 		return exam.Held()
@@ -158,8 +158,8 @@ func refusal(x *mcp.Exchange, method, uri string) exam.Outcome {
 	return exam.Broken(x, form, method, skill.Shown(uri), exam.Answer(x), protocol.CodeInvalidParams)
 }
 
-// invented is a name that no server has, the same one for equal seeds.
-func (e *examiner) invented(what string) string {
+// inventName returns a name that no server has, the same one for equal seeds.
+func (e *examiner) inventName(what string) string {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%s %d", what, e.Seed)
 	return fmt.Sprintf("mcptest-no-such-%s-%x", what, h.Sum64())

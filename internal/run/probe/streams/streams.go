@@ -22,7 +22,7 @@ const (
 )
 
 // A message that came on a stream: that of GET has the number 0.
-type message struct {
+type describeFailures struct {
 	stream int
 	event  string // its id
 	jsonv.Value
@@ -33,7 +33,7 @@ type Session struct {
 	gets          bool // GET opened a stream
 	posts         int  // responses that are event streams
 	ids           bool // their events have ids
-	all, replayed []message
+	all, replayed []describeFailures
 	unanswered    string // the request whose stream ended without the response
 }
 
@@ -41,7 +41,7 @@ type Session struct {
 // headers. Then it resumes the first stream.
 func Capture(ctx context.Context, env boundary.Env, server *plan.Server, requests []jsonv.Value) (s Session) {
 	listening, stop := context.WithCancel(ctx)
-	got := make(chan []message, 1)
+	got := make(chan []describeFailures, 1)
 	go func() {
 		list, raw, _ := open(listening, env, server, nil, 0)
 		s.gets = raw != nil
@@ -81,7 +81,7 @@ func Capture(ctx context.Context, env boundary.Env, server *plan.Server, request
 // response of another kind.
 func open(
 	ctx context.Context, env boundary.Env, server *plan.Server, body []byte, number int,
-) (list []message, raw []byte, ended bool) {
+) (list []describeFailures, raw []byte, ended bool) {
 	action := suite.Request{Method: http.MethodGet, Events: allEvents, Follow: true}
 	if body != nil || number > 0 {
 		var cancel context.CancelFunc
@@ -97,7 +97,7 @@ func open(
 		return nil, nil, false
 	}
 	for _, e := range o.Own.Lookup("http.events").Elems() {
-		list = append(list, message{number, e.Lookup("id").Text(), e.Lookup("data")})
+		list = append(list, describeFailures{number, e.Lookup("id").Text(), e.Lookup("data")})
 	}
 	return list, append([]byte{}, x.Response...), err == nil && ctx.Err() == nil && len(list) < allEvents
 }
@@ -107,7 +107,7 @@ func open(
 func (s Session) Judge(rule string) (broken string, at jsonv.Value, seen bool) {
 	own := map[string]int{}
 	for _, m := range s.all {
-		key := identity(m)
+		key := identify(m)
 		if rule == "event-id-unique" {
 			key = m.event
 		}
@@ -121,7 +121,7 @@ func (s Session) Judge(rule string) (broken string, at jsonv.Value, seen bool) {
 		own[key] = m.stream
 	}
 	for _, m := range s.replayed {
-		key := identity(m)
+		key := identify(m)
 		if rule == "replay-own-stream" && key != "" && own[key] > 1 {
 			return "a message of another stream was replayed", m.Value, true
 		}
@@ -136,13 +136,13 @@ func (s Session) Judge(rule string) (broken string, at jsonv.Value, seen bool) {
 	}[rule]
 }
 
-func isResponse(m message) bool {
+func isResponse(m describeFailures) bool {
 	return m.Lookup("method").IsAbsent() && (!m.Lookup("result").IsAbsent() || !m.Lookup("error").IsAbsent())
 }
 
-// identity names a message that exists once in a session, "" for one of which there may
+// identify names a message that exists once in a session, "" for one of which there may
 // be equal ones.
-func identity(m message) string {
+func identify(m describeFailures) string {
 	id, params := m.Lookup("id"), m.Lookup("params")
 	known := id.Kind() == jsonv.KindNumber || id.Kind() == jsonv.KindString
 	switch {

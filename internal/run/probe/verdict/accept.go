@@ -28,12 +28,12 @@ func (r *Report) Accept(b *gate.Baseline) {
 		}
 	}
 	for _, entry := range stale {
-		if only := r.onlyExchange(entry); len(only) > 0 {
+		if only := r.findOnlyExchange(entry); len(only) > 0 {
 			for _, f := range only {
 				f.Accepted = "baseline"
 			}
 		} else if r.hasExamined(entry) {
-			r.Results = append(r.Results, staleResult(entry))
+			r.Results = append(r.Results, newStaleResult(entry))
 		}
 	}
 }
@@ -49,11 +49,11 @@ func placeOf(x Result, f Failure) gate.Place {
 	return place
 }
 
-// onlyExchange returns the failures that an entry of an older version accepts. Then every
+// findOnlyExchange returns the failures that an entry of an older version accepts. Then every
 // failure that was seen in the exchanges of requests had the subject server; today it has
 // the request, such as tools/list. Such an entry names the failures of one request. If
 // there are those of several requests, it is not known which of them it was.
-func (r *Report) onlyExchange(e gate.Accepted) (out []*Failure) {
+func (r *Report) findOnlyExchange(e gate.Accepted) (out []*Failure) {
 	if e.Subject != "server" || e.Revision != "" {
 		return nil
 	}
@@ -62,7 +62,7 @@ func (r *Report) onlyExchange(e gate.Accepted) (out []*Failure) {
 		x := &r.Results[i]
 		for k := range x.Failures {
 			f := &x.Failures[k]
-			if x.Rule != e.Rule || !ofExchange(f.Subject) {
+			if x.Rule != e.Rule || !isExchange(f.Subject) {
 				continue
 			}
 			if subject != "" && subject != f.Subject {
@@ -74,9 +74,9 @@ func (r *Report) onlyExchange(e gate.Accepted) (out []*Failure) {
 	return out
 }
 
-// ofExchange reports whether a subject is a request, such as "tools/list" or "tools/call
+// isExchange reports whether a subject is a request, such as "tools/list" or "tools/call
 // echo".
-func ofExchange(subject string) bool {
+func isExchange(subject string) bool {
 	method, _, _ := strings.Cut(subject, " ")
 	return strings.Contains(method, "/") || method == "initialize" || method == "ping"
 }
@@ -89,7 +89,7 @@ func (r *Report) hasExamined(e gate.Accepted) bool {
 	return slices.ContainsFunc(r.Results, about) && !slices.ContainsFunc(r.Results, unknown)
 }
 
-func staleResult(e gate.Accepted) Result {
+func newStaleResult(e gate.Accepted) Result {
 	what := e.Rule
 	if where := cmp.Or(e.Tool, e.Subject); where != "server" {
 		what += " (" + where + ")"

@@ -20,10 +20,10 @@ func (r Report) Document(rules ruleset.Rules, on ruleset.Level, p term.Palette, 
 	d := gate.Document{
 		Title:    "mcptest probe:",
 		Version:  version,
-		Findings: r.findings(on),
-		Text:     func(b *strings.Builder) { r.text(b, rules, p) },
-		Markdown: func(b *strings.Builder) { r.markdown(b, rules) },
-		JSON:     r.json,
+		Findings: r.listFindings(on),
+		Text:     func(b *strings.Builder) { r.writeText(b, rules, p) },
+		Markdown: func(b *strings.Builder) { r.writeMarkdown(b, rules) },
+		JSON:     r.writeJSON,
 	}
 	for _, rule := range rules.Rules {
 		d.Rules = append(d.Rules, gate.Rule{
@@ -36,8 +36,8 @@ func (r Report) Document(rules ruleset.Rules, on ruleset.Level, p term.Palette, 
 	return d
 }
 
-// failedResults are the results that failed, the worst level first.
-func (r Report) failedResults() (out []Result) {
+// listFailed returns the results that failed, the worst level first.
+func (r Report) listFailed() (out []Result) {
 	levels := []ruleset.Level{ruleset.Must, ruleset.Should, ruleset.Practice}
 	for _, x := range r.Results {
 		if x.Verdict == Fail {
@@ -48,9 +48,9 @@ func (r Report) failedResults() (out []Result) {
 	return out
 }
 
-// findings are the failures that no baseline accepts.
-func (r Report) findings(on ruleset.Level) (out []gate.Finding) {
-	for _, x := range r.failedResults() {
+// listFindings returns the failures that no baseline accepts.
+func (r Report) listFindings(on ruleset.Level) (out []gate.Finding) {
+	for _, x := range r.listFailed() {
 		level := "warning"
 		switch {
 		case x.Counts(on):
@@ -99,8 +99,8 @@ func (r Report) Badge() []byte {
 	return display.Badge("MCP", strings.TrimSpace(t.Grade()+" "+share), color, "mcptest probe: "+r.Summary())
 }
 
-// verdictLine describes the rules of a revision.
-func (t Tally) line() string {
+// formatLine describes the rules of a revision.
+func (t Tally) formatLine() string {
 	if t.Applicable == 0 {
 		return "no rule of level must or should applies"
 	}
@@ -111,24 +111,24 @@ func (t Tally) line() string {
 	return line
 }
 
-// text writes a line for each family, the failures, and the verdict last.
-func (r Report) text(b *strings.Builder, rules ruleset.Rules, p term.Palette) {
+// writeText writes a line for each family, the failures, and the verdict last.
+func (r Report) writeText(b *strings.Builder, rules ruleset.Rules, p term.Palette) {
 	fmt.Fprintln(b, p.Paint(term.Strong, term.Escape(strings.TrimSpace(r.Server))))
 	families, unverified := r.Families(rules), 0
 	for _, revision := range r.Revisions {
-		fmt.Fprintf(b, "\n%s  %s\n", p.Paint(term.Strong, revision), r.Tally(revision).line())
+		fmt.Fprintf(b, "\n%s  %s\n", p.Paint(term.Strong, revision), r.Tally(revision).formatLine())
 		for _, n := range families {
 			if n.Revision == revision {
-				familyLine(b, n, p)
+				writeFamily(b, n, p)
 				unverified += n.Unverified
 			}
 		}
-		r.notes(b, rules, revision, p)
+		r.writeNotes(b, rules, revision, p)
 	}
 	for _, absent := range r.Absent {
 		fmt.Fprintf(b, "\n%s\n", p.Paint(term.Faint, term.Escape(absent)))
 	}
-	for _, x := range r.failedResults() {
+	for _, x := range r.listFailed() {
 		rule, _ := rules.Rule(x.Rule)
 		writeFailure(b, x, rule, p)
 	}
@@ -141,8 +141,8 @@ func (r Report) text(b *strings.Builder, rules ruleset.Rules, p term.Palette) {
 	fmt.Fprintf(b, "\n%s\n", r.Summary())
 }
 
-// notes writes what is to be known of extensions, and decides nothing.
-func (r Report) notes(b *strings.Builder, rules ruleset.Rules, revision string, p term.Palette) {
+// writeNotes writes what is to be known of extensions, and decides nothing.
+func (r Report) writeNotes(b *strings.Builder, rules ruleset.Rules, revision string, p term.Palette) {
 	for _, x := range r.Results {
 		if x.Revision != revision || rules.Extension(x.Family) == "" {
 			continue
@@ -159,8 +159,8 @@ func (r Report) notes(b *strings.Builder, rules ruleset.Rules, revision string, 
 	}
 }
 
-// familyLine writes the verdicts of one family in one revision.
-func familyLine(b *strings.Builder, n result.ProbeFamily, p term.Palette) {
+// writeFamily writes the verdicts of one family in one revision.
+func writeFamily(b *strings.Builder, n result.ProbeFamily, p term.Palette) {
 	mark, style := "✓", term.Good
 	switch {
 	case n.Failed > 0:
@@ -218,13 +218,13 @@ func oneLine(s string) string {
 	return term.Escape(Excerpt(strings.Join(strings.Fields(s), " "), shownEvidence))
 }
 
-// markdown writes a table of families, and the failures.
-func (r Report) markdown(b *strings.Builder, rules ruleset.Rules) {
+// writeMarkdown writes a table of families, and the failures.
+func (r Report) writeMarkdown(b *strings.Builder, rules ruleset.Rules) {
 	fmt.Fprintf(b, "## %s\n\n**%s**\n\n| Revision | Verdict |\n|---|---|\n", display.Markdown(strings.TrimSpace(r.Server)), r.Summary())
 	for _, revision := range r.Revisions {
-		fmt.Fprintf(b, "| %s | %s |\n", revision, r.Tally(revision).line())
+		fmt.Fprintf(b, "| %s | %s |\n", revision, r.Tally(revision).formatLine())
 	}
-	if failed := r.failedResults(); len(failed) > 0 {
+	if failed := r.listFailed(); len(failed) > 0 {
 		b.WriteString("\n| Rule | Level | Revision | Failure |\n|---|---|---|---|\n")
 		for _, x := range failed {
 			for _, f := range x.Failures {
@@ -235,8 +235,8 @@ func (r Report) markdown(b *strings.Builder, rules ruleset.Rules) {
 	}
 }
 
-// json writes everything.
-func (r Report) json(b *strings.Builder) {
+// writeJSON writes everything.
+func (r Report) writeJSON(b *strings.Builder) {
 	type scored struct {
 		Revision string `json:"revision"`
 		Score    int    `json:"score"`

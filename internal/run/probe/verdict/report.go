@@ -70,12 +70,12 @@ func (t Tally) Musts() int { return t.Passed + t.Failed }
 
 // Score is the share of rules of level must that hold, in percent, rounded down; -1
 // without any.
-func (t Tally) Score() int { return percent(t.Passed, t.Passed+t.Failed) }
+func (t Tally) Score() int { return computePercent(t.Passed, t.Passed+t.Failed) }
 
 // Coverage is the share of applicable rules that were verified, in percent.
-func (t Tally) Coverage() int { return percent(t.Verified, t.Applicable) }
+func (t Tally) Coverage() int { return computePercent(t.Verified, t.Applicable) }
 
-func percent(part, all int) int {
+func computePercent(part, all int) int {
 	if all == 0 {
 		return -1
 	}
