@@ -233,6 +233,14 @@ func (f *SuiteFlags) Load(paths []string, s cmdutil.Streams) ([]*suite.Suite, so
 	return suites, append(diags, findUnusedVars(suites)...), nil
 }
 
+// AddSecrets takes over the secrets of suites that were compiled: also those in files of rows,
+// which the compiler reads.
+func (f *SuiteFlags) AddSecrets(suites []*suite.Suite) {
+	for _, su := range suites {
+		f.Secrets = append(f.Secrets, su.Secrets...)
+	}
+}
+
 // note records the order in which files are reported.
 func (f *SuiteFlags) note(paths ...string) {
 	if f.order == nil {
@@ -323,12 +331,11 @@ func (f *SuiteFlags) Compile(paths []string, s cmdutil.Streams, redactor *secret
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, su := range suites {
-		redactor.Add(su.Secrets...)
-	}
 	set := f.Settings(s)
 	set.CI, set.Names = false, map[string]bool{} // which selects no test
 	p, more := plan.Compile(suites, set)
+	f.AddSecrets(suites)
+	redactor.Add(f.Secrets...)
 	return p, append(diags, more...), nil
 }
 
