@@ -111,6 +111,9 @@ func (f *SuiteFlags) findSuitesAt(arg string, args []string) ([]string, error) {
 	return found, nil
 }
 
+// looksLikeName reports whether an argument is a word rather than the path of a file.
+func looksLikeName(arg string) bool { return !strings.ContainsAny(arg, `./\*`) }
+
 // explainMissing returns the error about an argument that is no file, with what it was likely
 // meant to be.
 func explainMissing(arg string, args []string) error {
@@ -127,6 +130,10 @@ func explainMissing(arg string, args []string) error {
 	}
 	if near != "" {
 		return Invalid("no such file or directory: %s%s", arg, source.Parenthesis(source.Suggest(near)))
+	}
+	if looksLikeName(arg) {
+		return Invalid("no such file or directory: %s; a part of a test's name is --filter %s, a tag --tag %s%s",
+			arg, shellwords.QuoteForShell(arg), shellwords.QuoteForShell(arg), source.Parenthesis(strings.TrimPrefix(describeSuitesNear("."), "; ")))
 	}
 	abs, _ := filepath.Abs(arg)
 	return Invalid("no such file or directory: %s (looked for %s%s)", arg, abs, describeSuitesNear(filepath.Dir(arg)))
