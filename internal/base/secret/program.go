@@ -1,9 +1,9 @@
 package secret
 
-import "regexp"
+import "mcptest/internal/base/lazy"
 
 // basicCredentials matches the credentials of the scheme Basic in a header of HTTP.
-var basicCredentials = regexp.MustCompile(`(?i)authorization\W+basic +([A-Za-z0-9+/]{4,}={0,2})`)
+var basicCredentials = lazy.Regexp(`(?i)authorization\W+basic +([A-Za-z0-9+/]{4,}={0,2})`)
 
 // Program collects the secrets that a program is given: in the variables and on the command
 // line that a suite, or a user, names for it. It decides for every program that is started,
@@ -45,7 +45,7 @@ func (p *Program) AddWords(words []string) {
 // Text adds what a text shows as a secret, by its form or behind a name: of a script, an
 // address or a header.
 func (p *Program) Text(text string) {
-	for _, m := range basicCredentials.FindAllStringSubmatch(text, -1) {
+	for _, m := range basicCredentials().FindAllStringSubmatch(text, -1) {
 		if password := basicPassword(m[1]); len(password) >= MinLength {
 			p.found = append(p.found, password)
 		}

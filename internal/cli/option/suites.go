@@ -132,8 +132,9 @@ func explainMissing(arg string, args []string) error {
 		return Invalid("no such file or directory: %s%s", arg, source.Parenthesis(source.Suggest(near)))
 	}
 	if looksLikeName(arg) {
+		word, suites := shellwords.QuoteForShell(arg), strings.TrimPrefix(describeSuitesNear("."), "; ")
 		return Invalid("no such file or directory: %s; a part of a test's name is --filter %s, a tag --tag %s%s",
-			arg, shellwords.QuoteForShell(arg), shellwords.QuoteForShell(arg), source.Parenthesis(strings.TrimPrefix(describeSuitesNear("."), "; ")))
+			arg, word, word, source.Parenthesis(suites))
 	}
 	abs, _ := filepath.Abs(arg)
 	return Invalid("no such file or directory: %s (looked for %s%s)", arg, abs, describeSuitesNear(filepath.Dir(arg)))

@@ -99,7 +99,8 @@ func (a answer) findResponse(body []byte) (message jsonv.Value, missing string) 
 	for i, id := range q.ids {
 		response, found := q.find(id, a.messages)
 		if !found {
-			return jsonv.Value{}, fmt.Sprintf("there is no JSON-RPC response to the id %s: %s", id.Short(40), a.describeInstead(q))
+			missing = "there is no JSON-RPC response to the id " + id.Short(40) + ": " + a.describeInstead(q)
+			return jsonv.Value{}, missing
 		}
 		if i == 0 {
 			message = response
