@@ -45,7 +45,7 @@ servers:
   loud:
     command: [sh, -c, 'env; echo "$0 $@"; env >&2; echo "$0 $@" >&2; exit 3', sh, --api-key=S3CRET, --password, S3CRET, --header, "Authorization: Bearer S3CRET"]
     args: [--token, S3CRET, "https://carol:S3CRET@api.example/", "CLIENT_SECRET=S3CRET"]
-    env: {GITHUB_TOKEN: "S3CRET", CLIENT_SECRET: "S3CRET", DSN: "mysql://root:S3CRET@h/d", HEADER: "Authorization: Bearer S3CRET"}
+    env: {GITHUB_TOKEN: "S3CRET", API_KEYS: "S3CRET,S3CRET", TOKENS_JSON: '["S3CRET", "S3CRET"]', CLIENT_SECRET: "S3CRET", DSN: "mysql://root:S3CRET@h/d", HEADER: "Authorization: Bearer S3CRET"}
   other:
     command: "sh -c 'env; exit 4' sh --access-token S3CRET"
     env: {NPM_TOKEN: "S3CRET"}
@@ -69,6 +69,7 @@ upstreams:
 tools:
   - {name: env in a call, tool: echo, args: {message: "${api_key} ${db_password} ${declared}"}, expect: [{target: text, matcher: {exact: no}}]}
   - {name: arguments, tool: echo, args: {message: "password=S3CRET"}, expect: [{target: text, matcher: {exact: "token: S3CRET"}}]}
+  - {name: "row of ${case.user} ${case.password}", cases: rows.csv, tool: echo, args: {message: "${case.api_token}"}, expect: [{target: text, matcher: {exact: no}}]}
   - {name: exec, tool: echo, args: {message: hi}, expect: [{target: text, matcher: {exec: [sh, -c, 'echo "$@" >&2; exit 1', sh, --token, S3CRET, --api-key=S3CRET]}}]}
   - {name: over http, server: web, tool: echo, headers: {X-Auth-Token: "S3CRET"}, expect: [{target: text, matcher: {exact: x}}]}
   - {name: bearer, server: tokened, tool: echo, expect: [{target: text, matcher: {exact: x}}]}
@@ -102,6 +103,9 @@ func TestPlantedSecrets(t *testing.T) {
 	var p planted
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "mcptest.yaml"), []byte(p.fill(plantedSuite)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "rows.csv"), []byte(p.fill("user,password,api_token\nada,S3CRET,S3CRET\n")), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	args := []string{"run", "mcptest.yaml", "-v", "--log-level", "debug"}

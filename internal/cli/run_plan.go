@@ -52,6 +52,7 @@ func (f *runFlags) plan(cmd *cobra.Command, args []string, s cmdutil.Streams) (*
 	set := f.makeSettings(cmd, s, suites)
 	set.Places = places
 	p, more := plan.Compile(suites, set)
+	f.AddSecrets(suites)
 	f.shuffle.tests(p)
 	diags = append(diags, more...)
 	if f.loaded != nil {

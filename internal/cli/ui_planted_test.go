@@ -20,7 +20,7 @@ func TestUIPlantedSecrets(t *testing.T) {
 	var p planted
 	suite := p.fill(plantedSuite)
 	env := p.fill("PLANTED_VARIABLE=S3CRET\nPLANTED_BEARER=S3CRET\nPLANTED_HEADER=S3CRET\n")
-	e := exploreFiles(t, map[string]string{"mcptest.yaml": suite, ".env": env})
+	e := exploreFiles(t, map[string]string{"mcptest.yaml": suite, ".env": env, "rows.csv": p.fill("user,password,api_token\nada,S3CRET,S3CRET\n")})
 	secret := p.values[0] // of a variable, as one whole argument
 	see := func(path, body string) jsonv.Value {
 		t.Helper()

@@ -44,6 +44,7 @@ Exit codes: 0 no errors, 2 otherwise; with --fail-on-warnings 2 for a warning, t
 			set := f.Settings(s)
 			set.CI = false
 			p, more := plan.Compile(suites, set)
+			f.AddSecrets(suites)
 			errs, warns := f.Print(s, append(diags, more...))
 			if errs > 0 {
 				return option.Invalid("%s, %s", display.Count(errs, "error"), display.Count(warns, "warning"))

@@ -56,7 +56,7 @@ func (c *Client) post(ctx context.Context, address string, body object) (jsonv.V
 		}
 		c.o.Purse.settle(most, 0)
 		if ctx.Err() != nil {
-			return jsonv.Value{}, context.Cause(ctx)
+			return jsonv.Value{}, withLast(context.Cause(ctx), last)
 		}
 		if c.learn(err, body) {
 			try-- // ends, because each retry has one parameter less
@@ -71,10 +71,18 @@ func (c *Client) post(ctx context.Context, address string, body object) (jsonv.V
 		}
 		wait = cmp.Or(wait, time.Second<<try)
 		if err := c.o.Wait(ctx, min(wait, maxWait)); err != nil {
-			return jsonv.Value{}, err
+			return jsonv.Value{}, withLast(err, last)
 		}
 	}
 	return jsonv.Value{}, last
+}
+
+// withLast adds to the end of a request why the endpoint was asked again.
+func withLast(err, last error) error {
+	if last == nil {
+		return err
+	}
+	return fmt.Errorf("%w; before: %w", err, last)
 }
 
 // optional lists the parameters that an endpoint may reject, with their replacements.

@@ -2,6 +2,7 @@ package model_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -166,7 +167,7 @@ func TestUncountedTokens(t *testing.T) {
 	}
 }
 
-// A caller that gives up ends the waiting.
+// A caller that gives up ends the waiting, and learns what it was for.
 func TestGivingUp(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	o := model.Options{Wait: func(ctx context.Context, _ time.Duration) error {
@@ -174,7 +175,8 @@ func TestGivingUp(t *testing.T) {
 		return context.Cause(ctx)
 	}}
 	c, e := serve(t, o, func(_ int, w http.ResponseWriter, _ jsonv.Value) { w.WriteHeader(500) })
-	if _, err := c.Chat(ctx, "", nil, nil); err == nil || len(e.bodies) != 1 {
+	_, err := c.Chat(ctx, "", nil, nil)
+	if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "500 Internal Server Error") || len(e.bodies) != 1 {
 		t.Errorf("%d requests, %v", len(e.bodies), err)
 	}
 }

@@ -136,9 +136,9 @@ func (d diagnosis) blame(ctx context.Context, out *result.Diagnosis) {
 	case !reproduced:
 		culprits = d.listWriters(before)
 	}
-	if len(culprits) == 0 {
-		out.Message = passes + "; no earlier test called a tool that does not declare readOnlyHint: true, so its outcome may vary"
-		return
+	undeclared := len(culprits) == 0
+	if undeclared {
+		culprits = before
 	}
 	for _, i := range culprits[:min(len(culprits), shownSuspects)] {
 		out.After = append(out.After, d.place(i))
@@ -153,6 +153,13 @@ func (d diagnosis) blame(ctx context.Context, out *result.Diagnosis) {
 	}
 	out.Reproduced = reproduced
 	switch {
+	case undeclared:
+		why := "they can't be run again here"
+		if ctx.Err() != nil {
+			why = "there was no time left to run them again"
+		}
+		out.Message = passes + ": its outcome varies, or an earlier test changed the state of the server, though its calls are " +
+			"declared to only read; which one is not known, because " + why + ": " + names
 	case reproduced && len(culprits) > 1:
 		out.Message = passes + ": earlier tests changed the state of the server (" + names + ")"
 	case reproduced:

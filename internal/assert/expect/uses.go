@@ -81,6 +81,14 @@ func (t *Tree) SaysStillRuns() bool {
 	return anyItem(t.Items, func(a *Assertion) bool { return a.Target.String() == "exit" && a.Matcher.SaysStillRuns() })
 }
 
+// SaysKilled reports whether an item says that a signal kills the program of a test.
+func (t *Tree) SaysKilled(signal string) bool {
+	return anyItem(t.Items, func(a *Assertion) bool {
+		name := a.Target.String()
+		return (name == "exit" || name == "exit.signal") && a.Matcher.SaysKilled(name, signal)
+	})
+}
+
 // WantsNoResult reports whether an item requires that there is no result.
 func (t *Tree) WantsNoResult() bool {
 	return anyItem(t.Items, func(a *Assertion) bool { return a.Matcher.WantsNothing() && a.Target.WholeResult() })

@@ -111,6 +111,23 @@ func (k *Named) SaysStillRuns() bool {
 	return !slices.ContainsFunc(ends, passes)
 }
 
+// SaysKilled reports whether the matcher of the target exit, or of exit.signal, passes for a
+// program that a signal killed because its author expects a signal: it passes for no other one,
+// or for no program that exited.
+func (k *Named) SaysKilled(name, signal string) bool {
+	passes := func(code, signal any) bool {
+		v := jsonv.ObjectOf("code", code, "signal", signal)
+		if name == "exit.signal" {
+			v = v.Lookup("signal")
+		}
+		return k.Match(context.Background(), target.Subject{Target: name, Value: v, Present: true}, nil).Pass
+	}
+	if !passes(nil, signal) {
+		return false
+	}
+	return !passes(nil, "another signal") || !passes(0, nil) && !passes(1, nil)
+}
+
 // namesNull reports whether null is one of the values that the matcher allows by name.
 func (k *Named) namesNull() bool {
 	switch m := k.m.(type) {

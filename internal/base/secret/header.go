@@ -33,15 +33,22 @@ func (r *Redactor) addAuthorization(value string) {
 	}
 	credentials = strings.TrimSpace(credentials)
 	if strings.EqualFold(scheme, "basic") {
-		if b, err := base64.StdEncoding.DecodeString(credentials); err == nil {
-			_, password, _ := strings.Cut(string(b), ":")
-			r.addCredential("password", password)
-		}
+		r.addCredential("password", basicPassword(credentials))
 	}
 	if strings.Contains(credentials, "=") && strings.Contains(credentials, ",") { // parameters, as of Digest
 		r.Learn(appendPieces(nil, credentials, " =,\"")...)
 	}
 	r.addCredential("authorization", credentials)
+}
+
+// basicPassword returns the password in the credentials of the scheme Basic; "" if they are none.
+func basicPassword(credentials string) string {
+	b, err := base64.StdEncoding.DecodeString(credentials)
+	if err != nil {
+		return ""
+	}
+	_, password, _ := strings.Cut(string(b), ":")
+	return password
 }
 
 func (r *Redactor) addCookie(pair string) {

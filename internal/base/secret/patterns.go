@@ -60,6 +60,8 @@ var patterns = []pattern{
 	{prefixes: []string{"whsec_"}, find: token{chars: base64Char, min: 24}.find},
 	{prefixes: []string{"npm_", "hf_"}, find: token{chars: alnum, min: 30, bounded: true}.find},
 	{prefixes: []string{"pypi-AgEI"}, find: token{chars: wordDash, min: 40}.find},
+	// Azure: the key of a storage account in a connection string, 64 bytes in base64.
+	{prefixes: []string{"accountkey="}, fold: true, find: findAccountKey},
 	// JSON Web Tokens (RFC 7519): the start of an object in base64url.
 	{prefixes: []string{"eyJ"}, find: findWebToken},
 	// HTTP authorization (RFC 9110 section 11.6.2, RFC 6750, RFC 7617).
@@ -78,4 +80,13 @@ var patterns = []pattern{
 		"oken", "sswor", "sswd", "phrase", "pwd", "cret", "credenti", "apikey",
 		"_key", "-key", "sskey", "ekey", "gkey", "hkey", "nkey", "rkey", "_pat", "jwt", "otp", "pin", "pass", "bearer",
 	}},
+}
+
+// findAccountKey finds the key that follows AccountKey= in a connection string.
+func findAccountKey(s string, _, j int) (start, end int) {
+	const digits = 86 // before the padding
+	if end = scanSpan(s, j, base64Char); end-j < digits {
+		return 0, 0
+	}
+	return j, scanSpan(s, end, func(c byte) bool { return c == '=' })
 }

@@ -179,11 +179,13 @@ func (in *inputs) compile(said io.Writer, names map[string]bool) (p *plan.Plan, 
 	files = slices.Clone(in.paths)
 	for _, su := range suites {
 		files = append(files, su.Files...)
-		in.redactor.Add(su.Secrets...)
 	}
 	set := flags.Settings(s)
 	set.CI, set.Names = false, names
 	p, more := plan.Compile(suites, set)
+	for _, su := range suites { // also those of files of rows, which Compile reads
+		in.redactor.Add(su.Secrets...)
+	}
 	if diags = append(diags, more...); diags.HasErrors() {
 		_ = diags.Print(said, source.Style{})
 		return nil, files

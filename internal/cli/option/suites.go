@@ -111,6 +111,9 @@ func (f *SuiteFlags) findSuitesAt(arg string, args []string) ([]string, error) {
 	return found, nil
 }
 
+// looksLikeName reports whether an argument is a word rather than the path of a file.
+func looksLikeName(arg string) bool { return !strings.ContainsAny(arg, `./\*`) }
+
 // explainMissing returns the error about an argument that is no file, with what it was likely
 // meant to be.
 func explainMissing(arg string, args []string) error {
@@ -127,6 +130,11 @@ func explainMissing(arg string, args []string) error {
 	}
 	if near != "" {
 		return Invalid("no such file or directory: %s%s", arg, source.Parenthesis(source.Suggest(near)))
+	}
+	if looksLikeName(arg) {
+		word, suites := shellwords.QuoteForShell(arg), strings.TrimPrefix(describeSuitesNear("."), "; ")
+		return Invalid("no such file or directory: %s; a part of a test's name is --filter %s, a tag --tag %s%s",
+			arg, word, word, source.Parenthesis(suites))
 	}
 	abs, _ := filepath.Abs(arg)
 	return Invalid("no such file or directory: %s (looked for %s%s)", arg, abs, describeSuitesNear(filepath.Dir(arg)))
@@ -233,6 +241,14 @@ func (f *SuiteFlags) Load(paths []string, s cmdutil.Streams) ([]*suite.Suite, so
 	return suites, append(diags, findUnusedVars(suites)...), nil
 }
 
+// AddSecrets takes over the secrets of suites that were compiled: also those in files of rows,
+// which the compiler reads.
+func (f *SuiteFlags) AddSecrets(suites []*suite.Suite) {
+	for _, su := range suites {
+		f.Secrets = append(f.Secrets, su.Secrets...)
+	}
+}
+
 // note records the order in which files are reported.
 func (f *SuiteFlags) note(paths ...string) {
 	if f.order == nil {
@@ -323,12 +339,11 @@ func (f *SuiteFlags) Compile(paths []string, s cmdutil.Streams, redactor *secret
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, su := range suites {
-		redactor.Add(su.Secrets...)
-	}
 	set := f.Settings(s)
 	set.CI, set.Names = false, map[string]bool{} // which selects no test
 	p, more := plan.Compile(suites, set)
+	f.AddSecrets(suites)
+	redactor.Add(f.Secrets...)
 	return p, append(diags, more...), nil
 }
 

@@ -23,6 +23,7 @@ func (f *TargetFlags) Tests(s cmdutil.Streams) (*plan.Plan, error) {
 	set := f.Settings(s)
 	set.CI = false // which may refuse what is only read here
 	p, more := plan.Compile(suites, set)
+	f.AddSecrets(suites)
 	if errs, _ := PrintDiagnostics(s, f.Color, append(diags, more...), f.Secrets...); errs > 0 {
 		return nil, Invalid("%s in %s", display.Count(errs, "error"), paths[0])
 	}

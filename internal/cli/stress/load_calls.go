@@ -35,6 +35,7 @@ func (f *loadFlags) buildCases(s cmdutil.Streams, argv []string) ([]*plan.Case, 
 		set.Servers = []string{f.Server}
 	}
 	p, more := plan.Compile(suites, set)
+	f.AddSecrets(suites)
 	if diags = append(diags, more...); diags.HasErrors() || f.URL != "" || len(argv) > 0 { // else begin prints the warnings
 		if errs, _ := f.Print(s, diags); errs > 0 {
 			return nil, option.Invalid("%s in %s; nothing was sent", display.Count(errs, "error"), strings.Join(paths, ", "))

@@ -181,7 +181,10 @@ func (t *Tokens) run(live *surface.Surface, env Env) Verdict {
 			problems = append(problems, fmt.Sprintf("the tools take %d tokens, more than %s above the %d of %s", total, t.Growth, before, shown))
 		}
 	}
-	if len(problems) == 0 {
+	switch {
+	case len(problems) == 0 && len(tools) == 0:
+		return Verdict{Notes: []string{"the server lists no tools: there was nothing to count"}}
+	case len(problems) == 0:
 		return Verdict{}
 	}
 	var largest []string
@@ -209,8 +212,11 @@ func checkSame(ctx context.Context, live *surface.Surface, env Env) Verdict {
 		v.Problem += "it differs " + o.Way + ": " + diff.Summary(changes)
 		v.Lines = append(append(v.Lines, o.Way+":"), formatLines(changes)...)
 	}
-	if len(env.Others) == 0 {
+	switch {
+	case len(env.Others) == 0:
 		v.Problem, v.Undecided = "nothing to compare with", true
+	case v.Problem == "" && len(live.Items) == 0:
+		v.Notes = []string{"the server lists nothing, and so does what it was compared with"}
 	}
 	return v
 }

@@ -135,6 +135,8 @@ func (t *Trial) converse(ctx context.Context) (stop string, err error) {
 			return StopTruncated, errors.New("the answer was cut off at the limit of its tokens; raise max_tokens of the model")
 		case a.Stop == model.Refused:
 			return StopRefusal, nil
+		case len(a.Calls) == 0 && a.Text == "" && len(t.calls) == 0:
+			return "", errors.New("the model's answer is empty: it has neither a text nor a call, so there is nothing to examine")
 		case len(a.Calls) == 0:
 			return StopEnd, nil
 		}

@@ -153,7 +153,7 @@ func findCause(ctx context.Context, err error) error {
 func (q request) readEvents(body io.Reader, limit int) (raw []byte, list []jsonv.Value, err error) {
 	list = []jsonv.Value{}
 	p := protocol.EventParser{Limit: limit}
-	want, asks := findFirstRequest(q.Body)
+	want, asks := findRequests(q.Body)
 	waits := q.Response && asks // for the response, after the events that are examined
 	answered := false
 	buf := make([]byte, 32<<10)
@@ -167,7 +167,11 @@ func (q request) readEvents(body io.Reader, limit int) (raw []byte, list []jsonv
 			}
 			data := parseData(e.Data)
 			list = append(list, jsonv.ObjectOf("type", cmp.Or(e.Type, "message"), "id", e.ID, "data", data))
-			waits = waits && !want.isAnsweredBy(data)
+			want.ids = slices.DeleteFunc(want.ids, func(id jsonv.Value) bool {
+				_, found := want.find(id, []jsonv.Value{data})
+				return found
+			})
+			waits = waits && len(want.ids) > 0
 			answered = q.Answers != nil && q.Answers(data)
 		})
 	}

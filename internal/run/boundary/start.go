@@ -22,15 +22,16 @@ import (
 // outputLimit is how much is kept of each output; less than a regular expression searches.
 const outputLimit = 512 << 10
 
-// Running says that a program had not ended by itself and was stopped.
-type Running struct {
-	Stopped   bool
-	InputOpen bool // then, so that it may have waited for its end
+// Ending says how a program ended, if it did not exit.
+type Ending struct {
+	Stopped   bool   // at the end of the time, because it still ran
+	InputOpen bool   // then, so that it may have waited for its end
+	Signal    string // that ended it before
 }
 
 // Start starts the program of a server and watches it until it ends, or until ctx does,
 // which stops it.
-func (e Env) Start(ctx context.Context, def *plan.Server, action suite.Start) (o target.Observation, end Running, err error) {
+func (e Env) Start(ctx context.Context, def *plan.Server, action suite.Start) (o target.Observation, end Ending, err error) {
 	given := secret.NewProgram()
 	given.AddWords(action.Args)
 	for _, v := range action.Set {
@@ -83,7 +84,11 @@ func (e Env) Start(ctx context.Context, def *plan.Server, action suite.Start) (o
 		left = append(left, jsonv.String(l.Command))
 	}
 	o.Own = jsonv.ObjectOf("exit", exitValue(stopped), "stdout", p.Output().String(), "leftover", jsonv.Array(left...))
-	return o, Running{Stopped: stopped.How != proc.ByItself, InputOpen: inputOpen}, nil
+	end = Ending{Stopped: stopped.How != proc.ByItself, InputOpen: inputOpen}
+	if !end.Stopped {
+		end.Signal = stopped.Exit.Signal
+	}
+	return o, end, nil
 }
 
 // findDir returns the working directory of the program.

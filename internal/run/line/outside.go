@@ -24,7 +24,7 @@ import (
 )
 
 // explainRunning says what a program may have waited for.
-func explainRunning(end boundary.Running, input suite.Stdin) string {
+func explainRunning(end boundary.Ending, input suite.Stdin) string {
 	switch {
 	case !end.InputOpen:
 		return ""
@@ -103,6 +103,10 @@ func (t program) start(ctx context.Context, env boundary.Env, def *plan.Server) 
 			a.unsaid = still + ", and no assertion says that it may; if that is expected: " +
 				"- {target: exit, matcher: {exact: null}}"
 		}
+	}
+	if end.Signal != "" && !a.c.Tree.SaysKilled(end.Signal) {
+		a.unsaid = fmt.Sprintf("a signal ended the program (%s), and no assertion says that it may; if that is expected: "+
+			"- {target: exit.signal, matcher: {exact: %s}}", end.Signal, end.Signal)
 	}
 	return o, err
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"mcptest/internal/base/shellwords"
 	"mcptest/internal/base/source"
 	"mcptest/internal/spec/agent"
 	"mcptest/internal/spec/suite"
@@ -192,11 +193,27 @@ func (s *selector) warnMisspelled(p *Plan) source.Diagnostics {
 				last := &diags[len(diags)-1]
 				if isExpression(text) {
 					last.Hint = "a filter is a part of a name, not an expression: --filter 'a' --filter '!b'"
+				} else if pattern, ok := findPattern(text); ok && last.Hint == "" {
+					last.Hint = "a filter is a part of a name; a regular expression begins with re: --filter " + shellwords.QuoteForShell("re:"+pattern)
 				}
 			}
 		}
 	}
 	return diags
+}
+
+// findPattern returns the regular expression that a filter was meant as: a|b, /a/ or a*.
+func findPattern(text string) (pattern string, ok bool) {
+	pattern = text
+	if inner, isQuoted := strings.CutPrefix(text, "/"); isQuoted && strings.HasSuffix(inner, "/") && len(inner) > 1 {
+		pattern = strings.TrimSuffix(inner, "/")
+	} else if strings.HasSuffix(text, "*") && !strings.HasSuffix(text, ".*") {
+		pattern = "^" + regexp.QuoteMeta(strings.TrimSuffix(text, "*"))
+	} else if !strings.ContainsAny(text, "|^$") {
+		return "", false
+	}
+	_, err := regexp.Compile(pattern)
+	return pattern, err == nil
 }
 
 // isExpression reports whether a filter is one of pytest: a and not b.

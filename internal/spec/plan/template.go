@@ -179,6 +179,7 @@ func (c *compiler) compileRows(n *source.Node, e entry) *rows.Rows {
 	if out.Len() == 0 && c.errors() == before {
 		c.dec.Errorf(expanded, path, "the list of rows is empty: the test would never run")
 	}
+	c.suite.Secrets = append(c.suite.Secrets, out.Secrets()...)
 	return out
 }
 

@@ -234,6 +234,9 @@ func MakeHeader(s *plan.Server) cassette.Header {
 
 // Replay opens the cassettes of the servers of a plan.
 func Replay(dir string, p *plan.Plan, o Options) (*Folder, error) {
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+		return nil, fmt.Errorf("%s is a file, expected the folder that --record wrote; mcptest serve --cassette answers from one file", dir)
+	}
 	f := newFolder(dir, p, o)
 	found, err := f.find(p)
 	for name, c := range found {

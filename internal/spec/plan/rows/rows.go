@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/secret"
 	"mcptest/internal/base/source"
 	"mcptest/internal/spec/suite"
 )
@@ -83,6 +84,22 @@ func Label(i int, v jsonv.Value) string {
 		}
 	}
 	return strconv.Itoa(i + 1)
+}
+
+// Secrets returns the values that are credentials by the names of their columns.
+func (r *Rows) Secrets() []string {
+	if r.csv != nil && !slices.ContainsFunc(r.csv, secret.Holds) {
+		return nil
+	}
+	p := secret.NewProgram()
+	for i := range r.spans {
+		for name, v := range r.At(i).Members() {
+			if v.Kind() == jsonv.KindString && secret.Holds(name) {
+				p.Text(name + ": " + v.Text())
+			}
+		}
+	}
+	return p.Secrets()
 }
 
 // Table returns the name of the rows' CSV file, or "".

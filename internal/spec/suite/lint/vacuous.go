@@ -1,6 +1,8 @@
 package lint
 
 import (
+	"regexp/syntax"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -120,7 +122,7 @@ func checkAlways(d *source.Decoder, target, n *source.Node, path string) {
 func explainVacuous(name string, n *source.Node) string {
 	switch name {
 	case "contains", "icontains", "starts-with", "ends-with", "regex":
-		if isEmpty(n) {
+		if isEmpty(n) || name == "regex" && n.Origin == source.Written && matchesAnyText(n.Text) {
 			return "text"
 		}
 		fallthrough
@@ -144,6 +146,39 @@ func explainVacuous(name string, n *source.Node) string {
 		}
 	}
 	return ""
+}
+
+// matchesAnyText reports whether a regular expression matches every text, because it matches the
+// empty one at its beginning or at its end: a*, (x)?, ^.*.
+func matchesAnyText(expr string) bool {
+	re, err := syntax.Parse(expr, syntax.Perl)
+	if err != nil {
+		return false
+	}
+	return matchesNothing(re, syntax.OpBeginText) || matchesNothing(re, syntax.OpEndText)
+}
+
+// matchesNothing reports whether an expression matches the empty text wherever the assertion anchor
+// holds.
+func matchesNothing(re *syntax.Regexp, anchor syntax.Op) bool {
+	inside := func(sub *syntax.Regexp) bool { return matchesNothing(sub, anchor) }
+	switch re.Op {
+	case anchor, syntax.OpEmptyMatch, syntax.OpStar, syntax.OpQuest:
+		return true
+	case syntax.OpBeginLine:
+		return anchor == syntax.OpBeginText
+	case syntax.OpEndLine:
+		return anchor == syntax.OpEndText
+	case syntax.OpRepeat:
+		return re.Min == 0 || inside(re.Sub[0])
+	case syntax.OpPlus, syntax.OpCapture:
+		return inside(re.Sub[0])
+	case syntax.OpAlternate:
+		return slices.ContainsFunc(re.Sub, inside)
+	case syntax.OpConcat:
+		return !slices.ContainsFunc(re.Sub, func(sub *syntax.Regexp) bool { return !inside(sub) })
+	}
+	return false
 }
 
 // isEmpty reports whether the author wrote an empty text.
