@@ -25,7 +25,8 @@ func anthropicRequest(model, system string, turns []Message, tools []Tool) objec
 			content = append(content, object{"type": "text", "text": t.Text})
 		}
 		for _, c := range t.Calls {
-			content = append(content, object{"type": "tool_use", "id": c.ID, "name": c.Name, "input": json.RawMessage(argumentText(c.Arguments))})
+			input := json.RawMessage(argumentText(c.Arguments))
+			content = append(content, object{"type": "tool_use", "id": c.ID, "name": c.Name, "input": input})
 		}
 		// Results of several calls of one turn are one message of the user.
 		last := len(messages) - 1

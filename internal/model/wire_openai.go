@@ -20,7 +20,8 @@ func openAIRequest(model, system string, turns []Message, tools []Tool) object {
 		}
 		var calls []any
 		for _, c := range t.Calls {
-			calls = append(calls, object{"id": c.ID, "type": "function", "function": object{"name": c.Name, "arguments": argumentText(c.Arguments)}})
+			function := object{"name": c.Name, "arguments": argumentText(c.Arguments)}
+			calls = append(calls, object{"id": c.ID, "type": "function", "function": function})
 		}
 		if len(calls) > 0 {
 			m["tool_calls"] = calls
@@ -30,7 +31,8 @@ func openAIRequest(model, system string, turns []Message, tools []Tool) object {
 	req := object{"model": model, "messages": messages, "stream": false}
 	var list []any
 	for _, t := range tools {
-		list = append(list, object{"type": "function", "function": object{"name": t.Name, "description": t.Description, "parameters": schemaOf(t)}})
+		function := object{"name": t.Name, "description": t.Description, "parameters": schemaOf(t)}
+		list = append(list, object{"type": "function", "function": function})
 	}
 	if len(list) > 0 {
 		req["tools"] = list

@@ -22,7 +22,7 @@ func TestLargeBundles(t *testing.T) {
 		}
 		return strings.Join(parts, ",")
 	}
-	n := testkit.Count(4_000, 20_000)
+	n := testkit.Count(4_000, 10_000)
 	if raceEnabled {
 		n = 2_000 // what is looked for is a square, which the detector does not make
 	}
@@ -43,7 +43,7 @@ func TestLargeBundles(t *testing.T) {
 				aql.Evaluate(e, aql.Options{Level: 2, Rules: set}).FormatJSON()
 			}
 		}
-		if took := time.Since(start); took > 60*time.Second && !raceEnabled {
+		if took := time.Since(start); took > 5*time.Minute && !raceEnabled {
 			t.Errorf("%s: %s", name, took)
 		} else {
 			t.Logf("%s: %s", name, took.Round(time.Millisecond))
