@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"mcptest/internal/base/elsewhere"
@@ -57,6 +58,9 @@ func Find(name string) (Format, error) {
 	if row, ok := elsewhere.Reporter(name); ok {
 		return Format{}, fmt.Errorf("unknown reporter %q (%s): expected one of %s", name, row.Say(), strings.Join(names, ", "))
 	}
+	if several := splitFormats(name); several != "" {
+		return Format{}, fmt.Errorf("unknown reporter %q (repeat the flag, with files: %s)", name, several)
+	}
 	near := source.FindNearest(name, names)
 	for _, f := range Formats {
 		if near == "" && f.Ext == filepath.Ext(name) { // a path without a format
@@ -64,6 +68,24 @@ func Find(name string) (Format, error) {
 		}
 	}
 	return Format{}, fmt.Errorf("unknown reporter %q%s: expected one of %s", name, source.Parenthesis(source.Suggest(near)), strings.Join(names, ", "))
+}
+
+// splitFormats returns the flags for formats that are listed in one word, "html,json", or "" if
+// the word is no such list.
+func splitFormats(word string) string {
+	names := strings.Split(word, ",")
+	if len(names) == 1 {
+		return ""
+	}
+	flags := make([]string, len(names))
+	for i, name := range names {
+		at := slices.IndexFunc(Formats, func(f Format) bool { return f.Name == strings.TrimSpace(name) })
+		if at < 0 {
+			return ""
+		}
+		flags[i] = "--reporter " + Formats[at].Name + "=report" + Formats[at].Ext
+	}
+	return strings.Join(flags, " ")
 }
 
 func writeJSON(w io.Writer, r *result.Run, _ render.Options) error { return result.WriteJSON(w, r) }

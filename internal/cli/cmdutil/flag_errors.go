@@ -171,6 +171,8 @@ func suggestCommand(msg string) string {
 	switch {
 	case known:
 		hint = row.Say()
+	case missing == nil && FindStarter(word) != "":
+		hint = "to write a suite for a server: mcptest init " + QuoteServer(word)
 	case missing == nil:
 		hint = "to run a suite: mcptest run " + shellwords.QuoteForShell(word)
 	case isRunnable(word):

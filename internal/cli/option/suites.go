@@ -89,7 +89,7 @@ func (f *SuiteFlags) Paths(args []string) ([]string, error) {
 
 // findSuitesAt returns the suites that one of the arguments names: a file, or those below a folder.
 func (f *SuiteFlags) findSuitesAt(arg string, args []string) ([]string, error) {
-	program := programs[filepath.Ext(arg)]
+	program := cmdutil.FindStarter(arg)
 	info, err := os.Stat(arg)
 	switch {
 	case err != nil:
@@ -158,18 +158,6 @@ func describeSuitesNear(dir string) string {
 
 // testFile matches the names of files with tests of Vitest, Jest, Playwright, pytest and go test.
 var testFile = lazy.Regexp(`(\.(test|spec)\.[cm]?[jt]sx?|^test_.*\.py|_test\.(py|go))$`)
-
-// programs are what starts a server whose file is taken for a suite, by its suffix.
-var programs = map[string]string{
-	".py":  "python3",
-	".js":  "node",
-	".mjs": "node",
-	".cjs": "node",
-	".ts":  "npx tsx",
-	".go":  "go run",
-	".rb":  "ruby",
-	".sh":  "sh",
-}
 
 // findSuitesBelow returns the suites in a folder, sorted by path.
 func (f *SuiteFlags) findSuitesBelow(dir string) ([]string, error) {

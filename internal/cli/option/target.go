@@ -129,6 +129,9 @@ func (f *TargetFlags) Split(cmd *cobra.Command, args []string, limit int) (own, 
 	if len(own) > 0 && strings.Contains(own[0], "://") && cmd.Flags().Lookup("url") != nil && f.URL == "" {
 		f.meant = source.Parenthesis(source.Suggest("--url " + own[0]))
 	}
+	if len(own) > 0 && len(argv) == 0 && cmdutil.FindStarter(own[0]) != "" {
+		f.meant = source.Parenthesis(source.Suggest(cmdutil.QuoteServer(own[0])))
+	}
 	return own, argv, nil
 }
 
@@ -147,10 +150,21 @@ func placeOf(cmd *cobra.Command, own []string, limit int) string {
 		return "did you mean \"--arg " + shellwords.QuoteForShell(name+"="+strings.TrimSpace(value)) + "\"?"
 	case cmd.Flags().Lookup("arg") != nil && limit > 0:
 		return "an argument of the tool is one word: --arg name=value; the server's command goes after --"
-	case programs[filepath.Ext(arg)] != "":
-		return "the server's command goes after --: -- " + programs[filepath.Ext(arg)] + " " + arg
+	case cmd.Name() == "lock" && cmd.Flags().Changed("check"):
+		return "the lock file to compare with is that of --output: --output " + shellwords.QuoteForShell(arg)
+	case isSuiteName(arg) && cmd.Flags().Lookup("config") != nil:
+		config := "--config " + shellwords.QuoteForShell(arg)
+		return "a suite names the server by " + config + "; the server's command goes after --"
+	case cmdutil.FindStarter(arg) != "":
+		return "the server's command goes after --: " + cmdutil.QuoteServer(arg)
 	}
 	return "the server's command goes after --"
+}
+
+// isSuiteName reports whether an argument has the suffix of a suite.
+func isSuiteName(arg string) bool {
+	ext := filepath.Ext(arg)
+	return ext == ".yaml" || ext == ".yml"
 }
 
 // resolve returns the server's definition and declares its secrets.

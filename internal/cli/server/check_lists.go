@@ -107,6 +107,9 @@ func (f *checkFlags) readFile(s cmdutil.Streams, path string, rules compat.Rules
 	if bundle.IsFile([]string{path}) {
 		return f.readBundle(s, path)
 	}
+	if cmdutil.FindStarter(path) != "" {
+		return nil, option.Invalid("%s is a program; to check the server that it starts: mcptest check %s", path, cmdutil.QuoteServer(path))
+	}
 	err = withFile(s.In, path, func(file string) error {
 		if err := f.judgeResults(file, path, rules); err != nil || f.onlyResults() {
 			return err
