@@ -115,7 +115,7 @@ test: servers
 	@export MCPTEST_REQUIRE_SERVERS=1; \
 	$(if $(SEED),rc=0; \
 	$(TESTSUM) --packages='$(filter-out $(RANDOM),$(shell $(GO) list $(ORDERED)))' -- $(TEST) || rc=1; \
-	$(TESTSUM) --packages='$(RANDOM)' -- $(TEST) -rapid.seed=$(SEED) || rc=1; \
+	$(TESTSUM) --packages='$(RANDOM)' -- $(TEST) -args -rapid.seed=$(SEED) || rc=1; \
 	exit $$rc,$(TESTSUM) --packages='$(ORDERED)' -- $(TEST))
 
 ## quick: build, vet, the structure of the code, and the packages that differ from BASE; needs only Go, under a minute
@@ -227,7 +227,7 @@ race: servers
 	@echo "==> go test -race, all packages but $(patsubst \%/%,%,$(NOT_RACED))"
 	@export MCPTEST_REQUIRE_SERVERS=1 CGO_ENABLED=1; rc=0; \
 	$(TESTSUM) --packages='$(filter-out $(if $(SEED),$(RANDOM)) $(NOT_RACED),$(PACKAGES))' -- $(RACE) || rc=1; \
-	$(if $(SEED),$(TESTSUM) --packages='$(filter-out $(NOT_RACED),$(RANDOM))' -- $(RACE) -rapid.seed=$(SEED) -rapid.checks=25 || rc=1;) \
+	$(if $(SEED),$(TESTSUM) --packages='$(filter-out $(NOT_RACED),$(RANDOM))' -- $(RACE) -args -rapid.seed=$(SEED) -rapid.checks=25 || rc=1;) \
 	exit $$rc
 
 ## cross: compile for linux, darwin, windows on amd64 and arm64, and vet for each system
