@@ -267,7 +267,7 @@ DEEP_TESTS    := DeepScripts|UpstreamFaults|ClientsOfCassettes|Examples|InitOnRe
 ## deep: run the tests that `make test` runs in part on all their inputs
 .PHONY: deep
 deep: servers
-	MCPTEST_DEEP=1 MCPTEST_REQUIRE_SERVERS=1 $(GO) test -vet=off -count=1 -timeout 40m -parallel $(shell expr 2 \* $(CORES)) -run '^Test($(DEEP_TESTS))$$' $(DEEP_PACKAGES:%=./internal/%)
+	MCPTEST_DEEP=1 MCPTEST_REQUIRE_SERVERS=1 $(GO) test -vet=off -count=1 -timeout 40m -parallel $(shell expr 3 \* $(CORES)) -run '^Test($(DEEP_TESTS))$$' $(DEEP_PACKAGES:%=./internal/%)
 
 ## releases: compare the releases of real servers (docs/spec/releases.md; 20 minutes, network); FOLDER keeps the results
 .PHONY: releases locks replays
