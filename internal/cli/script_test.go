@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -136,6 +137,31 @@ func TestDeepScripts(t *testing.T) {
 		}
 	}
 	testscript.Run(t, scriptParams(t, files))
+}
+
+// TestSkippedScriptsAreListed checks that docs/spec/tests.md names each script that make test
+// leaves out.
+func TestSkippedScriptsAreListed(t *testing.T) {
+	page, err := os.ReadFile("../../docs/spec/tests.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	listed := map[string]string{} // the row of each area
+	for row := range strings.Lines(string(page)) {
+		area, rest, _ := strings.Cut(strings.TrimPrefix(row, "| "), " | ")
+		listed[area] = rest
+	}
+	for _, file := range scriptsIn(t, "testdata/script/*") {
+		script, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		area, name := filepath.Base(filepath.Dir(file)), strings.TrimSuffix(filepath.Base(file), ".txtar")
+		skipped := bytes.Contains(script, []byte("\n[!deep] skip"))
+		if isListed := strings.Contains(listed[area], "`"+name+"`"); isListed != skipped {
+			t.Errorf("%s: left out of make test: %t, in docs/spec/tests.md: %t", file, skipped, isListed)
+		}
+	}
 }
 
 // runScripts runs the scripts of each folder that matches a pattern.

@@ -150,7 +150,7 @@ func placeOf(cmd *cobra.Command, own []string, limit int) string {
 		return "did you mean \"--arg " + shellwords.QuoteForShell(name+"="+strings.TrimSpace(value)) + "\"?"
 	case cmd.Flags().Lookup("arg") != nil && limit > 0:
 		return "an argument of the tool is one word: --arg name=value; the server's command goes after --"
-	case cmd.Name() == "lock" && cmd.Flags().Changed("check"):
+	case cmd.Flags().Changed("check") && (isSuiteName(arg) || filepath.Ext(arg) == ".json"):
 		return "the lock file to compare with is that of --output: --output " + shellwords.QuoteForShell(arg)
 	case isSuiteName(arg) && cmd.Flags().Lookup("config") != nil:
 		config := "--config " + shellwords.QuoteForShell(arg)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -17,6 +18,7 @@ import (
 
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/secret"
+	"mcptest/internal/base/source"
 	"mcptest/internal/cli/cmdutil"
 	"mcptest/internal/cli/option"
 	"mcptest/internal/offer/compat"
@@ -107,9 +109,6 @@ func (f *checkFlags) readFile(s cmdutil.Streams, path string, rules compat.Rules
 	if bundle.IsFile([]string{path}) {
 		return f.readBundle(s, path)
 	}
-	if cmdutil.FindStarter(path) != "" {
-		return nil, option.Invalid("%s is a program; to check the server that it starts: mcptest check %s", path, cmdutil.QuoteServer(path))
-	}
 	err = withFile(s.In, path, func(file string) error {
 		if err := f.judgeResults(file, path, rules); err != nil || f.onlyResults() {
 			return err
@@ -117,6 +116,10 @@ func (f *checkFlags) readFile(s cmdutil.Streams, path string, rules compat.Rules
 		lists, err = readSurfaces(file, path)
 		return err
 	})
+	if err != nil && cmdutil.FindStarter(path) != "" && !errors.Is(err, fs.ErrNotExist) {
+		hint := source.Parenthesis("to check the server that it starts: mcptest check " + cmdutil.QuoteServer(path))
+		err = fmt.Errorf("%w%s", err, hint)
+	}
 	if err != nil {
 		return nil, explainSurface(s, f.target.Color, err)
 	}
