@@ -262,7 +262,7 @@ gobench:
 
 # Tests that `make test` runs in part: packages and names.
 DEEP_PACKAGES := base/jsonschema/engine cli cli/gen dev/arch mcpaql/aql mcpaql/aqlcli offer/compat offer/contain report report/result run/leak run/openings run/probe tape/tee
-DEEP_TESTS    := DeepScripts|UpstreamFaults|ClientsOfCassettes|Examples|InitOnRealServers|GitLabFileForAdapters|GitHubWorkflowForAdapters|RandomRunsHarmNothing|DefectsFlipTheirRows|HazardsAreNotTriggered|SafeModeIgnoresDeclarations|NothingOfOthersIsTouched|ReplayGivesTheSameBundle|LargeBundles|KilledRunIsCleanedUp|MatcherArguments|BigRunsRenderFast|ManyCases|RandomPairs|SchemasOfServers|FormatsAgree|ErrorsAgree|LargeMessages|MillionFrames|TypeScriptSDKAgrees|GoSDKAgrees|DefectsAreFlagged|Heaps|LeaksOfRuntimes|ScriptedSuitesAreTheSame|HeldBackDefects|LinkerDropsMethods|FixtureExamples|ExplainKnowsEveryWord|DatabaseExampleOnSQLite|SoundAdaptersAreNotAccused|NoGreenOverNothing|AgreesWithClients
+DEEP_TESTS    := DeepScripts|UpstreamFaults|ClientsOfCassettes|Examples|InitOnRealServers|GitLabFileForAdapters|GitHubWorkflowForAdapters|RandomRunsHarmNothing|DefectsFlipTheirRows|HazardsAreNotTriggered|SafeModeIgnoresDeclarations|NothingOfOthersIsTouched|ReplayGivesTheSameBundle|LargeBundles|KilledRunIsCleanedUp|MatcherArguments|BigRunsRenderFast|ManyCases|RandomPairs|SchemasOfServers|FormatsAgree|ErrorsAgree|LargeMessages|MillionFrames|TypeScriptSDKAgrees|GoSDKAgrees|DefectsAreFlagged|Heaps|LeaksOfRuntimes|ScriptedSuitesAreTheSame|HeldBackDefects|LinkerDropsMethods|InitializationIsSmall|FixtureExamples|ExplainKnowsEveryWord|DatabaseExampleOnSQLite|SoundAdaptersAreNotAccused|NoGreenOverNothing|AgreesWithClients
 
 ## deep: run the tests that `make test` runs in part on all their inputs
 .PHONY: deep

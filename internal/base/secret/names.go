@@ -3,6 +3,7 @@ package secret
 import (
 	"iter"
 	"strings"
+	"sync"
 )
 
 // meaning is what a name says about its value. The answer depends on where the name is: a
@@ -80,38 +81,44 @@ const (
 // has reports whether the set contains one of some traits.
 func (t trait) has(some trait) bool { return t&some != 0 }
 
-// words is the table of all words and whole names.
-var words = buildTable(map[trait]string{
-	mustBe | ifValue:         "secret secrets password passwords passwd passphrase pwd credential credentials apikey accesskey secretkey privatekey",
-	mustBe | ifLong:          "authtoken accesstoken refreshtoken",
-	mustBe | ifRandom:        "token jwt",
-	mustBe | ifText | issued: "bearer",
-	mustBe | isWhole:         "authorization cookie",
-	mustBe:                   "apikeys pgpassword signature sig cookies",
-	mayBe | ifRandom:         "pat",
-	mayBe | isKey:            "key",
-	mayBe | keyOf:            "auth",
-	counted | ifRandom:       "tokens",
-	counted | isKey:          "keys",
-	ifText:                   "pass",
-	ifPIN | isMember:         "pin",
-	ifValue | isMember:       "otp",
-	isMember:                 "sig signature assertion client_assertion code_verifier sessionid session_id hmac",
-	isField:                  "key auth code samlresponse session sid phpsessid jsessionid csrf xsrf x-amz-signature x-amz-credential x-goog-signature x-goog-credential",
-	isHeader:                 "session key auth csrf xsrf",
-	isWhole:                  "set-cookie",
-	keyOf:                    "api access private secret signing encryption master",
-	storeOf:                  "account storage",
-	issued:                   "access refresh id auth session private api bot github gitlab slack npm",
-	located:                  "id ids at in",
-	isDescription:            "name type kind status scope scopes created_at updated_at expires_at url",
-	noHeader:                 "remaining reset cache surrogate idempotency age",
-	about | noHeader:         "page next prev continuation limit type expires expiry count url",
-	detail:                   "message code title label placeholder reason detail created updated",
-	about: `previous cursor sync progress counts total max min usage kind format length size expiration expired ttl uri endpoint
-		file path dir name names hint required enabled supported methods method algorithm alg policy status scope scopes issuer
-		version env field help description valid invalid error present provided strength`,
-})
+// words returns the table of all words and whole names. It is built on first use, because
+// every start of the program would pay for it.
+var words = sync.OnceValue(func() map[string]trait { return buildTable(wordLists()) })
+
+// wordLists returns the words and whole names that have the same traits.
+func wordLists() map[trait]string {
+	return map[trait]string{
+		mustBe | ifValue:         "secret secrets password passwords passwd passphrase pwd credential credentials apikey accesskey secretkey privatekey",
+		mustBe | ifLong:          "authtoken accesstoken refreshtoken",
+		mustBe | ifRandom:        "token jwt",
+		mustBe | ifText | issued: "bearer",
+		mustBe | isWhole:         "authorization cookie",
+		mustBe:                   "apikeys pgpassword signature sig cookies",
+		mayBe | ifRandom:         "pat",
+		mayBe | isKey:            "key",
+		mayBe | keyOf:            "auth",
+		counted | ifRandom:       "tokens",
+		counted | isKey:          "keys",
+		ifText:                   "pass",
+		ifPIN | isMember:         "pin",
+		ifValue | isMember:       "otp",
+		isMember:                 "sig signature assertion client_assertion code_verifier sessionid session_id hmac",
+		isField:                  "key auth code samlresponse session sid phpsessid jsessionid csrf xsrf x-amz-signature x-amz-credential x-goog-signature x-goog-credential",
+		isHeader:                 "session key auth csrf xsrf",
+		isWhole:                  "set-cookie",
+		keyOf:                    "api access private secret signing encryption master",
+		storeOf:                  "account storage",
+		issued:                   "access refresh id auth session private api bot github gitlab slack npm",
+		located:                  "id ids at in",
+		isDescription:            "name type kind status scope scopes created_at updated_at expires_at url",
+		noHeader:                 "remaining reset cache surrogate idempotency age",
+		about | noHeader:         "page next prev continuation limit type expires expiry count url",
+		detail:                   "message code title label placeholder reason detail created updated",
+		about: `previous cursor sync progress counts total max min usage kind format length size expiration expired ttl uri endpoint
+			file path dir name names hint required enabled supported methods method algorithm alg policy status scope scopes issuer
+			version env field help description valid invalid error present provided strength`,
+	}
+}
 
 // buildTable splits the lists of words; a word may be in several.
 func buildTable(lists map[trait]string) map[string]trait {
@@ -135,9 +142,9 @@ type nameWords struct {
 // letters and digits and at changes of case: AUTH is in PROXY_AUTH and in proxyAuth, not in
 // AUTHOR.
 func readWords(name string) nameWords {
-	w := nameWords{name: name, whole: words[strings.ToLower(name)]}
+	w := nameWords{name: name, whole: words()[strings.ToLower(name)]}
 	for word := range splitWords(name) {
-		w.last = words[strings.ToLower(word)]
+		w.last = words()[strings.ToLower(word)]
 		w.all |= w.last
 	}
 	return w

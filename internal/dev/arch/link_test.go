@@ -5,6 +5,9 @@ import (
 	"go/types"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -67,4 +70,64 @@ func TestStartsCompileNoExpressions(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Limits of what the packages of a program allocate before main, in bytes. Each start pays for
+// it, also the one of a mock server and of the watchdog. Bytes don't vary with the load, as
+// times do.
+const (
+	maxPackageInit = 32<<10 + 256 // maps differ by some bytes from start to start
+	maxProgramInit = 250_000
+)
+
+// costlyInits are packages that may allocate more, with the reason.
+var costlyInits = map[string]string{
+	"golang.org/x/net/html": "the table of the named characters of HTML; pages of MCP Apps are parsed with it, as browsers do",
+}
+
+// TestInitializationIsSmall: what the packages of mcptest allocate before main is bounded. An
+// exception that is not needed fails.
+func TestInitializationIsSmall(t *testing.T) {
+	t.Parallel()
+	if !testkit.Deep() {
+		t.Skip("only in make deep: it links the program")
+	}
+	program := filepath.Join(t.TempDir(), "mcptest")
+	build := exec.Command("go", "build", "-buildvcs=false", "-trimpath", "-o", program, "./cmd/mcptest")
+	build.Dir = repoRoot(t)
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	start := exec.Command(program, "version")
+	start.Env = append(os.Environ(), "GODEBUG=inittrace=1")
+	out, err := start.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	sum, excused := 0, map[string]bool{}
+	lines := regexp.MustCompile(`(?m)^init (\S+) @.* (\d+) bytes, \d+ allocs$`).FindAllStringSubmatch(string(out), -1)
+	for _, line := range lines {
+		name := line[1]
+		bytes, _ := strconv.Atoi(line[2])
+		switch {
+		case costlyInits[name] != "" && bytes > maxPackageInit:
+			excused[name] = true
+			continue
+		case bytes > maxPackageInit:
+			t.Errorf("%s allocates %d bytes before main, at most %d are allowed: build it on first use", name, bytes, maxPackageInit)
+		}
+		sum += bytes
+	}
+	if len(lines) < 50 {
+		t.Errorf("%d packages were found: the trace of initialization has changed its form", len(lines))
+	}
+	if sum > maxProgramInit {
+		t.Errorf("the packages allocate %d bytes before main, at most %d are allowed", sum, maxProgramInit)
+	}
+	for name := range costlyInits {
+		if !excused[name] {
+			t.Errorf("%s no longer needs its exception", name)
+		}
+	}
+	t.Logf("%d packages allocate %d bytes before main, without the exceptions", len(lines), sum)
 }
