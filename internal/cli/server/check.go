@@ -94,7 +94,7 @@ Exit codes: 0 nothing at the level of --fail-on, 1 the server did not respond, 2
 	fl.StringVar(&f.baseline, "baseline", "", "YAML `file` of accepted findings, each with a reason")
 	fl.StringVar(&f.lock, "lock", "", "lock `file` or folder that the tools must not differ from")
 	fl.StringVar(&f.failOn, "fail-on", string(compat.LevelError), "lowest `level` that fails the check: error, warning or advice")
-	fl.StringVarP(&f.format, "format", "f", "text", "output `format`: text, json, md, sarif, github, svg (a badge) or packet (for the form of a directory)")
+	fl.StringVarP(&f.format, "format", "f", "text", "output `format`: text, json, md, html, sarif, github, svg (a badge) or packet (for the form of a directory)")
 	fl.StringVar(&f.name, "name", "", "the `name` under which users install the server, for limits on prefixed names")
 	fl.StringVar(&f.explain, "explain", "", "explain a `rule`")
 	fl.BoolVar(&f.list, "list", false, "list the rules")

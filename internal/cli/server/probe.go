@@ -60,7 +60,7 @@ Exit codes: 0 no failed rule at the level of --fail-on, 1 the server did not sta
 	fl.StringArrayVar(&f.writes, "allow-writes", nil, "`tool` without readOnlyHint that may be called; may be repeated")
 	fl.StringVar(&f.baseline, "baseline", "", "YAML `file` of accepted failures, each with a reason")
 	fl.StringVar(&f.failOn, "fail-on", string(ruleset.Must), "lowest `level` that fails the command: must or should")
-	fl.StringVarP(&f.format, "format", "f", "text", "output `format`: text, json, md, sarif, github or svg (a badge)")
+	fl.StringVarP(&f.format, "format", "f", "text", "output `format`: text, json, md, html, sarif, github or svg (a badge)")
 	fl.StringVar(&f.explain, "explain", "", "explain a `rule`")
 	fl.BoolVar(&f.list, "list", false, "list the rules")
 	fl.Uint64Var(&f.seed, "seed", 1, "`number` that fixes generated values and their order")

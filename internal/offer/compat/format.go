@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"mcptest/internal/base/display"
-	"mcptest/internal/base/lists"
 	"mcptest/internal/base/term"
 	"mcptest/internal/report/gate"
 )
@@ -22,14 +21,6 @@ var marks = map[string]struct {
 	string(Degraded):    {"!", term.Warn},
 	string(ToolLost):    {"✗", term.Bad},
 	string(SessionLost): {"✗", term.Bad},
-}
-
-// Document returns a report in every format.
-func Document(r Report, rules Rules, p term.Palette, version string) gate.Document {
-	return gate.Document{
-		Title: "mcptest check:", Version: version, Rules: listGateRules(rules), Findings: r.listGateFindings(),
-		Text: func(b *strings.Builder) { r.writeText(b, p) }, Markdown: r.writeMarkdown, JSON: r.writeJSON,
-	}
 }
 
 // writeText writes a report for people: one verdict per client first.
@@ -228,36 +219,6 @@ func WriteBadge(w io.Writer, r Report) error {
 	}
 	_, err := w.Write(display.Badge(label, message, color, "mcptest check: "+r.summarize()))
 	return err
-}
-
-// listGateRules returns the rules for SARIF.
-func listGateRules(rules Rules) []gate.Rule {
-	return lists.Map(rules.All(), func(r Rule) gate.Rule {
-		url := r.Source
-		if isOpening(r.ID) || isResult(r.ID) {
-			url = "" // it names threads and captures
-		}
-		return gate.Rule{ID: r.ID, Text: r.Profile + ": " + r.Message, Help: r.Fix, URL: url}
-	})
-}
-
-// listGateFindings returns the findings for SARIF and GitHub.
-func (r Report) listGateFindings() (out []gate.Finding) {
-	for _, f := range r.Findings {
-		level := string(f.Level)
-		if f.Level == LevelAdvice {
-			level = "note"
-		}
-		subject := f.describePlace()
-		if f.Tool != "" {
-			subject = "tool " + f.describePlace()
-		}
-		out = append(out, gate.Finding{
-			Rule: f.Rule, Level: level, Subject: subject, Pointer: f.Pointer, File: f.File, Line: f.Line,
-			Message: fmt.Sprintf("%s (%s: %s). Fix: %s", f.Message, f.Profile, f.Effect, f.Fix),
-		})
-	}
-	return out
 }
 
 // WriteRules writes a list of rules as JSON.

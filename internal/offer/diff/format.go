@@ -3,12 +3,14 @@ package diff
 import (
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/offer/surface"
 	"mcptest/internal/report/gate"
+	"mcptest/internal/report/html"
 )
 
 // Write prints changes in a format of gate.
@@ -21,6 +23,7 @@ func Write(w io.Writer, format string, changes []Change, version string) error {
 		JSON: func(b *strings.Builder) {
 			b.WriteString(display.JSON(string(formatJSON(changes).Indent("", "  "))) + "\n")
 		},
+		Page: func() html.Sheet { return makePage(changes) },
 	}.Write(w, format)
 }
 
@@ -97,6 +100,39 @@ func writeMarkdown(b *strings.Builder, changes []Change) {
 		}
 		fmt.Fprintf(b, "| %s | %s | %s |\n", ch.Class, what, text)
 	}
+}
+
+// makePage returns the changes as a page, with the number of each class.
+func makePage(changes []Change) html.Sheet {
+	page := html.Sheet{Title: "changes of what the server offers", Notes: []string{Summary(changes)}}
+	switch {
+	case count(changes, Breaking) > 0:
+		page.Verdict, page.Class = "Breaking", "bad"
+	case count(changes, Trust)+count(changes, Review) > 0:
+		page.Verdict, page.Class = "Look at it", "warn"
+	case len(changes) == 0:
+		page.Verdict, page.Class = "No changes", "good"
+	default:
+		page.Verdict, page.Class = "Compatible", "good"
+	}
+	for _, c := range Classes() {
+		page.Tiles = append(page.Tiles, html.Tile{Number: strconv.Itoa(count(changes, c)), Text: string(c)})
+	}
+	if len(changes) == 0 {
+		return page
+	}
+	table := html.Table{
+		Title:     "Changes",
+		Head:      []string{"definition", "class", "place", "change", "for example"},
+		Sentences: true,
+	}
+	for _, ch := range changes {
+		table.Rows = append(table.Rows, []string{
+			ch.nameSubject(), string(ch.Class), ch.Pointer, ch.Message, ch.showWitness(),
+		})
+	}
+	page.Tables = []html.Table{table}
+	return page
 }
 
 func formatJSON(changes []Change) jsonv.Value {

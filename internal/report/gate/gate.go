@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"mcptest/internal/base/display"
+	"mcptest/internal/report/html"
 )
 
 // A Finding is one problem that a gate has found.
@@ -33,10 +34,12 @@ type Document struct {
 	Findings []Finding
 	// What is the gate's own: text for people, and all that it knows as JSON.
 	Text, Markdown, JSON func(*strings.Builder)
+	// The page for people; Write names the tool on it.
+	Page func() html.Sheet
 }
 
 // Formats are the names of the formats of Write.
-func Formats() []string { return []string{"text", "md", "json", "sarif", "github"} }
+func Formats() []string { return []string{"text", "md", "html", "json", "sarif", "github"} }
 
 // Write prints the document in a format.
 func (d Document) Write(w io.Writer, format string) error {
@@ -44,6 +47,8 @@ func (d Document) Write(w io.Writer, format string) error {
 	switch format {
 	case "md":
 		d.Markdown(&b)
+	case "html":
+		return d.writePage(w)
 	case "json":
 		d.JSON(&b)
 	case "sarif":
@@ -55,6 +60,12 @@ func (d Document) Write(w io.Writer, format string) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+func (d Document) writePage(w io.Writer) error {
+	page := d.Page()
+	page.Tool = strings.TrimSpace("mcptest " + d.Version)
+	return page.Write(w)
 }
 
 // WriteJSON writes a value as JSON for people.

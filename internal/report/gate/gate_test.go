@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"mcptest/internal/report/gate"
+	"mcptest/internal/report/html"
 )
 
 var findings = []gate.Finding{
@@ -25,6 +26,21 @@ func TestGitHub(t *testing.T) {
 		"::notice file=a%3Ab.yml,title=check%3A other::fine\n::notice file=/tmp/b.yml,line=2,title=check%3A other::fine\n"
 	if b.String() != want {
 		t.Errorf("got %q, expected %q", b.String(), want)
+	}
+}
+
+// The page names the tool that wrote it.
+func TestPage(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	d := gate.Document{Version: "1.2", Page: func() html.Sheet { return html.Sheet{Verdict: "Passes", Title: "a & b"} }}
+	if err := d.Write(&b, "html"); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"Passes</span> a &amp; b</h1>", "<footer>mcptest 1.2</footer>"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("the page lacks %s:\n%s", want, b.String())
+		}
 	}
 }
 

@@ -24,11 +24,20 @@ type Sheet struct {
 // Tile is a number and what it is.
 type Tile struct{ Number, Text string }
 
-// Table is a table; the cells of all columns but the first are numbers.
+// Table is a table. The first cell of a row names it; the others are numbers, or sentences.
 type Table struct {
-	Title string
-	Head  []string
-	Rows  [][]string
+	Title     string
+	Head      []string
+	Rows      [][]string
+	Sentences bool
+}
+
+// cellClass is the class of all cells but the first.
+func (t Table) cellClass() string {
+	if t.Sentences {
+		return "says"
+	}
+	return "num"
 }
 
 // Plot is a chart of lines over a common axis from 0.

@@ -95,7 +95,9 @@ func streamsheet(qw422016 *qt422016.Writer, s Sheet) {
 		for i, h := range t.Head {
 			qw422016.N().S(`<th scope="col"`)
 			if i > 0 {
-				qw422016.N().S(` class="num"`)
+				qw422016.N().S(` class="`)
+				streamtext(qw422016, t.cellClass())
+				qw422016.N().S(`"`)
 			}
 			qw422016.N().S(`>`)
 			streamline(qw422016, h)
@@ -107,7 +109,9 @@ func streamsheet(qw422016 *qt422016.Writer, s Sheet) {
 			qw422016.N().S(`<tr>`)
 			for i, c := range row {
 				if i > 0 {
-					qw422016.N().S(`<td class="num">`)
+					qw422016.N().S(`<td class="`)
+					streamtext(qw422016, t.cellClass())
+					qw422016.N().S(`">`)
 					streamline(qw422016, c)
 					qw422016.N().S(`</td>`)
 				} else {

@@ -22,13 +22,13 @@ func TestSheet(t *testing.T) {
 			Title: "Memory", Y: func(v float64) string { return fmt.Sprint(v, " MiB") }, Bands: []html.Band{{Name: "A " + hostile, From: 1, To: 2}},
 			Lines: []html.Line{{Name: "measured", Class: "trace", Points: [][2]float64{{0, 10}, {4, 40}}}, {Name: "none", Class: "need"}},
 		}},
-		Tables: []html.Table{{Title: "Measures", Head: []string{"what", "slope"}, Rows: [][]string{{"memory", "10.9 KiB"}, {hostile, "1"}}}},
+		Tables: []html.Table{{Title: "Measures", Head: []string{"what", "slope"}, Rows: [][]string{{"memory", "10.9 KiB"}, {hostile, "1"}}}, {Title: "Findings", Head: []string{"rule", "finding"}, Rows: [][]string{{"a", "all " + hostile}}, Sentences: true}},
 	}.Write(&b)
 	if err != nil {
 		t.Fatal(err)
 	}
 	page := b.String()
-	for _, want := range []string{"Leaks", "node &lt;script&gt;", "one note", "<b>8,000</b> <span>sessions</span>", "<h3>Memory</h3>", "measured from 10 MiB to 40 MiB", `class="trace" d="M84.0 180.0L`, "40 MiB</text>", `<td class="num">10.9 KiB</td>`, "mcptest 1"} {
+	for _, want := range []string{"Leaks", "node &lt;script&gt;", "one note", "<b>8,000</b> <span>sessions</span>", "<h3>Memory</h3>", "measured from 10 MiB to 40 MiB", `class="trace" d="M84.0 180.0L`, "40 MiB</text>", `<td class="num">10.9 KiB</td>`, `<td class="says">all &lt;script&gt;`, "mcptest 1"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)
 		}
