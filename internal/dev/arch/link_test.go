@@ -93,7 +93,7 @@ func TestInitializationIsSmall(t *testing.T) {
 		t.Skip("only in make deep: it links the program")
 	}
 	program := filepath.Join(t.TempDir(), "mcptest")
-	build := exec.Command("go", "build", "-buildvcs=false", "-trimpath", "-o", program, "./cmd/mcptest")
+	build := exec.Command("go", "build", "-buildvcs=false", "-o", program, "./cmd/mcptest")
 	build.Dir = repoRoot(t)
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
