@@ -30,20 +30,22 @@ func (c clause) keepsUnaware(ordered bool) bool {
 // user", "no need for the user".
 func (c clause) excludesAll(i int, ordered bool) bool {
 	rest := c[i+1:]
-	excused := rest.isTechnical() || rest.conditioned()
 	switch {
 	case c[i].has(nobody):
 		purpose := ordered && c[:i].hasWord("so way") && rest.isWithin(0, 3, learn|tell)
 		return purpose || rest.nobodyLearns(c[0].text == "please" || ordered && rest.find(0, learn) == 0)
 	case c[i].has(negation) && i < 2 && rest.isWithin(0, 1, must) && rest.isWithin(1, 4, who):
-		return rest.isWithin(2, 6, learn) && !excused
+		return rest.isWithin(2, 6, learn) && !rest.isExcused()
 	case c[i].text == "no" && rest.isWithin(0, 1, who):
 		return rest[1:].isWithin(0, 2, must) && rest[1:].nobodyLearns(true)
 	case c[i].text == "no" && len(rest) > 1 && rest[0].isOne("need must reason point") && rest[1].text == "for":
-		return rest.isWithin(2, 4, who) && rest.isWithin(4, 6, learn) && !excused
+		return rest.isWithin(2, 4, who) && rest.isWithin(4, 6, learn) && !rest.isExcused()
 	}
 	return false
 }
+
+// isExcused reports whether a clause is about the machine, or says until when it holds.
+func (c clause) isExcused() bool { return c.isTechnical() || c.conditioned() }
 
 // nobodyLearns reports what must follow "nobody".
 func (c clause) nobodyLearns(ordered bool) bool {

@@ -91,6 +91,10 @@ func addSpaces(text string) string {
 	return b.String()
 }
 
+// longestClause bounds the words of a clause, because the time of some checks grows with the
+// square of its length. Nobody writes longer ones.
+const longestClause = 300
+
 // splitClauses divides a sentence at commas, colons, dashes, and words that begin a clause.
 func (r *reading) splitClauses(sentence string) (out []clause) {
 	// Twice, because two neighbors share a blank.
@@ -109,7 +113,7 @@ func (r *reading) splitClauses(sentence string) (out []clause) {
 				continue
 			}
 			begins := word == "and" || word == "but" || word == "then"
-			if begins && len(one) > 0 {
+			if (begins || len(one) == longestClause) && len(one) > 0 {
 				out, one = append(out, one), nil
 			}
 			if !begins && word != "" {
@@ -144,8 +148,7 @@ func (c clause) find(from int, of class) int {
 
 // isWithin reports whether a class occurs among the next words.
 func (c clause) isWithin(from, n int, of class) bool {
-	at := c.find(from, of)
-	return at >= 0 && at < from+n
+	return c[:min(from+n, len(c))].find(from, of) >= 0
 }
 
 // hasWord reports whether a clause has one of some words.

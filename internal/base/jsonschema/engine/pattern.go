@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/dlclark/regexp2"
@@ -53,7 +54,7 @@ func (p *patterns) compile(pattern string) (matcher, error) {
 // escapes) run on a backtracking engine with a time limit.
 func compilePattern(pattern string, noClock bool) (matcher, error) {
 	if re, err := regexp.Compile(pattern); err == nil {
-		return linear{re}, nil
+		return &linear{re: re, literals: sync.OnceValue(func() [][]string { return findLiterals(pattern) })}, nil
 	}
 	re, err := regexp2.Compile(pattern, regexp2.ECMAScript|regexp2.Unicode)
 	if err != nil {
@@ -75,9 +76,24 @@ func isRegex(text string) bool {
 }
 
 // linear is a pattern whose matches take time in proportion to the text.
-type linear struct{ re *regexp.Regexp }
+type linear struct {
+	re       *regexp.Regexp
+	literals func() [][]string // every match contains one text of each list; derived on first use
+}
 
-func (l linear) match(text string) (bool, error) { return l.re.MatchString(text), nil }
+// longText is the length in bytes from which a search for literals is worth its time.
+const longText = 32
+
+func (l *linear) match(text string) (bool, error) {
+	if len(text) >= longText {
+		for _, needed := range l.literals() {
+			if !containsAny(text, needed) {
+				return false, nil
+			}
+		}
+	}
+	return l.re.MatchString(text), nil
+}
 
 // backtracking is a pattern that RE2 does not support.
 type backtracking struct {
