@@ -13,6 +13,7 @@ type Topic struct {
 	Fails   string
 	Message string // what is said about the value that fails
 
+	places    []string // for keys: where they are written
 	arguments []string // for matchers: the keys of the argument
 }
 

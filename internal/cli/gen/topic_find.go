@@ -14,33 +14,42 @@ import (
 // (tolerance).
 func Find(topics []Topic, word string) []Topic {
 	word = strings.TrimSpace(word)
-	if strings.HasPrefix(word, "$") || strings.ContainsAny(word, "[(") || strings.Contains(word, ".") {
+	if strings.HasPrefix(word, "$") || strings.ContainsAny(word, "[(.") {
 		if t, err := target.Parse(word); err == nil {
-			return filter(topics, func(root Topic) bool { return root.Kind == "target root" && root.Name == t.Root() })
+			return findRoot(topics, t.Root())
 		}
 	}
-	if found := findNamed(topics, word); len(found) > 0 {
-		return found
-	}
-	if found := findPlaced(topics, word); len(found) > 0 {
-		return found
-	}
-	if found := findExplained(topics, word); len(found) > 0 {
-		return found
-	}
-	if kebab := strings.ReplaceAll(word, "_", "-"); kebab != word {
-		if found := Find(topics, kebab); len(found) > 0 {
+	for _, find := range []func([]Topic, string) []Topic{
+		findNamed, findPlaced, findExplained, findInKebabCase, findByArgument, findInCamelCase,
+	} {
+		if found := find(topics, word); len(found) > 0 {
 			return found
 		}
 	}
-	if found := findByArgument(topics, word); len(found) > 0 {
-		return found
-	}
-	i := strings.Index(word, "_")
-	if i > 0 && i < len(word)-1 {
-		return Find(topics, word[:i]+strings.ToUpper(word[i+1:i+2])+word[i+2:])
-	}
 	return []Topic{}
+}
+
+// findRoot returns the topic of a root of targets.
+func findRoot(topics []Topic, name string) []Topic {
+	return filter(topics, func(t Topic) bool { return t.Kind == "target root" && t.Name == name })
+}
+
+// findInKebabCase returns the topics of a word in snake case that is written with hyphens.
+func findInKebabCase(topics []Topic, word string) []Topic {
+	kebab := strings.ReplaceAll(word, "_", "-")
+	if kebab == word {
+		return nil
+	}
+	return Find(topics, kebab)
+}
+
+// findInCamelCase returns the topics of a word in snake case that is written in camel case.
+func findInCamelCase(topics []Topic, word string) []Topic {
+	before, after, found := strings.Cut(word, "_")
+	if !found || before == "" || after == "" {
+		return nil
+	}
+	return Find(topics, before+strings.ToUpper(after[:1])+after[1:])
 }
 
 // findNamed returns the topics with a name or an alias. Keys are of many places, so they come
@@ -84,7 +93,7 @@ func findPlaced(topics []Topic, word string) []Topic {
 		if !t.isKey() {
 			return false
 		}
-		for _, where := range strings.Split(strings.TrimPrefix(t.Facts[0], "in: "), ", ") {
+		for _, where := range t.places {
 			where = strings.NewReplacer("[]", "", ".<name>", "").Replace(where)
 			if where == word || strings.HasSuffix(where, "."+word) {
 				return true

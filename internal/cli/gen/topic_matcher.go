@@ -14,7 +14,8 @@ import (
 	"mcptest/internal/offer/assert"
 )
 
-func newMatcherTopic(row match.Row) Topic {
+// newMatcherTopic returns the topic of a matcher; argument is the schema of its argument.
+func newMatcherTopic(row match.Row, argument jsonv.Value) Topic {
 	return Topic{
 		Kind:    "matcher",
 		Name:    row.Name,
@@ -25,6 +26,8 @@ func newMatcherTopic(row match.Row) Topic {
 		Passes:  showValue(row.Passes),
 		Fails:   showValue(row.Fails),
 		Message: showFailure(row),
+
+		arguments: listArguments(argument),
 	}
 }
 
@@ -68,19 +71,27 @@ func newExampleEnv(row match.Row) *match.Env {
 			return grading.Grade{Score: 0.2, Reason: "it names no day"}, nil
 		},
 		Surface: func(ctx context.Context, c *assert.Check, offer jsonv.Value) assert.Verdict {
-			if c.Lock != nil { // the file is not here
-				return assert.Verdict{Problem: "it differs from surface/api.lock.yaml: 1 breaking"}
-			}
-			others := []assert.Other{{Way: "over 2025-06-18", Over: "2025-06-18", Offer: passes}}
-			unmasked := func(s string) string { return s }
-			return c.Run(ctx, offer, assert.Env{Server: "api", Mask: unmasked, Others: others})
+			return compareExampleOffer(ctx, c, offer, passes)
 		},
 	}
 }
 
+// compareExampleOffer compares an offer with that of another protocol version. The lock file
+// that an example names does not exist, so its verdict is written here.
+func compareExampleOffer(ctx context.Context, c *assert.Check, offer, other jsonv.Value) assert.Verdict {
+	if c.Lock != nil {
+		return assert.Verdict{Problem: "it differs from surface/api.lock.yaml: 1 breaking"}
+	}
+	return c.Run(ctx, offer, assert.Env{
+		Server: "api",
+		Mask:   func(s string) string { return s },
+		Others: []assert.Other{{Way: "over 2025-06-18", Over: "2025-06-18", Offer: other}},
+	})
+}
+
 // listArguments returns the keys that the schema of a matcher's argument names.
-func listArguments(schema jsonv.Value) (keys []string) {
-	keys = schema.Lookup("properties").Keys()
+func listArguments(schema jsonv.Value) []string {
+	keys := schema.Lookup("properties").Keys()
 	for _, key := range schema.Lookup("properties").Members() {
 		keys = append(keys, listArguments(key.Lookup("items"))...)
 	}

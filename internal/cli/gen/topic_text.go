@@ -9,30 +9,39 @@ import (
 // in short.
 func Text(topics []Topic) string {
 	const many = 3
-	var b strings.Builder
-	short := func(kind string) bool {
-		return len(filter(topics, func(t Topic) bool { return t.Kind == kind })) > many
+	count := map[string]int{} // topics of a kind
+	for _, t := range topics {
+		count[t.Kind]++
 	}
+	var b strings.Builder
 	for i, t := range topics {
 		if i > 0 {
 			b.WriteByte('\n')
 		}
-		if t.isKey() && short(t.Kind) {
-			b.WriteString(strings.TrimPrefix(t.Facts[0], "in: "))
-			if len(t.Facts) > 1 {
-				fmt.Fprintf(&b, " (%s)", strings.Join(t.Facts[1:], "; "))
-			}
-			fmt.Fprintf(&b, "\n  %s\n", t.Doc)
-			continue
+		if t.isKey() && count[t.Kind] > many {
+			t.writeShort(&b)
+		} else {
+			t.write(&b)
 		}
-		t.write(&b)
 	}
 	return b.String()
+}
+
+// writeShort writes a key without its title and its example.
+func (t Topic) writeShort(b *strings.Builder) {
+	b.WriteString(strings.Join(t.places, ", "))
+	if len(t.Facts) > 0 {
+		fmt.Fprintf(b, " (%s)", strings.Join(t.Facts, "; "))
+	}
+	fmt.Fprintf(b, "\n  %s\n", t.Doc)
 }
 
 func (t Topic) write(b *strings.Builder) {
 	b.WriteString(t.Title + "\n")
 	fmt.Fprintf(b, "  %s\n", t.Doc)
+	if len(t.places) > 0 {
+		fmt.Fprintf(b, "  in: %s\n", strings.Join(t.places, ", "))
+	}
 	for _, f := range t.Facts {
 		fmt.Fprintf(b, "  %s\n", f)
 	}

@@ -20,9 +20,8 @@ import (
 func Topics(schema jsonv.Value, codes []cmdutil.ExitCode) []Topic {
 	topics := buildKeyTopics(Keys(schema))
 	for _, row := range match.Matchers() {
-		t := newMatcherTopic(row)
-		t.arguments = listArguments(schema.Lookup("$defs", "matcher", "properties", row.Name))
-		topics = append(topics, t)
+		argument := schema.Lookup("$defs", "matcher", "properties", row.Name)
+		topics = append(topics, newMatcherTopic(row, argument))
 	}
 	for _, r := range target.Roots() {
 		topics = append(topics, newRootTopic(r))
@@ -36,7 +35,9 @@ func Topics(schema jsonv.Value, codes []cmdutil.ExitCode) []Topic {
 	}
 	for _, c := range codes {
 		name := strconv.Itoa(c.Code)
-		topics = append(topics, Topic{Kind: "exit code", Name: name, Title: "exit code " + name, Doc: display.Sentence(c.Doc)})
+		topics = append(topics, Topic{
+			Kind: "exit code", Name: name, Title: "exit code " + name, Doc: display.Sentence(c.Doc),
+		})
 	}
 	for _, f := range report.Formats {
 		topics = append(topics, Topic{
@@ -67,16 +68,17 @@ func buildKeyTopics(keys []Key) []Topic {
 	for _, k := range keys {
 		same := k.Name + "\x00" + k.Doc + "\x00" + k.Type
 		if i, ok := index[same]; ok {
-			out[i].Facts[0] += ", " + k.Where
+			out[i].places = append(out[i].places, k.Where)
 			continue
 		}
 		index[same] = len(out)
 		t := Topic{
-			Kind:  "key",
-			Name:  k.Name,
-			Title: "key " + k.Name,
-			Doc:   k.Doc,
-			Facts: []string{"in: " + k.Where, "type: " + strings.ReplaceAll(k.Type, "`", "")},
+			Kind:   "key",
+			Name:   k.Name,
+			Title:  "key " + k.Name,
+			Doc:    k.Doc,
+			Facts:  []string{"type: " + strings.ReplaceAll(k.Type, "`", "")},
+			places: []string{k.Where},
 		}
 		if k.Required {
 			t.Facts = append(t.Facts, "required")
@@ -113,11 +115,14 @@ const OutputSchema = "output-schema"
 // Violations returns every kind that `tolerate:` knows: those of the wire, the one that is
 // found by looking at a result, and the one of test doubles.
 func Violations() []protocol.ViolationKind {
-	return append(protocol.ViolationKinds[:len(protocol.ViolationKinds):len(protocol.ViolationKinds)], protocol.ViolationKind{
+	kinds := slices.Clone(protocol.ViolationKinds)
+	kinds = append(kinds, protocol.ViolationKind{
 		Name: OutputSchema, Since: "1.0",
 		Doc: "A result whose structuredContent is missing or does not fit the outputSchema that the tool declares.",
-	}, protocol.ViolationKind{
+	})
+	return append(kinds, protocol.ViolationKind{
 		Name: "late-upstream-request", Since: "1.0",
-		Doc: "An upstream got a request after the response of the test. It is only a warning if a route matches it and the test does not examine the upstream.",
+		Doc: "An upstream got a request after the response of the test. " +
+			"It is only a warning if a route matches it and the test does not examine the upstream.",
 	})
 }
