@@ -20,23 +20,26 @@ func (f *TargetFlags) Split(cmd *cobra.Command, args []string, limit int) (own, 
 		}
 	}
 	if len(own) > limit {
-		if at := strings.IndexAny(own[limit], "={"); at >= 0 && cmd.Flags().Lookup("arg") != nil {
-			flag := "--arg "
-			if at == 0 {
-				flag = "--args-json "
-			}
-			hint := source.Parenthesis(source.Suggest(flag + shellwords.QuoteForShell(own[limit])))
-			return nil, nil, Invalid("%s: unexpected argument %q%s", cmd.Name(), own[limit], hint)
-		}
-		return nil, nil, Invalid("%s: unexpected argument %q (%s)", cmd.Name(), own[limit], placeOf(cmd, own, limit))
+		hint := hintAtArgument(cmd, own, limit)
+		return nil, nil, Invalid("%s: unexpected argument %q (%s)", cmd.Name(), own[limit], hint)
 	}
-	if len(own) > 0 && strings.Contains(own[0], "://") && cmd.Flags().Lookup("url") != nil && f.URL == "" {
-		f.meant = source.Parenthesis(source.Suggest("--url " + own[0]))
-	}
-	if len(own) > 0 && len(argv) == 0 && cmdutil.FindStarter(own[0]) != "" {
-		f.meant = source.Parenthesis(source.Suggest(cmdutil.QuoteServer(own[0])))
+	if len(own) > 0 {
+		f.meant = source.Parenthesis(source.Suggest(f.guessServer(cmd, own[0], argv)))
 	}
 	return own, argv, nil
+}
+
+// guessServer returns the server that the first argument probably means, as it is written; ""
+// if it means none.
+func (f *TargetFlags) guessServer(cmd *cobra.Command, first string, argv []string) string {
+	if len(argv) == 0 && cmdutil.FindStarter(first) != "" {
+		return cmdutil.QuoteServer(first)
+	}
+	isURL := strings.Contains(first, "://")
+	if isURL && f.URL == "" && takesFlag(cmd, "url") {
+		return "--url " + first
+	}
+	return ""
 }
 
 // Words splits the command line in the value of a flag.

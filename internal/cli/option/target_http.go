@@ -18,7 +18,8 @@ func (f *TargetFlags) hasHTTPOnly() bool {
 	return len(f.Headers) > 0 || f.BearerEnv != "" || f.CAFile != "" || f.Insecure || f.Transport != wire.HTTPAuto
 }
 
-func (f *TargetFlags) remote(s cmdutil.Streams, redactor *secret.Redactor) (*plan.Server, error) {
+// resolveAddress returns the server at the address of --url.
+func (f *TargetFlags) resolveAddress(s cmdutil.Streams, redactor *secret.Redactor) (*plan.Server, error) {
 	sv := f.makeServer()
 	u, err := HTTPURL("--url", f.URL, redactor)
 	if err != nil {

@@ -12,35 +12,19 @@ import (
 	"mcptest/internal/spec/plan"
 )
 
-// resolve returns the server's definition and declares its secrets.
-func (f *TargetFlags) resolve(s cmdutil.Streams, argv []string, redactor *secret.Redactor) (*plan.Server, error) {
+// Resolve returns the server's definition and declares its secrets.
+func (f *TargetFlags) Resolve(s cmdutil.Streams, argv []string, redactor *secret.Redactor) (*plan.Server, error) {
 	f.tokenFile, f.lost = TokenPath(f.tokenFile, s)
 	isConfigured := f.URL == "" && len(argv) == 0 && len(f.Configs) > 0
 	if CountTrue(f.URL != "", len(argv) > 0, f.Server != "" || isConfigured) != 1 {
 		return nil, Invalid("expected exactly one server: --url URL, --server NAME of a suite, or -- command args…%s", f.meant)
 	}
-	if f.Timeout <= 0 || f.ConnectTimeout <= 0 {
-		return nil, Invalid("--timeout and --connect-timeout must be greater than zero")
-	}
-	if f.waitForReady < 0 {
-		return nil, Invalid("--wait-for-ready must be greater than zero")
-	}
-	if err := f.limits.Check(); err != nil {
-		return nil, err
-	}
-	if !slices.Contains([]string{wire.HTTPAuto, wire.StreamableHTTP, wire.HTTPSSE}, f.Transport) {
-		return nil, Invalid("--transport: expected auto, streamable-http or sse, got %q", f.Transport)
-	}
-	if f.Protocol != mcp.Auto && !slices.Contains(protocol.Versions(), f.Protocol) {
-		known := strings.Join(protocol.Versions(), ", ")
-		return nil, Invalid("--protocol: expected auto or one of %s, got %q", known, f.Protocol)
-	}
-	if _, err := KnownClient(f.Client); err != nil {
+	if err := f.checkSettings(); err != nil {
 		return nil, err
 	}
 	switch {
 	case f.URL != "":
-		return f.remote(s, redactor)
+		return f.resolveAddress(s, redactor)
 	case len(argv) > 0:
 		if f.hasHTTPOnly() {
 			return nil, Invalid("-H, --bearer-token-env, --ca-file, --insecure and --transport require --url")
@@ -55,9 +39,26 @@ func (f *TargetFlags) resolve(s cmdutil.Streams, argv []string, redactor *secret
 	return f.OfSuite(s, redactor)
 }
 
-// Resolve is how a command gets the definition of its only server; it declares the secrets.
-func (f *TargetFlags) Resolve(s cmdutil.Streams, argv []string, redactor *secret.Redactor) (*plan.Server, error) {
-	return f.resolve(s, argv, redactor)
+// checkSettings reports the first value that a flag does not take.
+func (f *TargetFlags) checkSettings() error {
+	if f.Timeout <= 0 || f.ConnectTimeout <= 0 {
+		return Invalid("--timeout and --connect-timeout must be greater than zero")
+	}
+	if f.waitForReady < 0 {
+		return Invalid("--wait-for-ready must be greater than zero")
+	}
+	if err := f.limits.Check(); err != nil {
+		return err
+	}
+	if !slices.Contains([]string{wire.HTTPAuto, wire.StreamableHTTP, wire.HTTPSSE}, f.Transport) {
+		return Invalid("--transport: expected auto, streamable-http or sse, got %q", f.Transport)
+	}
+	if f.Protocol != mcp.Auto && !slices.Contains(protocol.Versions(), f.Protocol) {
+		known := strings.Join(protocol.Versions(), ", ")
+		return Invalid("--protocol: expected auto or one of %s, got %q", known, f.Protocol)
+	}
+	_, err := KnownClient(f.Client)
+	return err
 }
 
 // CountTrue counts the conditions that hold.
