@@ -133,25 +133,10 @@ func explain(s cmdutil.Streams, words []string) error {
 	var known []gen.Topic
 	var unknown []string
 	for _, word := range words {
-		found := gen.Find(all, word)
-		if len(found) == 0 { // a path as in a message
-			found = gen.Find(all, indices().ReplaceAllString(word, ""))
-		}
+		found := findTopics(all, word)
 		if len(found) == 0 {
-			found = gen.Find(buildElsewhereTopics(), word)
-		}
-		near := habit.Matcher(word)
-		if len(found) == 0 && near != "" {
-			found = gen.Find(all, near)
-		}
-		if len(found) == 0 { // a flag without its dashes
-			found = gen.Find(buildElsewhereTopics(), "--"+word)
-		}
-		if len(found) == 0 {
-			found = gen.Mentions(all, word)
-		}
-		if len(found) == 0 {
-			unknown = append(unknown, fmt.Sprintf("unknown word %q%s", word, source.Parenthesis(source.Suggest(gen.Nearest(all, word)))))
+			near := source.Parenthesis(source.Suggest(gen.Nearest(all, word)))
+			unknown = append(unknown, fmt.Sprintf("unknown word %q%s", word, near))
 		}
 		known = append(known, found...)
 	}
@@ -162,6 +147,31 @@ func explain(s cmdutil.Streams, words []string) error {
 		return option.Invalid("%s; 'mcptest explain' lists all words", strings.Join(unknown, ", "))
 	}
 	return nil
+}
+
+// findTopics returns the topics of a word, or else of what it probably means.
+func findTopics(all []gen.Topic, word string) []gen.Topic {
+	if found := gen.Find(all, word); len(found) > 0 {
+		return found
+	}
+	asInMessage := indices().ReplaceAllString(word, "")
+	if found := gen.Find(all, asInMessage); len(found) > 0 {
+		return found
+	}
+	ofOtherTools := buildElsewhereTopics()
+	if found := gen.Find(ofOtherTools, word); len(found) > 0 {
+		return found
+	}
+	if near := habit.Matcher(word); near != "" {
+		if found := gen.Find(all, near); len(found) > 0 {
+			return found
+		}
+	}
+	flag := "--" + word
+	if found := gen.Find(ofOtherTools, flag); len(found) > 0 {
+		return found
+	}
+	return gen.Mentions(all, word)
 }
 
 // formatOverview lists the names of all topics, kind by kind.

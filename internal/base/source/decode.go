@@ -128,9 +128,9 @@ func (d *Decoder) Decode(n *Node, path string, into any) {
 	d.decodeValue(n, path, v.Elem())
 }
 
-// OneOrMany decodes a list, or one of its elements, and reports whether it is a list. empty
+// DecodeOneOrMany decodes a list, or one of its elements, and reports whether it is a list. empty
 // is the mistake of an empty list; "" if that is none.
-func (d *Decoder) OneOrMany(n *Node, path string, list, one any, empty string) (many bool) {
+func (d *Decoder) DecodeOneOrMany(n *Node, path string, list, one any, empty string) (many bool) {
 	if n.Kind != KindList {
 		d.Decode(n, path, one)
 		return false
@@ -247,25 +247,15 @@ func (d *Decoder) decodeStruct(n *Node, path string, v reflect.Value) {
 		d.explainNoMap(n, path, v, l.names)
 		return
 	}
-	var seen uint64
-	var more []int     // indexes of keys after the 64th
+	var given keySet
 	var meant []string // names similar to unknown keys
 	for _, f := range n.Fields {
 		at, ok := l.byName[f.Key.Text]
 		if !ok {
-			if near, hint := GuessKey(f.Key, f.Value, l.names); near != "" {
-				d.reportUnknownKey(f.Key, path, l.names, hint)
-				meant = append(meant, near)
-				continue
-			}
-			meant = append(meant, d.reportUnknownKey(f.Key, path, l.names, findAdvice(v, f.Key.Text)))
+			meant = append(meant, d.explainUnknownKey(f, path, v, l.names))
 			continue
 		}
-		if at < 64 {
-			seen |= 1 << at
-		} else {
-			more = append(more, at)
-		}
+		given.add(at)
 		key := &l.fields[at]
 		into := v.FieldByIndex(key.index)
 		if key.text && key.Enum == nil && f.Value.Kind == KindString && f.Value.via == nil {
@@ -275,12 +265,46 @@ func (d *Decoder) decodeStruct(n *Node, path string, v reflect.Value) {
 		d.decodeMember(f.Value, PathKey(path, f.Key.Text), into, key)
 	}
 	for at := range l.fields {
-		// A misspelled key was reported; don't report the missing one too.
 		f := &l.fields[at]
-		if f.Required && seen&(1<<at) == 0 && !slices.Contains(more, at) && !slices.Contains(meant, f.Name) {
+		if !f.Required || given.has(at) {
+			continue
+		}
+		if !slices.Contains(meant, f.Name) { // otherwise the misspelled key was reported
 			d.Errorf(n, path, "missing key %q", f.Name).Code = "missing-key"
 		}
 	}
+}
+
+// keySet is a set of indexes of fields, without an allocation for the first 64.
+type keySet struct {
+	bits uint64
+	more []int
+}
+
+func (s *keySet) add(at int) {
+	if at < 64 {
+		s.bits |= 1 << at
+	} else {
+		s.more = append(s.more, at)
+	}
+}
+
+func (s *keySet) has(at int) bool {
+	if at < 64 {
+		return s.bits&(1<<at) != 0
+	}
+	return slices.Contains(s.more, at)
+}
+
+// explainUnknownKey reports an unknown key of a struct. It returns the key that is probably
+// meant, or "".
+func (d *Decoder) explainUnknownKey(f Field, path string, v reflect.Value, names []string) string {
+	near, hint := GuessKey(f.Key, f.Value, names)
+	if near != "" {
+		d.reportUnknownKey(f.Key, path, names, hint)
+		return near
+	}
+	return d.reportUnknownKey(f.Key, path, names, findAdvice(v, f.Key.Text))
 }
 
 // explainNoMap reports that a node must be a map, with a hint of what it may contain.

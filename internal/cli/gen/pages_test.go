@@ -103,7 +103,7 @@ func matchersPage() []byte {
 		p.row(fmt.Sprintf("[`%s`](#%s)", row.Name, row.Name), prose(row.Doc))
 	}
 	for _, row := range match.Matchers() {
-		t := newMatcherTopic(row)
+		t := newMatcherTopic(row, jsonv.Value{})
 		p.printf("\n## %s\n\n%s\n\n```yaml\nmatcher: { %s }\n```\n\n", row.Name, prose(t.Doc), t.Example)
 		p.printf("- passes on %s\n- fails on %s: %s\n", value(row.Passes), value(row.Fails), message(t.Message))
 		if len(row.Aliases) > 0 {

@@ -1,11 +1,13 @@
 package option
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"runtime/debug"
+	"time"
 
 	"mcptest/internal/base/secret"
 	"mcptest/internal/base/term"
@@ -81,4 +83,10 @@ func OpenLog(w io.Writer, level string, redactor *secret.Redactor) (*slog.Logger
 		return a
 	}})
 	return slog.New(h), func() { _ = out.Close() }, nil
+}
+
+// CleanupContext returns a context that limits the ending of processes of another
+// run.
+func CleanupContext() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.Background(), 10*time.Second)
 }

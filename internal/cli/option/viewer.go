@@ -61,7 +61,7 @@ func (f *TargetFlags) Prepare(
 	if l.Palette, err = f.Palette(s); err != nil {
 		return nil, nil, nil, err
 	}
-	if l.Server, err = f.resolve(s, argv, l.Redactor); err != nil {
+	if l.Server, err = f.Resolve(s, argv, l.Redactor); err != nil {
 		return nil, nil, nil, err
 	}
 	shared, err := f.Share(cmd, s, l.Redactor)

@@ -81,7 +81,7 @@ func (f *diffFlags) run(cmd *cobra.Command, s cmdutil.Streams, own, argv []strin
 	if err != nil {
 		return err
 	}
-	names, err := f.target.Names(s, argv, strings.HasPrefix(old.path+new.path, "git:"))
+	names, err := f.target.Names(s, argv, isRef(old.path) || old.path == "" && isRef(new.path))
 	if err != nil {
 		return err
 	}
@@ -94,12 +94,19 @@ func (f *diffFlags) run(cmd *cobra.Command, s cmdutil.Streams, own, argv []strin
 	for _, kind := range diff.NotCompared(list[0], list[1]) {
 		fmt.Fprintf(s.Err, "warning: only one side lists %ss: they are not compared%s\n", kind.Noun(), explainAdd(kind))
 	}
-	return f.changes.Print(s, diff.Accept(diff.Compare(cmd.Context(), list[0], list[1], diff.Options{
+	changes := diff.Compare(cmd.Context(), list[0], list[1], diff.Options{
 		Target: new.flags.Usage(s, new.argv),
 		ByName: len(names) > 1,
-		InNew:  new.path != "" && !strings.HasPrefix(new.path, "git:"),
-	}), base))
+		InNew:  new.path != "" && !isRef(new.path),
+	})
+	return f.changes.Print(s, diff.Accept(changes, base))
 }
+
+// refPrefix is before the name of a commit.
+const refPrefix = "git:"
+
+// isRef reports whether an argument is git:REF.
+func isRef(path string) bool { return strings.HasPrefix(path, refPrefix) }
 
 // explainAdd says how a lock file of an earlier time gets definitions of a kind.
 func explainAdd(kind surface.Kind) string {
@@ -127,7 +134,7 @@ func (f *diffFlags) splitSides(own, argv []string) (old, new side, err error) {
 	if len(own) == 1 {
 		new.path = own[0]
 	}
-	builds := strings.HasPrefix(old.path, "git:") || strings.HasPrefix(new.path, "git:")
+	builds := isRef(old.path) || isRef(new.path)
 	switch {
 	case len(own) > 1:
 		return old, new, option.Invalid("unexpected argument %q", own[1])
@@ -144,18 +151,30 @@ func (f *diffFlags) splitSides(own, argv []string) (old, new side, err error) {
 }
 
 // readSurfaces reads one side.
-func (f *diffFlags) readSurfaces(cmd *cobra.Command, s cmdutil.Streams, x side, names []string) (out []*surface.Surface, err error) {
-	if ref, ok := strings.CutPrefix(x.path, "git:"); ok {
+func (f *diffFlags) readSurfaces(
+	cmd *cobra.Command, s cmdutil.Streams, x side, names []string,
+) ([]*surface.Surface, error) {
+	if ref, ok := strings.CutPrefix(x.path, refPrefix); ok {
 		return f.readAtRef(cmd, s, ref, x, names)
 	}
 	if x.path != "" {
-		list, err := surface.Read(x.path, secret.NewRedactor().String)
-		if err != nil {
-			return nil, explainSurface(s, f.target.Color, err)
-		}
-		warnAbout(s, list...)
-		return list, nil
+		return f.readFiles(s, x.path)
 	}
+	return readServers(cmd, s, x, names)
+}
+
+// readFiles reads a file or a folder.
+func (f *diffFlags) readFiles(s cmdutil.Streams, path string) ([]*surface.Surface, error) {
+	list, err := surface.Read(path, secret.NewRedactor().String)
+	if err != nil {
+		return nil, explainSurface(s, f.target.Color, err)
+	}
+	warnAbout(s, list...)
+	return list, nil
+}
+
+// readServers asks the servers of a side what they offer.
+func readServers(cmd *cobra.Command, s cmdutil.Streams, x side, names []string) (out []*surface.Surface, err error) {
 	if len(x.argv) > 0 || x.flags.URL != "" {
 		names = []string{""}
 	}
@@ -191,60 +210,68 @@ func reportError(s cmdutil.Streams, name string, failed *option.ExitError) {
 
 // readAtRef checks out a commit into a temporary folder, builds it and starts the servers
 // there.
-func (f *diffFlags) readAtRef(cmd *cobra.Command, s cmdutil.Streams, ref string, x side, names []string) ([]*surface.Surface, error) {
+func (f *diffFlags) readAtRef(
+	cmd *cobra.Command, s cmdutil.Streams, ref string, x side, names []string,
+) (out []*surface.Surface, err error) {
 	x.flags.Server = names[0]
 	ctx, l, end, err := x.flags.Prepare(cmd, s, x.argv)
 	if err != nil {
 		return nil, err
 	}
-	var out []*surface.Surface
 	err = option.Guarded(l.World, s.Err, func() error {
 		defer end()
 		c, err := checkout.Add(ctx, ref, checkout.Options{Env: s.Env, Registry: l.World.Registry, KeepDir: l.World.KeepDir})
-		defer func() {
-			ctx, cancel := option.CleanupContext()
-			defer cancel()
-			if err := c.Remove(ctx); err != nil {
-				fmt.Fprintln(s.Err, "warning: "+l.Text(err.Error()))
-			}
-		}()
+		defer removeCheckout(l, c)
 		if err == nil && f.build != "" {
 			err = c.Build(ctx, f.build)
 		}
 		if err != nil {
 			return l.Failed(ctx, "", err)
 		}
-		for _, name := range names {
-			one := l
-			if name != l.Flags.Server {
-				if one, err = l.Of(name); err != nil {
-					return err
-				}
-			}
-			live, err := f.readWithin(ctx, one, c.Dir, ref)
-			if err != nil {
-				return explainServer(s, names, name, err)
-			}
-			out = append(out, live)
-		}
-		return nil
+		out, err = f.readInCheckout(ctx, l, c.Dir, ref, names)
+		return err
 	})
 	return out, err
+}
+
+// removeCheckout removes the folder of a commit, also after a signal.
+func removeCheckout(l *option.Viewer, c *checkout.Checkout) {
+	ctx, cancel := option.CleanupContext()
+	defer cancel()
+	if err := c.Remove(ctx); err != nil {
+		fmt.Fprintln(l.Streams.Err, "warning: "+l.Text(err.Error()))
+	}
+}
+
+// readInCheckout starts the servers one after the other in the folder of a commit.
+func (f *diffFlags) readInCheckout(
+	ctx context.Context, first *option.Viewer, dir, ref string, names []string,
+) (out []*surface.Surface, err error) {
+	for _, name := range names {
+		l := first
+		if name != first.Flags.Server {
+			if l, err = first.Of(name); err != nil {
+				return out, err
+			}
+		}
+		live, err := f.readWithin(ctx, l, dir, ref)
+		if err != nil {
+			return out, explainServer(l.Streams, names, name, err)
+		}
+		out = append(out, live)
+	}
+	return out, nil
 }
 
 // readWithin starts a server in the checkout of a commit.
 func (f *diffFlags) readWithin(ctx context.Context, l *option.Viewer, dir, ref string) (*surface.Surface, error) {
 	defer l.Conn.Close()
 	if b := l.Server.Bundle; b != nil {
-		return nil, option.Invalid("%s is a bundle, and is not built by a commit: lock both bundles and compare the lock files", l.Text(b.Bundle.Name))
+		return nil, option.Invalid("%s is a bundle, and is not built by a commit: "+
+			"lock both bundles and compare the lock files", l.Text(b.Bundle.Name))
 	}
 	here, _ := os.Getwd() // "" is an error of Rel
-	for _, w := range l.Server.Argv {
-		if strings.HasPrefix(filepath.Clean(w), here+string(filepath.Separator)) && w != l.Streams.Self {
-			fmt.Fprintf(l.Streams.Err, "warning: %s is a file of the working tree, not of git:%s: write it relative to the folder\n", l.Text(w), l.Text(ref))
-			break
-		}
-	}
+	warnOfWorkingTree(l, here, ref)
 	below, err := filepath.Rel(here, l.Server.Dir)
 	l.Server.Dir = filepath.Join(dir, below)
 	if err == nil {
@@ -255,4 +282,17 @@ func (f *diffFlags) readWithin(ctx context.Context, l *option.Viewer, dir, ref s
 	}
 	defer l.Conn.ReportRemaining()
 	return fetchSurface(ctx, l)
+}
+
+// warnOfWorkingTree warns of the first word of the server's command that names a file of the
+// working tree instead of the commit.
+func warnOfWorkingTree(l *option.Viewer, here, ref string) {
+	for _, word := range l.Server.Argv {
+		isBelow := strings.HasPrefix(filepath.Clean(word), here+string(filepath.Separator))
+		if isBelow && word != l.Streams.Self {
+			fmt.Fprintf(l.Streams.Err, "warning: %s is a file of the working tree, not of git:%s: "+
+				"write it relative to the folder\n", l.Text(word), l.Text(ref))
+			return
+		}
+	}
 }

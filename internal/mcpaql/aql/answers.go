@@ -1,7 +1,6 @@
 package aql
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -30,51 +29,73 @@ type answer struct {
 // the other tests, and every further one of a live run's transcript. Problems that
 // are reported elsewhere are left out: a missing answer, or a JSON-RPC error in place
 // of one.
-func (j *judgement) findOtherAnswers() (out []answer) {
-	reported := map[int]bool{}
+func (j *judgement) findOtherAnswers() []answer {
+	o := otherAnswers{reported: map[int]bool{}}
 	for _, c := range j.e.ErrorTests {
-		reported[c.Call] = true
-	}
-	add := func(at place, response, request jsonv.Value, op string, call int) {
-		if call > 0 && reported[call] || response.IsAbsent() {
-			return
-		}
-		reported[call] = true
-		out = append(out, answer{at, response.Without(evidence.Additions), request, op})
+		o.reported[c.Call] = true
 	}
 	if !j.e.IsLive() { // otherwise they are in the transcript
-		add(placeOf("introspection", "operations_list"), j.e.OperationsList, jsonv.Value{}, "introspect", 0)
-		add(placeOf("introspection", "types_list"), j.e.TypesList, jsonv.Value{}, "introspect", 0)
+		list := answer{at: placeOf("introspection", "operations_list"), response: j.e.OperationsList, operation: "introspect"}
+		o.add(list, 0)
+		types := answer{at: placeOf("introspection", "types_list"), response: j.e.TypesList, operation: "introspect"}
+		o.add(types, 0)
 	}
-	for i, c := range j.e.MissingRequired {
-		add(placeOf("parameter_tests", "missing_required").elem(i).member("response"), c.Response, c.Request, c.Operation, c.Call)
-	}
-	for i, c := range j.e.UnknownParameter {
-		add(placeOf("parameter_tests", "unknown_parameter").elem(i).member("response"), c.Response, c.Request, c.Operation, c.Call)
-	}
-	for i, c := range j.e.OptionalDefaults {
-		add(placeOf("parameter_tests", "optional_defaults").elem(i).member("response"), c.Response, c.Request, c.Operation, c.Call)
-	}
+	o.addParameterTests(j.e)
 	for i, c := range j.e.RoundTrips {
-		add(placeOf("round_trip_tests").elem(i).member("read_response"), c.ReadResponse, jsonv.Value{}, "", c.Call)
+		o.add(answer{at: placeOf("round_trip_tests").elem(i).member("read_response"), response: c.ReadResponse}, c.Call)
 	}
 	for i, c := range j.e.Updates {
-		add(placeOf("update_preservation_tests").elem(i).member("read_response"), c.ReadResponse, jsonv.Value{}, "", c.Call)
+		at := placeOf("update_preservation_tests").elem(i).member("read_response")
+		o.add(answer{at: at, response: c.ReadResponse}, c.Call)
 	}
 	for i, c := range j.e.Constraints {
 		if evidence.IsRefused(c.Response) && !isEnforced(c) {
 			continue // its own row reports it
 		}
-		add(placeOf("constraint_tests").elem(i).member("response"), c.Response.Without("x_note"), c.Request, "", c.Call)
+		at := placeOf("constraint_tests").elem(i).member("response")
+		o.add(answer{at, c.Response.Without("x_note"), c.Request, ""}, c.Call)
 	}
 	for i, c := range j.e.Live.Lookup("transcript").Elems() {
-		args := c.Lookup("arguments")
-		if c.Lookup("bytes").IsAbsent() { // otherwise the answer was too long to be stored
-			at := placeOf("x_live", "transcript").elem(i).member("answer")
-			add(at, c.Lookup("answer"), args, args.Lookup("operation").Text(), i+1)
+		if !c.Lookup("bytes").IsAbsent() {
+			continue // the answer was too long to be stored
 		}
+		args := c.Lookup("arguments")
+		at := placeOf("x_live", "transcript").elem(i).member("answer")
+		o.add(answer{at, c.Lookup("answer"), args, args.Lookup("operation").Text()}, i+1)
 	}
-	return out
+	return o.list
+}
+
+// otherAnswers collects answers, each call once.
+type otherAnswers struct {
+	list     []answer
+	reported map[int]bool // by the number of the call
+}
+
+// add adds the answer of a call of the transcript; the number is 0 if it is in none.
+func (o *otherAnswers) add(a answer, call int) {
+	if call > 0 && o.reported[call] || a.response.IsAbsent() {
+		return
+	}
+	o.reported[call] = true
+	a.response = a.response.Without(evidence.Additions)
+	o.list = append(o.list, a)
+}
+
+// addParameterTests adds the answers of the tests of parameters.
+func (o *otherAnswers) addParameterTests(e *evidence.Evidence) {
+	for i, c := range e.MissingRequired {
+		at := placeOf("parameter_tests", "missing_required").elem(i).member("response")
+		o.add(answer{at, c.Response, c.Request, c.Operation}, c.Call)
+	}
+	for i, c := range e.UnknownParameter {
+		at := placeOf("parameter_tests", "unknown_parameter").elem(i).member("response")
+		o.add(answer{at, c.Response, c.Request, c.Operation}, c.Call)
+	}
+	for i, c := range e.OptionalDefaults {
+		at := placeOf("parameter_tests", "optional_defaults").elem(i).member("response")
+		o.add(answer{at, c.Response, c.Request, c.Operation}, c.Call)
+	}
 }
 
 // isWhole reports whether an answer exists and was stored completely.
@@ -97,42 +118,59 @@ func (a answer) isOfBatch() bool {
 // answerProblem is what findings about several answers have in common.
 type answerProblem struct{ rule, cause, operation string }
 
+// answerFinding is a problem of one or more answers.
+type answerFinding struct {
+	first     verdict.Finding
+	operation string
+	answers   int
+}
+
+// makeFinding returns the first finding, which says whose answers it is about.
+func (g *answerFinding) makeFinding() verdict.Finding {
+	f := g.first
+	if g.operation != "" {
+		f.Says = "the response of " + g.operation + ": " + f.Says
+	}
+	if g.answers > 1 {
+		f.Says += ", in " + display.Count(g.answers, "response")
+	}
+	return f
+}
+
 // checkOtherForms checks the other answers against the form of results, and returns their
 // number. A problem with many answers of one operation for one cause is one finding.
 func (x *evaluation) checkOtherForms() int {
 	n := 0
-	first := map[answerProblem]int{} // the index of the finding
-	more := map[int]int{}            // how many further answers a finding is about
+	var found []*answerFinding
+	index := map[answerProblem]*answerFinding{}
 	for _, a := range x.findOtherAnswers() {
 		if !a.isWhole() || a.isOfBatch() {
 			continue
 		}
 		n++
-		var p probe
-		resultShape{}.look(&p, a.at, a.response, "")
-		if why := evidence.FindWrappedFailure(a.response); why != "" {
-			p.add("result.wrapped", a.at, a.response, "success around a failure: %s", why)
-		}
-		for _, f := range p.found {
+		for _, f := range a.checkForm() {
 			key := answerProblem{rule: f.Rule, cause: verdict.FindCause(f.Says), operation: a.operation}
-			if i, seen := first[key]; seen {
-				more[i]++
-				continue
+			if index[key] == nil {
+				index[key] = &answerFinding{first: f, operation: a.operation}
+				found = append(found, index[key])
 			}
-			before := len(x.found)
-			x.take([]verdict.Finding{f}, nil)
-			if len(x.found) > before {
-				first[key] = before
-				if a.operation != "" {
-					x.found[before].Says = "the response of " + a.operation + ": " + f.Says
-				}
-			}
+			index[key].answers++
 		}
 	}
-	for i, n := range more {
-		x.found[i].Says += fmt.Sprintf(", in %s", display.Count(n+1, "response"))
+	for _, g := range found {
+		x.take([]verdict.Finding{g.makeFinding()}, nil)
 	}
 	return n
+}
+
+// checkForm checks an answer against the form of results.
+func (a answer) checkForm() []verdict.Finding {
+	var p probe
+	resultShape{}.look(&p, a.at, a.response, "")
+	if why := evidence.FindWrappedFailure(a.response); why != "" {
+		p.add("result.wrapped", a.at, a.response, "success around a failure: %s", why)
+	}
+	return p.found
 }
 
 // leakPattern matches text that must not occur in a message under the strict rules. A
@@ -165,7 +203,7 @@ func findLeak(s string, request jsonv.Value) (rule, part string) {
 		for _, at := range p.re.FindAllStringIndex(s, -1) {
 			text := s[at[0]:at[1]]
 			isFirst := rule == "" || at[0] < best || at[0] == best && p.rule < rule
-			if at[0] <= best && isFirst && !repeats(request, text) {
+			if isFirst && !repeats(request, text) {
 				best, rule, part = at[0], p.rule, text
 				break
 			}

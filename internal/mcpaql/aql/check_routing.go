@@ -69,7 +69,7 @@ func (x *evaluation) checkBatch() {
 
 // checkBatchCounts checks that the parts of a batch's answer agree.
 func (x *evaluation) checkBatchCounts(at place, answer jsonv.Value) {
-	results, summary := answer.Lookup("results"), answer.Lookup("summary")
+	results := answer.Lookup("results")
 	if results.Kind() != jsonv.KindArray {
 		x.fail("batch.results", at.member("results"), answer, "expected a list, got %s", evidence.Describe(results))
 		return
@@ -82,29 +82,49 @@ func (x *evaluation) checkBatchCounts(at place, answer jsonv.Value) {
 	if results.Len() == 0 {
 		x.fail("batch.results", at.member("results"), results, "the batch has no operation, so it shows nothing")
 	}
-	good := 0
 	for i, r := range results.Elems() {
 		x.checkBatchCode(at.member("results").elem(i), r)
-		if index := r.Lookup("index"); index.Kind() != jsonv.KindNumber || index.Float64() != float64(i) {
+		if index := r.Lookup("index"); !isNumber(index, i) {
 			x.fail("batch.indices", at.member("results").elem(i).member("index"), r,
 				"expected %d, got %s", i, evidence.Describe(index))
 		}
-		if evidence.IsSuccess(r.Lookup("result")) {
-			good++
-		}
 	}
+	x.checkBatchSummary(at, answer, results)
+}
+
+// checkBatchSummary compares the counts in the summary of a batch's answer with its results.
+func (x *evaluation) checkBatchSummary(at place, answer, results jsonv.Value) {
+	summary := answer.Lookup("summary")
 	if summary.Kind() != jsonv.KindObject {
 		x.fail("batch.summary", at.member("summary"), answer,
 			"expected an object, got %s", evidence.Describe(summary))
 		return
 	}
-	want := []int{results.Len(), good, results.Len() - good}
-	for i, key := range []string{"total", "succeeded", "failed"} {
-		if got := summary.Lookup(key); got.Kind() != jsonv.KindNumber || got.Float64() != float64(want[i]) {
-			x.fail("batch.counts", at.member("summary").member(key), summary,
-				"expected %d, got %s", want[i], evidence.Describe(got))
+	succeeded := 0
+	for _, r := range results.Elems() {
+		if evidence.IsSuccess(r.Lookup("result")) {
+			succeeded++
 		}
 	}
+	for _, count := range []struct {
+		key  string
+		want int
+	}{
+		{"total", results.Len()},
+		{"succeeded", succeeded},
+		{"failed", results.Len() - succeeded},
+	} {
+		got := summary.Lookup(count.key)
+		if !isNumber(got, count.want) {
+			x.fail("batch.counts", at.member("summary").member(count.key), summary,
+				"expected %d, got %s", count.want, evidence.Describe(got))
+		}
+	}
+}
+
+// isNumber reports whether a value is a given number.
+func isNumber(v jsonv.Value, want int) bool {
+	return v.Kind() == jsonv.KindNumber && v.Float64() == float64(want)
 }
 
 // checkBatchCode compares the code of an unknown operation in a batch with its code alone.

@@ -189,9 +189,15 @@ func (c *call) readJudging(
 
 // judgeFits reports whether the options given with --judge apply to it.
 func (c *call) judgeFits(who string) bool {
-	ok := who == judgeModel || c.refuseFlags("--%s needs --judge model", "judge-model", "judge-url", "judge-api", "judge-key-env")
-	if who == judgePhrases || who == "" {
-		ok = c.refuseFlags("--%s needs --judge model or --judge exec:COMMAND", "judge-votes", "rejudge") && ok
+	ok := true
+	if who != judgeModel {
+		ok = c.refuseFlags("--%s needs --judge model", "judge-model", "judge-url", "judge-api", "judge-key-env")
+	}
+	if who != judgePhrases && who != "" {
+		return ok
+	}
+	if !c.refuseFlags("--%s needs --judge model or --judge exec:COMMAND", "judge-votes", "rejudge") {
+		ok = false
 	}
 	return ok
 }

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"mcptest/internal/base/osfile"
 	"mcptest/internal/cli/cmdutil"
@@ -31,7 +32,10 @@ func (c *call) checkFiles() bool {
 			ok = false
 		}
 	}
-	return c.checkStdout() && c.checkDistinct() && ok
+	if !c.checkStdout() || !c.checkDistinct() {
+		return false
+	}
+	return ok
 }
 
 // checkStdout refuses two results that go to the standard output.
@@ -47,7 +51,7 @@ func (c *call) checkStdout() bool {
 func (c *call) checkDistinct() bool {
 	names := map[string]string{}
 	ok := true
-	for _, flag := range append(outputFlags[:len(outputFlags):len(outputFlags)], "record", "replay") {
+	for _, flag := range append(slices.Clone(outputFlags), "record", "replay") {
 		name, given := c.flags[flag]
 		if !given || name == "-" {
 			continue
@@ -57,16 +61,23 @@ func (c *call) checkDistinct() bool {
 		}
 		name = filepath.Clean(name)
 		place := osfile.Place(name)
-		if other, taken := names[place]; taken {
-			if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
-				continue // /dev/null accepts anything
-			}
+		other, taken := names[place]
+		if taken && isDevice(name) {
+			continue // /dev/null accepts anything
+		}
+		if taken {
 			c.addProblem("--%s and --%s name the same file: %s", other, flag, name)
 			ok = false
 		}
 		names[place] = flag
 	}
 	return ok
+}
+
+// isDevice reports whether a name is that of something else than a file.
+func isDevice(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && !info.Mode().IsRegular()
 }
 
 // tryWrite returns the error that emitTo would fail with for a file, without changing

@@ -95,7 +95,7 @@ func open(ctx context.Context, o guard.Options) (*guard.Run, func(), error) {
 
 // Plan lists the calls that Collect would make in the mode of o. It requests only the
 // tools and the introspection of the adapter. The template is an object for
-// LiveOptions.Values, with null for every required parameter that no value was found
+// Options.Values, with null for every required parameter that no value was found
 // for.
 func Plan(ctx context.Context, o guard.Options) (plan []OperationPlan, template jsonv.Value, err error) {
 	mode := o.Mode
@@ -105,8 +105,8 @@ func Plan(ctx context.Context, o guard.Options) (plan []OperationPlan, template 
 		return nil, jsonv.Value{}, err
 	}
 	defer end()
-	plan, template = bundle{c}.planOf(mode)
-	return plan, template, nil
+	plan = planner{c}.planOperations(mode)
+	return plan, makeTemplate(plan), nil
 }
 
 // CallOnce calls one tool with the given arguments and returns the envelope, or the

@@ -1,7 +1,6 @@
 package live
 
 import (
-	"cmp"
 	"slices"
 
 	"mcptest/internal/base/jsonv"
@@ -18,86 +17,99 @@ type OperationPlan struct {
 	Arguments                 jsonv.Value // of the call with the required parameters; absent when it is not called
 	Skipped                   string
 	Mode                      string // the first mode that calls it
+
+	missing jsonv.Value // null for each required parameter that no value was found for
 }
 
-// planOf returns the plan of a mode, see Plan.
-func (b bundle) planOf(mode string) (plan []OperationPlan, template jsonv.Value) {
-	b.run.Options.Mode = mode
+// makeTemplate returns the parameters that no value was found for, by operation.
+func makeTemplate(plan []OperationPlan) jsonv.Value {
 	values := jsonv.Object()
-	for _, op := range b.run.Catalog.Operations {
-		p, missing := b.planOperation(op, mode)
-		if missing.Len() > 0 {
-			values = values.With(op.Name, missing)
+	for _, p := range plan {
+		if p.missing.Len() > 0 {
+			values = values.With(p.Operation, p.missing)
 		}
-		plan = append(plan, p)
 	}
-	return plan, values
+	return values
+}
+
+// planner plans what a run would call.
+type planner struct{ run *guard.Run }
+
+// planOperations returns the plan of a mode.
+func (pl planner) planOperations(mode string) (plan []OperationPlan) {
+	for _, op := range pl.run.Catalog.Operations {
+		plan = append(plan, pl.planOperation(op, mode))
+	}
+	return plan
 }
 
 // planOperation returns the plan of an operation in the first mode that calls it, or else in the
-// given one, and the parameters that no value was found for.
-func (b bundle) planOperation(op *catalog.Operation, mode string) (p OperationPlan, missing jsonv.Value) {
+// given one.
+func (pl planner) planOperation(op *catalog.Operation, mode string) (p OperationPlan) {
 	for _, m := range []string{guard.ModeSafe, guard.ModeWrite, guard.ModeFull} {
-		b.run.Options.Mode = m // the gate and the builder read it
-		p, missing = b.planInMode(op)
+		p = pl.planInMode(op, m)
 		if p.Skipped == "" || m == mode {
 			break
 		}
 	}
-	return p, missing
+	return p
 }
 
-// planInMode returns the plan of an operation in the mode of the run.
-func (b bundle) planInMode(op *catalog.Operation) (p OperationPlan, missing jsonv.Value) {
-	p = OperationPlan{
+// planInMode returns the plan of an operation in a mode.
+func (pl planner) planInMode(op *catalog.Operation, mode string) OperationPlan {
+	pl.run.Options.Mode = mode // the gate and the builder read it
+	args, missing, why := pl.planCall(op)
+	p := OperationPlan{
 		Operation: op.Name,
 		Category:  op.Category,
 		Tool:      op.Tool,
 		Risk:      op.Risk,
 		Reasons:   slices.Clone(op.Reasons),
-		Mode:      b.run.Options.Mode,
+		Mode:      mode,
+		Skipped:   why,
+		missing:   missing,
 	}
-	args, missing, why := b.planCall(op)
-	p.Skipped = why
-	if barred := b.run.Gate.ExplainBarred(op); barred != "" {
+	if barred := pl.run.Gate.ExplainBarred(op); barred != "" {
 		p.Skipped = barred
 	}
 	if p.Skipped == "" {
-		p.Skipped = b.run.Gate.ExplainUnsent(op, args)
+		p.Skipped = pl.run.Gate.ExplainUnsent(op, args)
 	}
 	if p.Skipped == "" {
 		p.Arguments = op.Request(args)
 	}
-	return p, missing
+	return p
 }
 
 // planCall returns the required parameters of an operation as the mode would send them, those
-// that no value was found for, and why there is none.
-func (b bundle) planCall(op *catalog.Operation) (args, missing jsonv.Value, why string) {
+// that no value was found for, and why there is none for the first of them.
+func (pl planner) planCall(op *catalog.Operation) (args, missing jsonv.Value, why string) {
 	args, missing = jsonv.Object(), jsonv.Object()
 	for _, q := range op.Params {
 		if !q.Required {
 			continue
 		}
-		v, err := b.planValue(op, q)
-		if err != nil {
-			missing = missing.With(q.Name, jsonv.Null())
-			why = cmp.Or(why, probe.NotGeneratable+": "+err.Error())
+		v, err := pl.planValue(op, q)
+		if err == nil {
+			args = args.With(q.Name, v)
 			continue
 		}
-		args = args.With(q.Name, v)
+		missing = missing.With(q.Name, jsonv.Null())
+		if why == "" {
+			why = probe.NotGeneratable + ": " + err.Error()
+		}
 	}
-	return b.run.Maker.AddMark(op, args, ""), missing, why
+	return pl.run.Maker.AddMark(op, args, ""), missing, why
 }
 
 // planValue returns a value for a required parameter, without calling anything:
 // what the run would look up is given by name.
-func (b bundle) planValue(op *catalog.Operation, p catalog.Parameter) (jsonv.Value, error) {
-	if v, ok := b.run.Options.FindGiven(op.Name, p.Name); ok {
+func (pl planner) planValue(op *catalog.Operation, p catalog.Parameter) (jsonv.Value, error) {
+	if v, ok := pl.run.Options.FindGiven(op.Name, p.Name); ok {
 		return v, nil
 	}
 	x := op.FindExecutionParam()
-	if x != nil && x.Name == p.Name && (b.run.Options.Mode == guard.ModeFull || op.Category != "READ") {
+	if x != nil && x.Name == p.Name && (pl.run.Options.Mode == guard.ModeFull || op.Category != "READ") {
 		return jsonv.String("<one that the run started>"), nil
 	}
 	if op.IsIdentifier(p) {
@@ -106,5 +118,5 @@ func (b bundle) planValue(op *catalog.Operation, p catalog.Parameter) (jsonv.Val
 		}
 		return jsonv.String("<one that the run created>"), nil
 	}
-	return b.run.Builder.InventValue(op, p)
+	return pl.run.Builder.InventValue(op, p)
 }

@@ -94,7 +94,8 @@ func (r *Report) lay(l layout) []byte {
 				put(l.repeat, l.code(line))
 			}
 			if t.Tiers != nil {
-				put(l.detail, fmt.Sprintf("Tier 1 (structural): %s; tier 2 (semantic): %s", t.Tiers.Structural, t.Tiers.Semantic))
+				tiers := fmt.Sprintf("Tier 1 (structural): %s; tier 2 (semantic): %s", t.Tiers.Structural, t.Tiers.Semantic)
+				put(l.detail, tiers)
 			}
 		}
 		if c.Note != "" {
@@ -215,8 +216,8 @@ func escapeMarkdown(s string) string {
 	for i := range len(s) {
 		c := s[i]
 		switch {
-		case c == '_' && i > 0 && i+1 < len(s) && isWordByte(s[i-1]) && isWordByte(s[i+1]):
-		case c == '&' && i+1 < len(s) && (s[i+1] == '#' || isWordByte(s[i+1])):
+		case c == '_' && isInWord(s, i):
+		case c == '&' && startsReference(s[i+1:]):
 			b.WriteString("&amp;")
 			continue
 		case c == '<':
@@ -228,6 +229,16 @@ func escapeMarkdown(s string) string {
 		b.WriteByte(c)
 	}
 	return b.String()
+}
+
+// isInWord reports whether the byte at i is between two of a word.
+func isInWord(s string, i int) bool {
+	return i > 0 && i+1 < len(s) && isWordByte(s[i-1]) && isWordByte(s[i+1])
+}
+
+// startsReference reports whether a text after an ampersand makes it a character reference.
+func startsReference(rest string) bool {
+	return rest != "" && (rest[0] == '#' || isWordByte(rest[0]))
 }
 
 func isWordByte(c byte) bool {

@@ -56,7 +56,7 @@ func (a Apps) makeFinding(f apps.Finding) Finding {
 		Pointer:  f.Pointer,
 		Message:  f.Message,
 		Fix:      f.Fix,
-		Basis:    "documented",
+		Basis:    documented,
 		Source:   rule.Source,
 		Seen:     apps.Seen,
 		Evidence: "documented " + apps.Seen + ": " + rule.Source,

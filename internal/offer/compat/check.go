@@ -383,7 +383,7 @@ func (r *Rule) fill(text string, at place, l List) string {
 
 // describeEvidence describes how the fact is known, and whether it is still fresh.
 func (r *Rule) describeEvidence(today time.Time) string {
-	s := r.Basis + " " + r.Seen + describeVersions(*r)
+	s := r.Basis + " " + r.Seen + describeVersions(r.Versions)
 	if r.Expires != "" && today.Format(time.DateOnly) > r.Expires {
 		s += "; not confirmed since"
 	}

@@ -246,7 +246,7 @@ func WriteRule(w io.Writer, r Rule, rules Rules) error {
 		expires = ", valid until " + r.Expires
 	}
 	_, err := fmt.Fprintf(w, "%s (%s, effect: %s)\n\n%s\n%s\nfix: %s\n\n%s on %s%s%s\n%s\n\nfails:  %s\npasses: %s\n",
-		r.ID, r.Level, r.Effect, p.Title, body, r.Fix, r.Basis, r.Seen, describeVersions(r), expires, r.Source,
+		r.ID, r.Level, r.Effect, p.Title, body, r.Fix, r.Basis, r.Seen, describeVersions(r.Versions), expires, r.Source,
 		display.Escape(r.Fails.Short(300)), display.Escape(r.Passes.Short(300)))
 	return err
 }

@@ -20,7 +20,7 @@ func (r Rules) writeOpening(w io.Writer, rule Rule) error {
 		if s.Rule() != rule.ID {
 			continue
 		}
-		fmt.Fprintf(&b, "\n%s, script %s%s\n", s.Title, s.Name, describeVersions(Rule{Versions: s.Versions}))
+		fmt.Fprintf(&b, "\n%s, script %s%s\n", s.Title, s.Name, describeVersions(s.Versions))
 		for _, line := range s.Describe() {
 			fmt.Fprintf(&b, "  %s\n", line)
 		}

@@ -52,7 +52,7 @@ func (r *Report) makeOpeningFinding(all []Opening, i int, today time.Time) Findi
 			level = LevelWarning
 		}
 	}
-	evidence := "observed " + s.Seen + describeVersions(Rule{Versions: s.Versions})
+	evidence := "observed " + s.Seen + describeVersions(s.Versions)
 	if s.Expired(today) {
 		level = LevelWarning
 		evidence += "; not confirmed since"
@@ -64,7 +64,7 @@ func (r *Report) makeOpeningFinding(all []Opening, i int, today time.Time) Findi
 	return Finding{
 		Rule: s.Rule(), Profile: opening.Family(s.Client), Client: s.Client, Effect: SessionLost, Level: level,
 		Server: o.Server, Subject: "opening " + s.Name, Message: message, Fix: v.Fix,
-		Basis: "observed", Source: s.Source, Seen: s.Seen, Evidence: evidence + ": " + s.Source,
+		Basis: observed, Source: s.Source, Seen: s.Seen, Evidence: evidence + ": " + s.Source,
 		File: o.File, Line: o.Line,
 	}
 }

@@ -49,7 +49,7 @@ func (a Results) makeFinding(s toolresult.Seen) Finding {
 		Tool:     s.Tool,
 		Message:  s.Message,
 		Fix:      rule.Fix,
-		Basis:    "observed",
+		Basis:    observed,
 		Source:   rule.Source,
 		Seen:     rule.Seen,
 		Evidence: "observed " + rule.Seen + ": " + rule.Source,

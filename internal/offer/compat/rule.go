@@ -73,29 +73,52 @@ type Profile struct {
 // --for chooses.
 func (p Profile) isChosenByFor() bool { return p.Group == GroupClients || p.Group == GroupStores }
 
-// A Rule is one fact about a profile. Must or Detect defines a violation, or each of both.
+// A Rule is one fact about a profile.
 type Rule struct {
-	Pos      source.Pos  `json:"-"`
-	ID       string      `yaml:"id,required" json:"id"`
-	Profile  string      `yaml:"profile,required" json:"profile"`
-	Effect   Effect      `yaml:"effect,required" enum:"session lost|tool lost|degraded|advice" json:"effect"`
-	Level    Level       `yaml:"level,required" enum:"error|warning|advice" json:"level"`
-	Basis    string      `yaml:"basis,required" enum:"documented|observed" json:"basis"`
-	Source   string      `yaml:"source,required" json:"source"`      // where the fact is documented
-	Seen     string      `yaml:"seen,required" json:"seen"`          // the day on which it was last confirmed: 2026-08-05
-	Versions string      `yaml:"versions" json:"versions,omitempty"` // of the client
-	Expires  string      `yaml:"expires" json:"expires,omitempty"`   // required if observed
-	On       string      `yaml:"on" json:"-"`                        // the values that must match; see selectors
-	Must     jsonv.Value `yaml:"must" json:"-"`                      // a JSON Schema
-	Words    []string    `yaml:"words" json:"-"`                     // texts without any of these are not examined, to save time
-	Detect   string      `yaml:"detect" json:"-"`                    // see detectors
-	Message  string      `yaml:"message,required" json:"message"`
-	Fix      string      `yaml:"fix,required" json:"fix"`
-	Fails    jsonv.Value `yaml:"fails,required" json:"-"` // breaks the rule: a tool, a list of tools, or an object; see example
-	Passes   jsonv.Value `yaml:"passes,required" json:"-"`
+	Pos       source.Pos `json:"-"`
+	ID        string     `yaml:"id,required" json:"id"`
+	Profile   string     `yaml:"profile,required" json:"profile"`
+	Effect    Effect     `yaml:"effect,required" enum:"session lost|tool lost|degraded|advice" json:"effect"`
+	Level     Level      `yaml:"level,required" enum:"error|warning|advice" json:"level"`
+	Evidence  `yaml:",inline"`
+	Condition `yaml:",inline"`
+	Message   string `yaml:"message,required" json:"message"`
+	Fix       string `yaml:"fix,required" json:"fix"`
+	Examples  `yaml:",inline"`
 
-	schema   func() (*jsonschema.Schema, error) // of Must, compiled at the first call
-	declared Level                              // before Only lowered it, if the rule is of a directory that was not chosen
+	declared Level // before Only lowered it, if the rule is of a directory that was not chosen
+}
+
+// Evidence says how a rule is known.
+type Evidence struct {
+	Basis    string `yaml:"basis,required" enum:"documented|observed" json:"basis"`
+	Source   string `yaml:"source,required" json:"source"`      // where the fact is documented
+	Seen     string `yaml:"seen,required" json:"seen"`          // the day on which it was last confirmed: 2026-08-05
+	Versions string `yaml:"versions" json:"versions,omitempty"` // of the client
+	Expires  string `yaml:"expires" json:"expires,omitempty"`   // required if observed
+}
+
+// How a rule is known.
+const (
+	documented = "documented"
+	observed   = "observed"
+)
+
+// Condition says what breaks a rule: Must or Detect, or each of both. A rule that is applied
+// elsewhere, such as that of an opening, has none.
+type Condition struct {
+	On     string      `yaml:"on" json:"-"`     // the values that must match; see selectors
+	Must   jsonv.Value `yaml:"must" json:"-"`   // a JSON Schema
+	Words  []string    `yaml:"words" json:"-"`  // texts without any of these are not examined, to save time
+	Detect string      `yaml:"detect" json:"-"` // see detectors
+
+	schema func() (*jsonschema.Schema, error) // of Must, compiled at the first call
+}
+
+// Examples prove a rule: a tool, a list of tools, or an object; see readExample.
+type Examples struct {
+	Fails  jsonv.Value `yaml:"fails,required" json:"-"` // breaks the rule
+	Passes jsonv.Value `yaml:"passes,required" json:"-"`
 }
 
 // Rules are the profiles and their rules.

@@ -21,17 +21,19 @@ func (r Rules) All() []Rule {
 			continue
 		}
 		out = append(out, Rule{
-			ID:       s.Rule(),
-			Profile:  opening.Family(s.Client),
-			Effect:   SessionLost,
-			Level:    Level(cmp.Or(s.Level, string(LevelError))),
-			Basis:    "observed",
-			Source:   s.Source,
-			Seen:     s.Seen,
-			Versions: s.Versions,
-			Expires:  s.Expires(),
-			Message:  s.Title + " over " + s.Transport + " does not get in",
-			Fix:      "depends on the answer that ends the opening",
+			ID:      s.Rule(),
+			Profile: opening.Family(s.Client),
+			Effect:  SessionLost,
+			Level:   Level(cmp.Or(s.Level, string(LevelError))),
+			Evidence: Evidence{
+				Basis:    observed,
+				Source:   s.Source,
+				Seen:     s.Seen,
+				Versions: s.Versions,
+				Expires:  s.Expires(),
+			},
+			Message: s.Title + " over " + s.Transport + " does not get in",
+			Fix:     "depends on the answer that ends the opening",
 		})
 	}
 	return out
@@ -41,15 +43,13 @@ func (r Rules) All() []Rule {
 func (r Rules) listAppRules() (out []Rule) {
 	for _, rule := range r.Apps {
 		out = append(out, Rule{
-			ID:      rule.ID,
-			Profile: GroupApps,
-			Effect:  Effect(rule.Effect),
-			Level:   Level(rule.Level),
-			Basis:   "documented",
-			Source:  rule.Source,
-			Seen:    apps.Seen,
-			Message: strings.TrimSuffix(rule.Text, "."),
-			Fix:     rule.Fix,
+			ID:       rule.ID,
+			Profile:  GroupApps,
+			Effect:   Effect(rule.Effect),
+			Level:    Level(rule.Level),
+			Evidence: Evidence{Basis: documented, Source: rule.Source, Seen: apps.Seen},
+			Message:  strings.TrimSuffix(rule.Text, "."),
+			Fix:      rule.Fix,
 		})
 	}
 	return out
@@ -65,15 +65,13 @@ func isApp(id string) bool {
 func (r Rules) listResultRules() (out []Rule) {
 	for _, rule := range r.Results {
 		out = append(out, Rule{
-			ID:      rule.ID,
-			Profile: GroupResults,
-			Effect:  Degraded,
-			Level:   LevelWarning,
-			Basis:   "observed",
-			Source:  rule.Source,
-			Seen:    rule.Seen,
-			Message: rule.Says,
-			Fix:     rule.Fix,
+			ID:       rule.ID,
+			Profile:  GroupResults,
+			Effect:   Degraded,
+			Level:    LevelWarning,
+			Evidence: Evidence{Basis: observed, Source: rule.Source, Seen: rule.Seen},
+			Message:  rule.Says,
+			Fix:      rule.Fix,
 		})
 	}
 	return out

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"mcptest/internal/base/jsonschema"
-	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/source"
 	"mcptest/internal/client/toolresult"
 	"mcptest/internal/offer/apps"
@@ -91,27 +90,33 @@ func (r *Rule) compile(all Rules, from provenance) error {
 			return fmt.Errorf("%s: expected a day such as 2026-08-05, got %q", key, day)
 		}
 	}
-	switch {
-	case r.Basis == "observed" && r.Expires == "":
+	if r.Basis == observed && r.Expires == "" {
 		return fmt.Errorf("an observed rule must have a date in expires")
-	case r.Detect != "" && detectors[r.Detect] == nil:
+	}
+	return r.Condition.compile(from)
+}
+
+// compile checks a condition and prepares its schema.
+func (c *Condition) compile(from provenance) error {
+	switch {
+	case c.Detect != "" && detectors[c.Detect] == nil:
 		return fmt.Errorf("detect must be one of %s", strings.Join(slices.Sorted(maps.Keys(detectors)), ", "))
-	case r.Detect != "" && r.On == "" && r.Must.IsAbsent():
+	case c.Detect != "" && c.On == "" && c.Must.IsAbsent():
 		return nil
-	case r.Must.IsAbsent():
+	case c.Must.IsAbsent():
 		return fmt.Errorf("a rule must have must or detect")
 	}
-	if _, ok := selectors[r.On]; !ok {
+	if _, ok := selectors[c.On]; !ok {
 		return fmt.Errorf("on must be one of %s", strings.Join(slices.Sorted(maps.Keys(selectors)), ", "))
 	}
-	must := r.Must
-	r.schema = sync.OnceValues(func() (*jsonschema.Schema, error) {
+	must := c.Must
+	c.schema = sync.OnceValues(func() (*jsonschema.Schema, error) {
 		return jsonschema.Compile(must, jsonschema.Options{Strict: true, NoClock: true})
 	})
 	if from == provenRules {
 		return nil
 	}
-	if _, err := r.schema(); err != nil {
+	if _, err := c.schema(); err != nil {
 		return fmt.Errorf("must: %w", err)
 	}
 	return nil
@@ -122,20 +127,20 @@ func (r Rule) verify(all Rules) error {
 	if tomorrow := time.Now().AddDate(0, 0, 1).Format(time.DateOnly); r.Seen > tomorrow {
 		return fmt.Errorf("seen: %s is in the future", r.Seen)
 	}
-	for i, v := range []jsonv.Value{r.Fails, r.Passes} {
-		rep, err := Check(context.Background(), readExample(v), Rules{
-			Profiles: all.Profiles,
-			Rules:    []Rule{r},
-		}, time.Time{})
-		broken := len(rep.Findings) > 0
-		switch {
-		case err != nil:
-			return err
-		case i == 0 && !broken:
-			return fmt.Errorf("the example in fails does not break the rule")
-		case i == 1 && broken:
-			return fmt.Errorf("the example in passes breaks the rule: %s", rep.Findings[0].Message)
-		}
+	only := Rules{Profiles: all.Profiles, Rules: []Rule{r}}
+	failing, err := Check(context.Background(), readExample(r.Fails), only, time.Time{})
+	if err != nil {
+		return err
+	}
+	if len(failing.Findings) == 0 {
+		return fmt.Errorf("the example in fails does not break the rule")
+	}
+	passing, err := Check(context.Background(), readExample(r.Passes), only, time.Time{})
+	if err != nil {
+		return err
+	}
+	if len(passing.Findings) > 0 {
+		return fmt.Errorf("the example in passes breaks the rule: %s", passing.Findings[0].Message)
 	}
 	return nil
 }

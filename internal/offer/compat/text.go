@@ -24,11 +24,12 @@ func quoteCode(s string) string {
 	return "`` " + strings.ReplaceAll(strings.ReplaceAll(term.Escape(s), "|", "\\|"), "``", "'") + " ``"
 }
 
-func describeVersions(r Rule) string {
-	if r.Versions == "" {
+// describeVersions returns the versions of a client in parentheses, "" if a fact is about all.
+func describeVersions(versions string) string {
+	if versions == "" {
 		return ""
 	}
-	return " (" + r.Versions + ")"
+	return " (" + versions + ")"
 }
 
 func count(n int, l Level) string {

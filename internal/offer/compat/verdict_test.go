@@ -14,7 +14,10 @@ func TestVerdicts(t *testing.T) {
 	t.Parallel()
 	always := mustParse(t, `false`)
 	rule := func(id, profile string, level Level) Rule {
-		r := Rule{ID: id, Profile: profile, Effect: SessionLost, Level: level, On: "name", Must: always, Message: "m", Fix: "f"}
+		r := Rule{
+			ID: id, Profile: profile, Effect: SessionLost, Level: level,
+			Condition: Condition{On: "name", Must: always}, Message: "m", Fix: "f",
+		}
 		if err := r.compile(builtinRules(t), newRules); err != nil {
 			t.Fatal(err)
 		}

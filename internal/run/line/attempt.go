@@ -10,7 +10,6 @@ import (
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/report/result"
 	"mcptest/internal/run/doubles"
-	"mcptest/internal/run/fixture"
 	"mcptest/internal/run/late"
 	"mcptest/internal/run/pool"
 	"mcptest/internal/run/twin"
@@ -24,7 +23,7 @@ type attempt struct {
 	number    int // from 1
 	snapshots *snapshot.Test
 	others    []twin.Way
-	scope     fixture.Scope
+	lease     *pool.Lease
 
 	out      outcome
 	sessions sessions

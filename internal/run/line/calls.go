@@ -48,7 +48,7 @@ func observeRefusal(refusal *wire.HTTPInfo) target.Observation {
 // beginWatch starts collecting the requests to upstreams. Earlier requests of the
 // server do not belong to the case.
 func (a *attempt) beginWatch(ctx context.Context) {
-	groups := a.scope.Lease.Doubles()
+	groups := a.lease.Doubles()
 	if len(a.file.Plan.Upstreams) > 0 && a.c.Exclusive {
 		a.sessions.awaitIdle()
 		doubles.Settle(ctx, groups)

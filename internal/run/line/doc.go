@@ -13,7 +13,7 @@
 //     Run hold for all walks, which is safe for concurrent use.
 //   - A status is only replaced by a more severe one (outcome).
 //   - Everything that a stage began is ended by Walk, also after a panic.
-//   - Files use files further down only: walk, scope, steps, again, action, the kinds
+//   - Files use files further down only: walk, scope, calls, steps, again, action, the kinds
 //     (converse, outside, surface), call, observe, judge, sessions, and the rest.
 //
 // A new kind of test without a call is a type with the method observe, and a case in

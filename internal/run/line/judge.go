@@ -171,8 +171,9 @@ func (a *attempt) makeEnv(ctx context.Context, op *plan.Op, step string) *match.
 	models := a.file.Models
 	env.Grade = models.Judge(ctx, a.file.Plan.Suite, a.c.Ops[0].Action, a.c.Name, a.number, ungraded)
 	if a.snapshots != nil {
+		cm := comparer{a.file, a.c, a.out.c, a.snapshots}
 		env.Snapshot = func(name string, o *snapshot.Options, s target.Subject) snapshot.Comparison {
-			return a.compare(step+name, o, s)
+			return cm.compare(step+name, o, s)
 		}
 	}
 	return env

@@ -12,64 +12,83 @@ import (
 	"mcptest/internal/spec/plan"
 )
 
-// runInScope runs a case between its per-test hooks and fixtures. With restart_policy:
-// per_test, it has its own servers. runAfterEach runs whenever beforeEach began, even
-// if it failed.
-func (a *attempt) runInScope(ctx context.Context) {
-	f := a.file
-	own, begun, setUp := fixture.Patch{}, true, false
-	a.guard(func() {
-		call := fixture.HookCall{Phase: "beforeEach", Test: a.c, Patch: f.Scope.Patch}
-		before := f.Fixtures.RunHooks(ctx, f.Plan.BeforeEach, call)
-		own = before.Own
-		a.out.addPhases(before.Phases...)
-		switch {
-		case before.Interrupted:
-			begun = len(before.Phases) > 0
-			a.out.fail(result.Skip, Interrupted)
-		case before.Failed != "":
-			a.out.fail(result.Fail, before.Failed)
-		case before.Skip != "":
-			a.out.fail(result.Skip, before.Skip)
-		default:
-			a.scope.Patch = f.Scope.Patch.With(own)
-			setUp = true
-			if a.setUp(ctx) {
-				a.runCalls(ctx)
-			}
-		}
-	})
-	bg := &a.scope.Background
-	bg.TestsOver()
-	if setUp {
-		a.guard(a.tearDown)
-	}
-	if begun {
-		a.guard(func() { a.runAfterEach(own) })
-	}
-	a.recycle()
-	a.guard(func() {
-		for _, w := range f.Fixtures.Stop(bg) {
-			a.out.warn(w.Message)
-		}
-	})
+// scope is what surrounds the calls of a case: its per-test hooks and fixtures. With
+// restart_policy: per_test, the case has its own servers.
+type scope struct {
+	file  *File
+	c     *plan.Case
+	out   *outcome
+	steps fixture.Scope
+
+	own   fixture.Patch // of beforeEach
+	begun bool          // beforeEach has begun, even if it failed: afterEach runs
+	setUp bool          // setup_per_test has begun: teardown_per_test runs
 }
 
-// setUp runs the per-test fixtures. It returns false if one of them failed.
-func (a *attempt) setUp(ctx context.Context) bool {
-	for _, s := range a.file.Plan.SetupPerTest {
+// run makes the calls of a case of a file that runs one case at a time.
+func (sc *scope) run(ctx context.Context, calls func(context.Context)) {
+	sc.begun = true
+	sc.guard(func() {
+		if sc.begin(ctx) {
+			calls(ctx)
+		}
+	})
+	sc.steps.Background.TestsOver()
+	if sc.setUp {
+		sc.guard(sc.tearDown)
+	}
+	if sc.begun {
+		sc.guard(sc.runAfterEach)
+	}
+	sc.recycle()
+	sc.guard(sc.stopBackground)
+}
+
+// runBare makes the calls of a case that has neither hooks nor fixtures.
+func (sc *scope) runBare(ctx context.Context, calls func(context.Context)) {
+	sc.guard(func() { calls(ctx) })
+	sc.recycle()
+}
+
+// begin runs the hooks and fixtures before the calls. It returns false if there are to be no calls.
+func (sc *scope) begin(ctx context.Context) bool {
+	f := sc.file
+	call := fixture.HookCall{Phase: "beforeEach", Test: sc.c, Patch: f.Scope.Patch}
+	before := f.Fixtures.RunHooks(ctx, f.Plan.BeforeEach, call)
+	sc.own = before.Own
+	sc.out.addPhases(before.Phases...)
+	switch {
+	case before.Interrupted:
+		sc.begun = len(before.Phases) > 0
+		sc.out.fail(result.Skip, Interrupted)
+		return false
+	case before.Failed != "":
+		sc.out.fail(result.Fail, before.Failed)
+		return false
+	case before.Skip != "":
+		sc.out.fail(result.Skip, before.Skip)
+		return false
+	}
+	sc.steps.Patch = f.Scope.Patch.With(sc.own)
+	sc.setUp = true
+	return sc.runSetup(ctx)
+}
+
+// runSetup runs the per-test fixtures. It returns false if one of them failed.
+func (sc *scope) runSetup(ctx context.Context) bool {
+	for _, s := range sc.file.Plan.SetupPerTest {
 		if ctx.Err() != nil {
-			a.out.fail(result.Skip, Interrupted)
+			sc.out.fail(result.Skip, Interrupted)
 			return false
 		}
-		ph, msg := a.file.Fixtures.Step(ctx, s.For(a.c.Server), &a.scope)
-		a.out.addPhases(ph)
+		ph, msg := sc.file.Fixtures.Step(ctx, s.For(sc.c.Server), &sc.steps)
+		sc.out.addPhases(ph)
 		switch {
 		case ph.Status == result.Skip:
-			a.out.fail(result.Skip, Interrupted)
+			sc.out.fail(result.Skip, Interrupted)
 			return false
 		case msg != "":
-			a.out.fail(result.Fail, "setup_per_test failed: "+msg)
+			sc.out.fail(result.Fail, "setup_per_test failed: "+msg)
 			return false
 		}
 	}
@@ -77,35 +96,39 @@ func (a *attempt) setUp(ctx context.Context) bool {
 }
 
 // tearDown runs the steps after the test. A failing step is a warning, as in runAfterEach.
-func (a *attempt) tearDown() {
-	list := lists.Map(a.file.Plan.TeardownPerTest, func(s *plan.Step) *plan.Step {
-		return s.For(a.c.Server)
+func (sc *scope) tearDown() {
+	list := lists.Map(sc.file.Plan.TeardownPerTest, func(s *plan.Step) *plan.Step {
+		return s.For(sc.c.Server)
 	})
-	failed := a.out.c.Status.Failed()
-	a.file.Fixtures.Teardown(list, &a.scope, failed, func(s *plan.Step, ph result.Phase, failure string) {
-		a.out.addPhases(ph)
+	failed := sc.out.c.Status.Failed()
+	sc.file.Fixtures.Teardown(list, &sc.steps, failed, func(s *plan.Step, ph result.Phase, failure string) {
+		sc.out.addPhases(ph)
 		if failure != "" {
-			a.out.warn(fmt.Sprintf("teardown_per_test step %q failed: %s", s.Name, failure))
+			sc.out.warn(fmt.Sprintf("teardown_per_test step %q failed: %s", s.Name, failure))
 		}
 	})
 }
 
-// runAfterEach runs the hooks after the test; own is the patch of its before-hooks. A
-// serial file runs one case at a time, so f.AfterPatch needs no lock.
-func (a *attempt) runAfterEach(own fixture.Patch) {
-	f := a.file
+// runAfterEach runs the hooks after the test. A serial file runs one case at a time, so
+// f.AfterPatch needs no lock.
+func (sc *scope) runAfterEach() {
+	f := sc.file
 	if len(f.Plan.AfterEach) == 0 {
 		return
 	}
 	after := f.Fixtures.RunHooks(f.Cleanup.Ctx, f.Plan.AfterEach, fixture.HookCall{
-		Phase: "afterEach", Test: a.c, After: true, Status: a.out.c.Status, Message: a.out.c.Message,
-		Patch: f.Scope.Patch.With(f.AfterPatch).With(own),
+		Phase:   "afterEach",
+		Test:    sc.c,
+		After:   true,
+		Status:  sc.out.c.Status,
+		Message: sc.out.c.Message,
+		Patch:   f.Scope.Patch.With(f.AfterPatch).With(sc.own),
 	})
 	f.AfterPatch = f.AfterPatch.With(after.Own)
-	a.out.addPhases(after.Phases...)
+	sc.out.addPhases(after.Phases...)
 	for _, p := range after.Phases {
 		if p.Status == result.Fail {
-			a.out.warn(fmt.Sprintf("afterEach hook %q failed: %s%s", p.Name, p.Message, cutLastLine(p.Output)))
+			sc.out.warn(fmt.Sprintf("afterEach hook %q failed: %s%s", p.Name, p.Message, cutLastLine(p.Output)))
 		}
 	}
 }
@@ -121,20 +144,27 @@ func cutLastLine(output string) string {
 
 // guard runs fn and reports a panic as an error of the case, so that cleanup
 // continues.
-func (a *attempt) guard(fn func()) {
+func (sc *scope) guard(fn func()) {
 	defer func() {
 		if p := recover(); p != nil {
-			a.file.Broke()
-			c := a.out.c
+			sc.file.Broke()
+			c := sc.out.c
 			c.Status, c.Message, c.Stderr = result.Error, fmt.Sprintf("internal error: %v", p), string(debug.Stack())
 		}
 	}()
 	fn()
 }
 
+// stopBackground stops the background steps of the case.
+func (sc *scope) stopBackground() {
+	for _, w := range sc.file.Fixtures.Stop(&sc.steps.Background) {
+		sc.out.warn(w.Message)
+	}
+}
+
 // recycle ends the sessions of a case with restart_policy: per_test.
-func (a *attempt) recycle() {
-	if a.file.Plan.Options.RestartPolicy == plan.PerTest {
-		a.guard(func() { a.file.Pool.Recycle(a.file.Cleanup.Ctx, a.scope.Lease.Servers...) })
+func (sc *scope) recycle() {
+	if sc.file.Plan.Options.RestartPolicy == plan.PerTest {
+		sc.guard(func() { sc.file.Pool.Recycle(sc.file.Cleanup.Ctx, sc.steps.Lease.Servers...) })
 	}
 }

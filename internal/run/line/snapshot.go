@@ -5,22 +5,32 @@ import (
 	"mcptest/internal/assert/target"
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/secret"
+	"mcptest/internal/report/result"
+	"mcptest/internal/spec/plan"
 )
 
+// comparer compares values of a case with its snapshots.
+type comparer struct {
+	file      *File
+	c         *plan.Case
+	record    *result.Case // whose exchanges may reveal credentials
+	snapshots *snapshot.Test
+}
+
 // compare compares a selected value with its snapshot.
-func (a *attempt) compare(name string, o *snapshot.Options, s target.Subject) snapshot.Comparison {
-	f := a.file.Plan
-	masked, unused := o.Mask(s.Target, a.redactValue(s), f.Dir)
-	again := FormatRepro(f, a.c, a.file.RerunFlags) + UpdateFlag
-	c := a.snapshots.Compare(a.file.Redact(name), masked, again)
+func (cm comparer) compare(name string, o *snapshot.Options, s target.Subject) snapshot.Comparison {
+	f := cm.file.Plan
+	masked, unused := o.Mask(s.Target, cm.redactValue(s), f.Dir)
+	again := FormatRepro(f, cm.c, cm.file.RerunFlags) + UpdateFlag
+	c := cm.snapshots.Compare(cm.file.Redact(name), masked, again)
 	c.Unused = unused
 	return c
 }
 
 // redactValue returns a value without secrets. Credentials that the exchanges reveal
 // are masked everywhere in it, as in reports.
-func (a *attempt) redactValue(s target.Subject) jsonv.Value {
-	r := a.file.Redactor
+func (cm comparer) redactValue(s target.Subject) jsonv.Value {
+	r := cm.file.Redactor
 	if r == nil {
 		return s.Value
 	}
@@ -28,7 +38,7 @@ func (a *attempt) redactValue(s target.Subject) jsonv.Value {
 		return jsonv.String(secret.Mask)
 	}
 	var found secret.Found
-	for _, x := range a.out.c.Exchanges {
+	for _, x := range cm.record.Exchanges {
 		r.Collect(x.Response, &found)
 		for _, m := range x.During {
 			r.Collect(m.Raw, &found)

@@ -46,11 +46,16 @@ func Walk(ctx context.Context, t Test) Walked {
 	if a.snapshots != nil {
 		a.snapshots.Attempt()
 	}
+	around := scope{
+		file:  f,
+		c:     t.Case,
+		out:   &a.out,
+		steps: fixture.Scope{Patch: f.Scope.Patch, Case: t.Case, Lease: lease},
+	}
 	if f.Plan.Serial {
-		a.runInScope(ctx)
+		around.run(ctx, a.runCalls)
 	} else {
-		a.guard(func() { a.runCalls(ctx) })
-		a.recycle()
+		around.runBare(ctx, a.runCalls)
 	}
 	if a.snapshots != nil && t.Out.Status == result.Pass {
 		a.snapshots.AttemptPassed()
@@ -76,7 +81,7 @@ func newAttempt(t Test, lease *pool.Lease, others []twin.Way) *attempt {
 		number:    t.Number,
 		snapshots: t.Snapshots,
 		others:    others,
-		scope:     fixture.Scope{Patch: t.File.Scope.Patch, Case: t.Case, Lease: lease},
+		lease:     lease,
 		out:       outcome{c: t.Out},
 		answers:   newAnswers(t.Case),
 	}

@@ -54,16 +54,15 @@ type mistakes struct {
 //	any other                                          warning   warning
 func (s *Server) Judge(ctx context.Context, c Call) (failure string, warnings []string) {
 	l, hasList := listers[c.Op.Method]
-	refused := c.Passed && c.Refused
-	if !hasList || c.Op.Subject == "" || !refused && (l.what != "tool" || c.AsMethod) {
-		return "", nil // without a refusal no list is requested
+	if !hasList || !c.isComparable(l) {
+		return "", nil
 	}
-	if refused { // lists may be requested
+	if c.passedByRefusal() { // lists may be requested
 		var cancel context.CancelFunc
 		ctx, cancel = mcp.WithLimit(ctx, "connect_timeout", s.Def.ConnectTimeout)
 		defer cancel()
 	}
-	m := s.compareWithList(ctx, &c, l, refused)
+	m := s.compareWithList(ctx, &c, l)
 	if m.unread != nil && l.what != "tool" { // the run has one warning about the tools
 		return "", []string{fmt.Sprintf("the %s %q was refused, and the server's list of %s cannot be read, "+
 			"so a misspelled name would not be noticed: %v", l.what, c.Op.Subject, l.capability, m.unread)}
@@ -71,25 +70,49 @@ func (s *Server) Judge(ctx context.Context, c Call) (failure string, warnings []
 	if m.unlisted == "" && len(m.arguments) == 0 {
 		return "", nil
 	}
-	misspelled := refused && m.near && !c.Lenient && !s.isListedElsewhere(ctx, &c, l)
+	misspelled := false
+	if c.passedByRefusal() && m.near && !c.Lenient {
+		misspelled = !s.isListedElsewhere(ctx, &c, l)
+	}
 	if c.AsMethod && !misspelled {
 		return "", nil
 	}
-	text := m.describe(&c, l)
-	explainsRefusal := misspelled || refused && len(m.unknown) > 0
-	switch {
-	case text == "":
+	return c.judgeMistakes(&m, l, misspelled)
+}
+
+// judgeMistakes decides by the table of Judge. misspelled is set if the name of the call is
+// probably a slip of a name in the list.
+func (c *Call) judgeMistakes(m *mistakes, l lister, misspelled bool) (failure string, warnings []string) {
+	text := m.describe(c, l)
+	if text == "" {
 		return "", nil
+	}
+	advice := c.adviseIfIntended()
+	explainsRefusal := misspelled || c.passedByRefusal() && len(m.unknown) > 0
+	switch {
 	case explainsRefusal && !c.Lenient:
-		return "the refusal proves nothing: " + text + c.adviseIfIntended(), nil
+		return "the refusal proves nothing: " + text + advice, nil
 	case c.Passed && m.unspaced && !c.Lenient:
-		return text + c.adviseIfIntended(), nil
+		return text + advice, nil
 	case c.Passed && c.Strict:
-		return text + " (strict_args" + c.adviseIfIntended() + ")", nil
-	case refused || c.Passed && m.unlisted != "":
-		return "", []string{text + c.adviseIfIntended()}
+		return text + " (strict_args" + advice + ")", nil
+	}
+	if c.passedByRefusal() || c.Passed && m.unlisted != "" {
+		text += advice
 	}
 	return "", []string{text}
+}
+
+// passedByRefusal reports whether the test passed because the call was refused.
+func (c *Call) passedByRefusal() bool { return c.Passed && c.Refused }
+
+// isComparable reports whether a call is compared with a list. Without a refusal no list is
+// requested, and only that of the tools is known.
+func (c *Call) isComparable(l lister) bool {
+	if c.Op.Subject == "" {
+		return false
+	}
+	return c.passedByRefusal() || l.what == "tool" && !c.AsMethod
 }
 
 // adviseIfIntended says what to write where the mistake is the point of the test.
@@ -108,7 +131,7 @@ func (m *mistakes) describe(c *Call, l lister) string {
 		return m.unlisted
 	}
 	wrong := m.arguments
-	if c.Passed && c.Refused {
+	if c.passedByRefusal() {
 		wrong = m.unknown
 	}
 	if len(wrong) == 0 {
@@ -120,10 +143,10 @@ func (m *mistakes) describe(c *Call, l lister) string {
 // compareWithList compares a call with the list that is known. Before it makes use of a
 // mistake that explains a refusal, it reads the list again, as the user of the call: a
 // server may offer other names by now, and to other users.
-func (s *Server) compareWithList(ctx context.Context, c *Call, l lister, refused bool) mistakes {
+func (s *Server) compareWithList(ctx context.Context, c *Call, l lister) mistakes {
 	known := s.getKnown(ctx, c.Session, l)
 	m := known.findMistakes(c.Op, l)
-	if !refused {
+	if !c.passedByRefusal() {
 		if len(c.Header) > 0 || c.Session.ListChanged(0) {
 			m.unlisted = ""
 		}
@@ -172,7 +195,7 @@ func (s *Server) isListedElsewhere(ctx context.Context, c *Call, l lister) bool 
 }
 
 // countStarts returns how often the server was started.
-func (s *Server) countStarts() int { return s.update(func(*state) {}).starts }
+func (s *Server) countStarts() int { return s.getState().starts }
 
 // Arguments returns what is wrong with the arguments of a tools/call according to the
 // tool's inputSchema, or "".
@@ -191,7 +214,8 @@ func (l *list) findMistakes(op *plan.Op, of lister) (m mistakes) {
 	schema := l.schemas[op.Subject]
 	if !l.has(op.Subject) {
 		near := source.FindNearest(op.Subject, sortedKeys(l.schemas))
-		if m.near = near != ""; m.near || of.what != "resource" { // resources need not be listed
+		m.near = near != ""
+		if m.near || of.what != "resource" { // resources need not be listed
 			m.unlisted = of.formatUnlisted(op.Subject, near)
 		}
 	}

@@ -54,7 +54,10 @@ type state struct {
 	silent      []string         // lists that were not answered in time
 }
 
-// update is the only access to the state.
+// getState returns a copy of the state.
+func (s *Server) getState() state { return s.update(func(*state) {}) }
+
+// update changes the state and returns a copy of it. It is the only access to the state.
 func (s *Server) update(fn func(*state)) state {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -77,7 +80,7 @@ func (s *Server) Next() *Slot {
 // AwaitIdle waits until a session is idle, so that the exit of a server that is about
 // to exit is noticed before its input is closed and before an exclusive test ends.
 func (s *Server) AwaitIdle(sess *mcp.Session) {
-	if s.update(func(*state) {}).alwaysBusy || sess.AwaitIdle(s.pool.run) {
+	if s.getState().alwaysBusy || sess.AwaitIdle(s.pool.run) {
 		return
 	}
 	s.update(func(st *state) { st.alwaysBusy = true })
@@ -87,7 +90,7 @@ func (s *Server) AwaitIdle(sess *mcp.Session) {
 // its input: after a signal, and if it ignored the end of its input before in this
 // run. What an earlier run knows ends the wait only if no verdict depends on it.
 func (s *Server) skipGrace() bool {
-	return s.update(func(*state) {}).ignoresEOF || s.pool.run.Err() != nil || s.hasIgnoredEOF()
+	return s.getState().ignoresEOF || s.pool.run.Err() != nil || s.hasIgnoredEOF()
 }
 
 func (s *Server) hasIgnoredEOF() bool {

@@ -297,7 +297,7 @@ func readServerInfo(sess *mcp.Session) *result.Info {
 // gate.
 func (s *Slot) isReusable(ctx context.Context) bool {
 	sv := s.server
-	st := sv.update(func(*state) {})
+	st := sv.getState()
 	if !sv.pool.deps.Warm.keeps(sv) || sv.pool.run.Err() != nil {
 		return false
 	}
@@ -313,7 +313,7 @@ func (s *Slot) keepWarm() ending {
 	s.sess = nil
 	sv.update(func(st *state) { delete(st.offers, sess) })
 	end := ending{server: s.info, findings: sv.Findings(sess.TakeViolations())}
-	end.server.Starts = sv.update(func(*state) {}).starts
+	end.server.Starts = sv.getState().starts
 	sv.pool.deps.Warm.put(sv, sess)
 	return end
 }

@@ -20,7 +20,7 @@ func (p *Pool) Ending(file *plan.File, later []*plan.File) (out []*Server) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, s := range p.order {
-		if ends(s) && !s.closed && s.update(func(*state) {}).starts > 0 {
+		if ends(s) && !s.closed && s.getState().starts > 0 {
 			out = append(out, s)
 		}
 	}

@@ -62,7 +62,7 @@ func newTools() *Tools {
 }
 
 // Tools returns the current list of tools.
-func (s *Server) Tools() *Tools { return s.update(func(*state) {}).tools }
+func (s *Server) Tools() *Tools { return s.getState().tools }
 
 // listTools requests the list of tools in a new session: the first time, and if the
 // session of the last request ended before the list was complete.

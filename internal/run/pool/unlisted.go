@@ -85,7 +85,7 @@ func (s *Server) getKnown(ctx context.Context, sess *mcp.Session, l lister) *lis
 		}
 		return &list{schemas: l.inputs}
 	}
-	known := s.update(func(*state) {}).lists[l.capability]
+	known := s.getState().lists[l.capability]
 	if known == nil {
 		if known, _ = s.read(ctx, sess, l, nil); known != nil {
 			s.update(func(st *state) { st.lists[l.capability] = known })
@@ -104,7 +104,7 @@ func (s *Server) read(ctx context.Context, sess *mcp.Session, l lister, header h
 	if sess.ServerInfo().Lookup("capabilities", l.capability).IsAbsent() {
 		return nil, errUndeclared
 	}
-	if slices.Contains(s.update(func(*state) {}).silent, l.capability) {
+	if slices.Contains(s.getState().silent, l.capability) {
 		return nil, errSilent
 	}
 	limits, request := s.makeLimits(), readPages(sess, header, s.report)

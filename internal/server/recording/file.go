@@ -219,7 +219,7 @@ type texts []string
 // DecodeNode reads a text or a list of texts.
 func (t *texts) DecodeNode(n *source.Node, path string, d *source.Decoder) {
 	var one string
-	if !d.OneOrMany(n, path, (*[]string)(t), &one, "") {
+	if !d.DecodeOneOrMany(n, path, (*[]string)(t), &one, "") {
 		*t = texts{one}
 	}
 }

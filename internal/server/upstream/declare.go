@@ -117,7 +117,7 @@ type Replies []*ReplyDecl
 // DecodeNode reads a response or a list of responses.
 func (r *Replies) DecodeNode(n *source.Node, path string, d *source.Decoder) {
 	one := new(ReplyDecl)
-	if !d.OneOrMany(n, path, (*[]*ReplyDecl)(r), one, "expected a response or a list of responses, got an empty list") {
+	if !d.DecodeOneOrMany(n, path, (*[]*ReplyDecl)(r), one, "expected a response or a list of responses, got an empty list") {
 		*r = Replies{one}
 	}
 }

@@ -234,7 +234,7 @@ type names []string
 // DecodeNode reads a name or a list of names.
 func (l *names) DecodeNode(n *source.Node, path string, d *source.Decoder) {
 	var one string
-	if !d.OneOrMany(n, path, (*[]string)(l), &one, "expected a model's name or a list of names, got an empty list") {
+	if !d.DecodeOneOrMany(n, path, (*[]string)(l), &one, "expected a model's name or a list of names, got an empty list") {
 		*l = names{one}
 	}
 }

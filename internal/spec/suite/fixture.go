@@ -29,7 +29,7 @@ type HookList []*Hook
 // DecodeNode reads one hook or a list.
 func (l *HookList) DecodeNode(n *source.Node, path string, d *source.Decoder) {
 	one := new(Hook)
-	if !d.OneOrMany(n, path, (*[]*Hook)(l), one, "") {
+	if !d.DecodeOneOrMany(n, path, (*[]*Hook)(l), one, "") {
 		*l = HookList{one}
 	}
 }

@@ -222,7 +222,7 @@ type Answers[T any] struct {
 func (a *Answers[T]) DecodeNode(n *source.Node, path string, d *source.Decoder) {
 	a.Pos = n.Pos
 	var one T
-	if a.Ordered = d.OneOrMany(n, path, &a.List, &one, "the list of answers is empty"); !a.Ordered {
+	if a.Ordered = d.DecodeOneOrMany(n, path, &a.List, &one, "the list of answers is empty"); !a.Ordered {
 		a.List = []T{one}
 	}
 }

@@ -250,7 +250,7 @@ type Names struct {
 func (s *Names) DecodeNode(n *source.Node, path string, d *source.Decoder) {
 	s.Pos = n.Pos
 	var one Text
-	if s.List = d.OneOrMany(n, path, &s.Items, &one, "expected a server's name or a list of names, got an empty list"); !s.List {
+	if s.List = d.DecodeOneOrMany(n, path, &s.Items, &one, "expected a server's name or a list of names, got an empty list"); !s.List {
 		s.Items = []Text{one}
 	}
 	checkNotEmpty(n, path, d)

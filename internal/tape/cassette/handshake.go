@@ -26,7 +26,11 @@ func (c *Cassette) Handshake(calls []*Call) jsonv.Value {
 			info = said
 		}
 		if call.Method == protocol.MethodDiscover || call.Method == "initialize" {
-			return jsonv.ObjectOf("serverInfo", info, "capabilities", result.Lookup("capabilities"), "instructions", result.Lookup("instructions"))
+			return jsonv.ObjectOf(
+				"serverInfo", info,
+				"capabilities", result.Lookup("capabilities"),
+				"instructions", result.Lookup("instructions"),
+			)
 		}
 		switch what, _, _ := strings.Cut(call.Method, "/"); what {
 		case "completion":
@@ -46,8 +50,8 @@ func findServer(result jsonv.Value) jsonv.Value {
 	return result.Lookup("serverInfo")
 }
 
-// noteAgreed searches a frame for the protocol version and the server's name. It reports
-// whether the version was found.
+// noteAgreed searches a frame for the protocol version and the server's name, which belong
+// into the header. It reports whether the version was found.
 func (w *Writer) noteAgreed(f *Frame) bool {
 	if len(f.Data) == 0 || f.Data[0] != '{' {
 		return false
@@ -57,18 +61,17 @@ func (w *Writer) noteAgreed(f *Frame) bool {
 		return false
 	}
 	if f.Dir == ToServer {
-		if version := v.Lookup("params", "_meta", protocol.MetaVersion).Text(); version != "" && v.Lookup("method").Text() != protocol.MethodDiscover {
-			w.spoken = version
-		}
+		w.noteSpoken(v)
 		return false
 	}
 	result := v.Lookup("result")
 	version := result.Lookup("protocolVersion").Text()
+	supported := result.Lookup("supportedVersions")
 	switch {
-	case version != "":
-	case result.Lookup("supportedVersions").Len() > 0:
-		version = protocol.NewestCommon(result.Lookup("supportedVersions"), protocol.EraStateless).Name
-	case result.Kind() == jsonv.KindObject && w.spoken != "":
+	case version != "": // of initialize
+	case supported.Len() > 0: // of server/discover
+		version = protocol.NewestCommon(supported, protocol.EraStateless).Name
+	case result.Kind() == jsonv.KindObject && w.spoken != "": // the client knew the server
 		version = w.spoken
 		w.adopt()
 	}
@@ -82,17 +85,22 @@ func (w *Writer) noteAgreed(f *Frame) bool {
 	return true
 }
 
+// noteSpoken keeps the protocol version that a request names. That of server/discover is only
+// an offer.
+func (w *Writer) noteSpoken(request jsonv.Value) {
+	version := request.Lookup("params", "_meta", protocol.MetaVersion).Text()
+	if version != "" && request.Lookup("method").Text() != protocol.MethodDiscover {
+		w.spoken = version
+	}
+}
+
 // adopt takes the handshake from the cassette that this one replaces, or that is before it
 // in its folder, if the same command got nothing else: some clients start a server to ask
 // what it is, and again to use it.
 func (w *Writer) adopt() {
-	path := w.path
-	if _, err := os.Stat(path); err != nil {
-		all, _ := filepath.Glob(filepath.Join(filepath.Dir(path), "*"+Suffix))
-		if len(all) == 0 {
-			return
-		}
-		path = slices.Max(all)
+	path := w.findEarlier()
+	if path == "" {
+		return
 	}
 	old, err := Open(path)
 	if err != nil {
@@ -107,8 +115,8 @@ func (w *Writer) adopt() {
 	if err != nil {
 		return
 	}
-	discoveries, only := findDiscoveries(calls)
-	if !only || len(discoveries) == 0 {
+	discoveries := findDiscoveries(calls)
+	if len(discoveries) == 0 {
 		return
 	}
 	var lines []byte
@@ -125,16 +133,28 @@ func (w *Writer) adopt() {
 	w.held = slices.Concat(lines, w.held)
 }
 
-// findDiscoveries returns the calls of server/discover that got a response. only is false if a
-// client sent another request, too.
-func findDiscoveries(calls []*Call) (discoveries []*Call, only bool) {
-	only = true
+// findEarlier returns the cassette that this one replaces, or else the last one of its folder;
+// "" if there is none.
+func (w *Writer) findEarlier() string {
+	if _, err := os.Stat(w.path); err == nil {
+		return w.path
+	}
+	all, _ := filepath.Glob(filepath.Join(filepath.Dir(w.path), "*"+Suffix))
+	if len(all) == 0 {
+		return ""
+	}
+	return slices.Max(all)
+}
+
+// findDiscoveries returns the calls of server/discover that got a response; nil if the client
+// sent another request, too.
+func findDiscoveries(calls []*Call) (discoveries []*Call) {
 	for _, call := range calls {
 		if call.Method == protocol.MethodDiscover && call.Response != nil {
 			discoveries = append(discoveries, call)
 		} else if call.Request != nil {
-			only = false
+			return nil
 		}
 	}
-	return discoveries, only
+	return discoveries
 }

@@ -61,13 +61,19 @@ var givenToken = evidence.Pattern(`(?i)(^|_)(confirmation|continuation|resume|pa
 // ErrGivenValue reports a parameter for which no value can be generated.
 var ErrGivenValue = errors.New("only the adapter knows its value; --values provides one")
 
-// contradicts returns the reason why no value is generated for a parameter.
-func contradicts(p Parameter, kind string) error {
+// refuseUnknowable returns why no value is generated for a parameter; nil if one is.
+func refuseUnknowable(p Parameter, kind string) error {
 	switch {
 	case kind == "string" && givenToken().MatchString(p.Name):
 		return ErrGivenValue
-	case kind == "object" && p.Schema.Lookup("properties").IsAbsent() && describesMembers().MatchString(p.Doc):
+	case kind == "object" && p.describesMembersOnly():
 		return errors.New("its description lists members that are not documented elsewhere; --values provides one")
 	}
 	return nil
+}
+
+// describesMembersOnly reports whether the members of an object are in its description and
+// not in its schema.
+func (p Parameter) describesMembersOnly() bool {
+	return p.Schema.Lookup("properties").IsAbsent() && describesMembers().MatchString(p.Doc)
 }

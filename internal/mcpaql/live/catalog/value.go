@@ -20,21 +20,17 @@ import (
 
 const maxTypeDepth = 4
 
-// MakeValue generates a value for a parameter. tag makes texts differ.
+// MakeValue generates a value for a parameter. tag makes texts differ. The first source that
+// has one decides: the values of the user, the examples, the default, the description, the type.
 func (mk *Maker) MakeValue(op *Operation, p Parameter, tag string) (jsonv.Value, error) {
-	for _, name := range []string{op.Name, "*"} {
-		if v, ok := mk.values.Lookup(name).Get(p.Name); ok {
-			return v, nil
-		}
+	if v := mk.findGiven(op, p); !v.IsAbsent() {
+		return v, nil
 	}
 	if p.Rehearses() {
 		return jsonv.Bool(false), nil
 	}
-	for _, ex := range op.Detail.Lookup("examples").Elems() {
-		v, ok := ex.Lookup("request", "params").Get(p.Name)
-		if ok && !isPlaceholder(v) && op.Category == "READ" && mk.catalog.Fits(p, v) == "" {
-			return v, nil
-		}
+	if v := mk.findExample(op, p); !v.IsAbsent() {
+		return v, nil
 	}
 	if v, ok := p.Schema.Get("default"); ok && v.Kind() != jsonv.KindNull && mk.catalog.Fits(p, v) == "" {
 		return v, nil
@@ -42,12 +38,10 @@ func (mk *Maker) MakeValue(op *Operation, p Parameter, tag string) (jsonv.Value,
 	if p.linked != nil {
 		return mk.makeNamed(p.linked, p, tag, 0)
 	}
-	word := findDescribedWord(p)
-	takesText := slices.Contains([]string{"string", "any"}, mk.catalog.FindJSONKind(p))
-	if word != "" && takesText && mk.catalog.Fits(p, jsonv.String(word)) == "" {
-		return jsonv.String(word), nil
+	if v := mk.findDescribed(p); !v.IsAbsent() {
+		return v, nil
 	}
-	if err := contradicts(p, mk.catalog.FindJSONKind(p)); err != nil {
+	if err := refuseUnknowable(p, mk.catalog.FindJSONKind(p)); err != nil {
 		return jsonv.Value{}, err
 	}
 	v, err := mk.make(ParseType(p.Type), p, tag, 0)
@@ -60,11 +54,53 @@ func (mk *Maker) MakeValue(op *Operation, p Parameter, tag string) (jsonv.Value,
 	return v, nil
 }
 
+// findGiven returns the value of the user for a parameter, absent if there is none.
+func (mk *Maker) findGiven(op *Operation, p Parameter) jsonv.Value {
+	for _, name := range []string{op.Name, "*"} {
+		if v, ok := mk.values.Lookup(name).Get(p.Name); ok {
+			return v
+		}
+	}
+	return jsonv.Value{}
+}
+
+// findExample returns the value of a parameter in an example of a reading operation.
+func (mk *Maker) findExample(op *Operation, p Parameter) jsonv.Value {
+	if op.Category != "READ" {
+		return jsonv.Value{}
+	}
+	for _, ex := range op.Detail.Lookup("examples").Elems() {
+		v, ok := ex.Lookup("request", "params").Get(p.Name)
+		if ok && !isPlaceholder(v) && mk.catalog.Fits(p, v) == "" {
+			return v
+		}
+	}
+	return jsonv.Value{}
+}
+
+// findDescribed returns a word that the description lists, if the parameter takes it.
+func (mk *Maker) findDescribed(p Parameter) jsonv.Value {
+	word := findDescribedWord(p)
+	kind := mk.catalog.FindJSONKind(p)
+	if word == "" || kind != "string" && kind != "any" {
+		return jsonv.Value{}
+	}
+	if mk.catalog.Fits(p, jsonv.String(word)) != "" {
+		return jsonv.Value{}
+	}
+	return jsonv.String(word)
+}
+
 // isPlaceholder reports whether an example's value is a placeholder.
 func isPlaceholder(v jsonv.Value) bool {
+	if v.Kind() != jsonv.KindString {
+		return false
+	}
 	s := strings.TrimSpace(v.Text())
-	return v.Kind() == jsonv.KindString && (s == "" || strings.Contains(s, "…") || strings.Contains(s, "...") ||
-		strings.HasPrefix(s, "<") || strings.HasPrefix(s, "[") || strings.HasPrefix(s, "{"))
+	if s == "" || strings.Contains(s, "…") || strings.Contains(s, "...") {
+		return true
+	}
+	return strings.ContainsRune("<[{", rune(s[0]))
 }
 
 func (mk *Maker) make(t typeExpr, p Parameter, tag string, depth int) (jsonv.Value, error) {
@@ -143,48 +179,60 @@ func (mk *Maker) makeNamed(n *NamedType, p Parameter, tag string, depth int) (js
 		}
 		return jsonv.Value{}, fmt.Errorf("the enum %s has no values", n.Name)
 	case "union":
-		for _, m := range n.Detail.Lookup("members").Elems() {
-			name := m.Text()
-			if m.Kind() == jsonv.KindObject {
-				name = m.Lookup("type").Text() + m.Lookup("name").Text()
-			}
-			if v, err := mk.make(ParseType(name), p, tag, depth+1); err == nil {
-				return v, nil
-			}
-		}
-		return jsonv.Value{}, fmt.Errorf("no member of the union %s can be built", n.Name)
+		return mk.makeNamedMember(n, p, tag, depth)
 	case "object":
-		var out []jsonv.Member
-		for _, f := range n.Detail.Lookup("fields").Elems() {
-			if !f.Lookup("required").Bool() {
-				continue
-			}
-			v, err := mk.make(ParseType(f.Lookup("type").Text()), Parameter{
-				Name:   f.Lookup("name").Text(),
-				Schema: f,
-			}, tag, depth+1)
-			if err != nil {
-				return v, err
-			}
-			out = append(out, jsonv.Member{Key: f.Lookup("name").Text(), Value: v})
-		}
-		return jsonv.Object(out...), nil
+		return mk.makeNamedObject(n, tag, depth)
 	}
 	return mk.makeText("string", p, tag)
+}
+
+// makeNamedMember generates a value of the first member of a named union that can be built.
+func (mk *Maker) makeNamedMember(n *NamedType, p Parameter, tag string, depth int) (jsonv.Value, error) {
+	for _, m := range n.Detail.Lookup("members").Elems() {
+		name := m.Text()
+		if m.Kind() == jsonv.KindObject { // it has the one or the other
+			name = m.Lookup("type").Text() + m.Lookup("name").Text()
+		}
+		if v, err := mk.make(ParseType(name), p, tag, depth+1); err == nil {
+			return v, nil
+		}
+	}
+	return jsonv.Value{}, fmt.Errorf("no member of the union %s can be built", n.Name)
+}
+
+// makeNamedObject generates an object of a named type with its required fields.
+func (mk *Maker) makeNamedObject(n *NamedType, tag string, depth int) (jsonv.Value, error) {
+	var out []jsonv.Member
+	for _, f := range n.Detail.Lookup("fields").Elems() {
+		if !f.Lookup("required").Bool() {
+			continue
+		}
+		field := Parameter{Name: f.Lookup("name").Text(), Schema: f}
+		v, err := mk.make(ParseType(f.Lookup("type").Text()), field, tag, depth+1)
+		if err != nil {
+			return v, err
+		}
+		out = append(out, jsonv.Member{Key: field.Name, Value: v})
+	}
+	return jsonv.Object(out...), nil
 }
 
 // makeNumber returns 1 or the number next to it that fits. It is whole if possible, because
 // pages and counts are called numbers too.
 func makeNumber(p Parameter) (jsonv.Value, error) {
-	return fitNumber(p, func(n float64) float64 { return n })
+	low, high := ReadBounds(p)
+	return checkNumber(p, max(low, min(high, 1)))
 }
 
 // makeWhole is like makeNumber for whole numbers.
-func makeWhole(p Parameter) (jsonv.Value, error) { return fitNumber(p, math.Ceil) }
-
-func fitNumber(p Parameter, round func(float64) float64) (jsonv.Value, error) {
+func makeWhole(p Parameter) (jsonv.Value, error) {
 	low, high := ReadBounds(p)
-	n := round(max(low, min(high, 1)))
+	return checkNumber(p, math.Ceil(max(low, min(high, 1))))
+}
+
+// checkNumber returns a number as a value, or an error if it is outside the range of the parameter.
+func checkNumber(p Parameter, n float64) (jsonv.Value, error) {
+	low, high := ReadBounds(p)
 	if n < low || n > high {
 		return jsonv.Value{}, fmt.Errorf("no whole number fits the range of %s", p.Name)
 	}
@@ -217,16 +265,7 @@ func (mk *Maker) makeText(typ string, p Parameter, tag string) (jsonv.Value, err
 	}
 	s := MakeMarker(mk.runID) + tag
 	if pattern := p.Schema.Lookup("pattern").Text(); pattern != "" {
-		for _, spelled := range markSpellings(s) {
-			if mk.catalog.Fits(p, jsonv.String(spelled)) == "" {
-				return jsonv.String(spelled), nil
-			}
-		}
-		s, err := jsonschema.MakeMatching(pattern)
-		if err != nil {
-			return jsonv.Value{}, fmt.Errorf("the pattern of %s: %w", p.Name, err)
-		}
-		return jsonv.String(s), nil
+		return mk.makeMatching(pattern, p, s)
 	}
 	low, high := readLengths(p)
 	if n := utf8.RuneCountInString(s); n < low {
@@ -234,6 +273,21 @@ func (mk *Maker) makeText(typ string, p Parameter, tag string) (jsonv.Value, err
 	}
 	if r := []rune(s); len(r) > high {
 		s = string(r[:high])
+	}
+	return jsonv.String(s), nil
+}
+
+// makeMatching returns a spelling of a marked text that fits a parameter with a pattern, or
+// else a text without the mark.
+func (mk *Maker) makeMatching(pattern string, p Parameter, marked string) (jsonv.Value, error) {
+	for _, spelled := range markSpellings(marked) {
+		if mk.catalog.Fits(p, jsonv.String(spelled)) == "" {
+			return jsonv.String(spelled), nil
+		}
+	}
+	s, err := jsonschema.MakeMatching(pattern)
+	if err != nil {
+		return jsonv.Value{}, fmt.Errorf("the pattern of %s: %w", p.Name, err)
 	}
 	return jsonv.String(s), nil
 }

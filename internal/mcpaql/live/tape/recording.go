@@ -111,12 +111,11 @@ type Recording struct {
 // Open reads the cassette of a run. Errors in its content are a [*cassette.Error].
 func Open(path string) (*Recording, error) {
 	c, err := cassette.Open(path)
-	wrong, ok := errors.AsType[*cassette.Error](err)
-	switch {
-	case ok:
+	if wrong, ok := errors.AsType[*cassette.Error](err); ok {
 		wrong.Says += "; record the run again with --record"
 		return nil, wrong
-	case err != nil:
+	}
+	if err != nil {
 		return nil, err
 	}
 	rec := &Recording{Cassette: c}
@@ -143,7 +142,8 @@ func (rec *Recording) read() error {
 			return rec.newError(f.Line, "the note cannot be read: %s", err)
 		}
 		if len(frames) != last.Messages {
-			return rec.newError(f.Line, "the recording was changed: expected %d messages before this line, got %d; record the run again", last.Messages, len(frames))
+			return rec.newError(f.Line, "the recording was changed: expected %d messages before this line, got %d; "+
+				"record the run again", last.Messages, len(frames))
 		}
 		if len(frames) > 0 {
 			last.begin, last.line, frames = frames[0].At, frames[0].Line, nil
@@ -242,11 +242,7 @@ func (s *Session) findEvent(call mcp.Call) (*event, error) {
 		return nil, t.err
 	}
 	e := t.take(calling)
-	params := func(raw []byte) jsonv.Value {
-		v, _ := jsonv.Parse(raw)
-		return t.o.Replay.ReduceParams(v)
-	}
-	sent := params(t.veil.disguiseMessage(call.Params, true))
+	sent := t.reduceParams(t.veil.disguiseMessage(call.Params, true))
 	request := cassette.ShowRequest(call.Method, sent)
 	if e == nil {
 		return nil, t.fail(nil, "the recording has no response to %s, which is called here", request)
@@ -257,20 +253,33 @@ func (s *Session) findEvent(call mcp.Call) (*event, error) {
 		if err != nil {
 			return nil, err
 		}
-		had = params(protocol.MemberOf(data, "params"))
+		had = t.reduceParams(protocol.MemberOf(data, "params"))
 	}
 	if e.session != s.e.session || e.Method != call.Method {
-		return nil, t.fail(e, "the recording has no response to %s, which is called here: it has %s", request, cassette.ShowRequest(e.Method, had))
+		return nil, t.fail(e, "the recording has no response to %s, which is called here: it has %s",
+			request, cassette.ShowRequest(e.Method, had))
 	}
 	if changes := jsonv.Diff(had, sent); len(changes) > 0 {
-		return nil, t.fail(e, "the recording has no response to %s, which is called here: %s", request, cassette.DescribeChanges(changes))
+		return nil, t.fail(e, "the recording has no response to %s, which is called here: %s",
+			request, cassette.DescribeChanges(changes))
 	}
 	return e, nil
 }
 
+// reduceParams returns params as the replay compares them.
+func (t *Tape) reduceParams(raw []byte) jsonv.Value {
+	v, _ := jsonv.Parse(raw)
+	return t.o.Replay.ReduceParams(v)
+}
+
 // readExchange returns the recorded exchange.
 func (t *Tape) readExchange(e *event) (*mcp.Exchange, error) {
-	x := &mcp.Exchange{Method: e.Method, Elapsed: e.over - e.begin, Violations: readViolations(e.Violations), Dropped: e.Dropped}
+	x := &mcp.Exchange{
+		Method:     e.Method,
+		Elapsed:    e.over - e.begin,
+		Violations: readViolations(e.Violations),
+		Dropped:    e.Dropped,
+	}
 	if e.Failed != nil {
 		x.Cause = e.Failed
 	}
