@@ -75,7 +75,7 @@ The first line is one verdict per client: âœ“ accepts every tool, ! degraded, âœ
 Advice never fails the check. Directories fail it only if they are selected with --for or --only.
 
 Exit codes: 0 nothing at the level of --fail-on, 1 the server did not respond, 2 invalid command line or file,
-6 a finding at the level of --fail-on.`,
+6 a finding at the level of --fail-on, or nothing was examined.`,
 		Example: `  mcptest check -- npx -y @modelcontextprotocol/server-everything
   mcptest check --for claude,gemini --fail-on warning tools.json
   mcptest check --config suite.yaml -f sarif > check.sarif
@@ -249,7 +249,7 @@ func (f *checkFlags) report(ctx context.Context, s cmdutil.Streams, lists []comp
 	if err != nil {
 		return err
 	}
-	if f.unreached == nil && rep.Failed(compat.Level(f.failOn)) {
+	if f.unreached == nil && (rep.Unexamined || rep.Failed(compat.Level(f.failOn))) {
 		return &option.ExitError{Code: option.ExitGate}
 	}
 	return f.unreached
