@@ -39,15 +39,17 @@ const (
 )
 
 // Print writes every diagnostic with its source line, a caret below the position, its
-// hint and its related positions. It escapes control characters. The error is that of
+// hint and its related positions; of many that say the same, the first. It escapes control characters. The error is that of
 // w.
 func (ds Diagnostics) Print(w io.Writer, style Style) error {
 	p := printer{style: style, width: defaultWidth}
 	if style.Width > 0 {
 		p.width = max(style.Width, minWidth)
 	}
-	for _, d := range ds {
+	printed, others := gatherRepeats(ds)
+	for i, d := range printed {
 		p.printDiagnostic(d)
+		p.printPlaces(others[i])
 	}
 	if _, err := io.WriteString(w, p.b.String()); err != nil && len(ds) > 0 {
 		return fmt.Errorf("write diagnostics: %w", err)
