@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mcptest/internal/base/filekind"
 	"mcptest/internal/base/source"
 	"mcptest/internal/base/term"
 	"mcptest/internal/cli/cmdutil"
@@ -159,6 +160,9 @@ func (f *checkFlags) chooseRules(s cmdutil.Streams) (compat.Rules, error) {
 		return rules, err
 	}
 	for _, name := range f.rules {
+		if err := option.RefuseOther("--rules", name, filekind.Rules); err != nil {
+			return rules, err
+		}
 		file, ds := source.Read(name, name)
 		if !ds.HasErrors() {
 			var more source.Diagnostics
@@ -201,6 +205,9 @@ func (f *checkFlags) chooseRules(s cmdutil.Streams) (compat.Rules, error) {
 func readBaseline(s cmdutil.Streams, color, path string, unknown func(rule string) string, revisions ...string) (*gate.Baseline, error) {
 	if path == "" {
 		return &gate.Baseline{}, nil
+	}
+	if err := option.RefuseOther("--baseline", path, filekind.Accepted); err != nil {
+		return nil, err
 	}
 	file, ds := source.Read(path, path)
 	var b *gate.Baseline

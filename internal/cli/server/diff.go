@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mcptest/internal/base/display"
+	"mcptest/internal/base/filekind"
 	"mcptest/internal/base/secret"
 	"mcptest/internal/cli/cmdutil"
 	"mcptest/internal/cli/option"
@@ -149,6 +150,9 @@ func (f *diffFlags) readSurfaces(cmd *cobra.Command, s cmdutil.Streams, x side, 
 		return f.readAtRef(cmd, s, ref, x, names)
 	}
 	if x.path != "" {
+		if err := option.RefuseOther("", x.path, filekind.Lock, filekind.Tools, filekind.Record); err != nil {
+			return nil, err
+		}
 		list, err := surface.Read(x.path, secret.NewRedactor().String)
 		if err != nil {
 			return nil, explainSurface(s, f.target.Color, err)

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mcptest/internal/base/display"
+	"mcptest/internal/base/filekind"
 	"mcptest/internal/base/shellwords"
 	"mcptest/internal/base/source"
 	"mcptest/internal/cli/cmdutil"
@@ -223,6 +224,9 @@ func (f *lockFlags) describeUsage(target string) string {
 
 // readLocked reads the lock file of a server.
 func (f *lockFlags) readLocked(s cmdutil.Streams, path, server, target string) ([]*surface.Surface, error) {
+	if err := option.RefuseOther("--output", path, filekind.Lock); err != nil {
+		return nil, err
+	}
 	locked, err := surface.Read(path, nil)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
