@@ -158,7 +158,10 @@ func isTools(key string) bool { return key == "tools" }
 
 // hasTests reports whether a key is one of the lists of tests, or sets something for them.
 func hasTests(keys []string) bool {
-	lists := []string{"tools", "resources", "prompts", "protocol", "surface", "check", "probe", "http", "start", "agents", "imports", "default_server", "defaultTest", "run_options"}
+	lists := []string{
+		"tools", "resources", "prompts", "protocol", "surface", "check", "probe", "http", "start", "agents",
+		"imports", "default_server", "defaultTest", "run_options",
+	}
 	return slices.ContainsFunc(keys, func(key string) bool { return slices.Contains(lists, key) })
 }
 

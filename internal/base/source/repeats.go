@@ -2,16 +2,11 @@ package source
 
 import (
 	"fmt"
-	"strings"
 
-	"mcptest/internal/base/display"
 	"mcptest/internal/base/lazy"
 )
 
-const (
-	fewRepeats  = 3 // so many equal diagnostics are printed one by one
-	shownPlaces = 4
-)
+const fewRepeats = 3 // so many equal diagnostics are printed one by one
 
 // index matches the position of an entry in the path of a diagnostic.
 var index = lazy.Regexp(`\[\d+\]`)
@@ -41,19 +36,4 @@ func gatherRepeats(ds Diagnostics) (printed Diagnostics, others [][]Pos) {
 		}
 	}
 	return printed, others
-}
-
-// printPlaces says where else a diagnostic holds.
-func (p *printer) printPlaces(others []Pos) {
-	if len(others) == 0 {
-		return
-	}
-	var shown []string
-	for _, pos := range others[:min(len(others), shownPlaces)] {
-		shown = append(shown, display.Escape(pos.String()))
-	}
-	if len(others) > shownPlaces {
-		shown = append(shown, "…")
-	}
-	fmt.Fprintf(&p.b, "  and at %s: %s\n", display.Count(len(others), "more place"), strings.Join(shown, ", "))
 }

@@ -110,7 +110,8 @@ func (f *checkFlags) readFile(s cmdutil.Streams, path string, rules compat.Rules
 	if bundle.IsFile([]string{path}) {
 		return f.readBundle(s, path)
 	}
-	if err := option.RefuseOther("", path, filekind.Tools, filekind.Lock, filekind.Record, filekind.Cassette); err != nil {
+	wanted := []filekind.Kind{filekind.Tools, filekind.Lock, filekind.Record, filekind.Cassette}
+	if err := option.RefuseOther("", path, wanted...); err != nil {
 		return nil, err
 	}
 	err = withFile(s.In, path, func(file string) error {

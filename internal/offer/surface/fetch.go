@@ -91,13 +91,14 @@ func Fetch(ctx context.Context, handshake jsonv.Value, limits Limits, request Re
 
 // fetchList requests all pages of one list.
 func (o *Offer) fetchList(ctx context.Context, l List, limits Limits, request Request) error {
-	items, err := Pages(ctx, l.Method, l.Member, limits, func(ctx context.Context, method string, params jsonv.Value) (jsonv.Value, error) {
+	ask := func(ctx context.Context, method string, params jsonv.Value) (jsonv.Value, error) {
 		res, err := request(ctx, method, params)
 		if l.Kind == Tool {
 			o.Pages = append(o.Pages, res)
 		}
 		return res, err
-	})
+	}
+	items, err := Pages(ctx, l.Method, l.Member, limits, ask)
 	refused, ok := errors.AsType[*protocol.RPCError](err)
 	switch {
 	case err == nil:

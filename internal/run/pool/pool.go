@@ -77,7 +77,8 @@ func (p *Pool) Server(def *plan.Server, caps respond.Capabilities, file *plan.Fi
 			caps: caps,
 			file: file,
 			state: state{
-				tools: newTools(), offers: map[*mcp.Session]*offered{}, users: map[*mcp.Session]string{}, lists: map[string]*list{},
+				tools: newTools(), lists: map[string]*list{},
+				offers: map[*mcp.Session]*offered{}, users: map[*mcp.Session]string{},
 			},
 		}
 		s.slots = make([]*Slot, max(1, def.Sessions))
