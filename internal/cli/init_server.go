@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mcptest/internal/base/display"
+	"mcptest/internal/base/filekind"
 	"mcptest/internal/base/secret"
 	"mcptest/internal/cli/cmdutil"
 	"mcptest/internal/cli/option"
@@ -44,6 +45,9 @@ func (f *initFlags) readServer(cmd *cobra.Command, args []string, s cmdutil.Stre
 		Output:    f.output,
 	}
 	if f.from != "" {
+		if err := option.RefuseOther("--from", f.from, filekind.ClientConfig); err != nil {
+			return none, err
+		}
 		err := sv.Configure(f.from, strings.Join(own, ""), func(name string) string { return cmdutil.LookupEnv(s.Env, name) })
 		if err != nil {
 			return none, option.Invalid("--from: %s: %s", f.from, cmdutil.Reason(err))

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mcptest/internal/base/filekind"
 	"mcptest/internal/cli/cmdutil"
 	"mcptest/internal/cli/option"
 	"mcptest/internal/report/result"
@@ -109,6 +110,9 @@ func readParts(in io.Reader, names []string) (parts []result.Part, drop func(), 
 // readRecord reads the record in a file; - means in.
 func readRecord(in io.Reader, name string) (*result.Run, error) {
 	if name != "-" {
+		if err := option.RefuseOther("", name, filekind.Record, filekind.RecordLog); err != nil {
+			return nil, err
+		}
 		file, err := os.Open(name)
 		if err != nil {
 			return nil, option.Invalid("%s: %s", name, cmdutil.Reason(err))

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"mcptest/internal/base/display"
+	"mcptest/internal/base/filekind"
 	"mcptest/internal/base/osfile"
 	"mcptest/internal/base/secret"
 	"mcptest/internal/base/term"
@@ -212,6 +213,9 @@ func (f *runFlags) readVerdicts(s cmdutil.Streams, p *plan.Plan) (*history.Verdi
 	f.gates.Part = f.part != nil || f.setupOnly
 	if f.baseline == "" {
 		return history.NewVerdicts(p, nil, f.gates), nil
+	}
+	if err := option.RefuseOther("--baseline", f.baseline, filekind.Known); err != nil {
+		return nil, err
 	}
 	data, err := os.ReadFile(f.baseline)
 	if err != nil {

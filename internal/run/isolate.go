@@ -84,16 +84,37 @@ func (f *fileRun) diagnose(ctx context.Context) {
 	defer f.run.shared.Clock.Begin(pool.Diagnosing)()
 	left := max(f.run.sinceStart(), leastDiagnosis)
 	for _, cr := range f.kept {
-		if ctx.Err() == nil && left > 0 {
+		switch {
+		case ctx.Err() != nil:
+		case left <= 0:
+			f.leaveOut(cr, noTime)
+		default:
 			began := time.Now()
 			limited, cancel := context.WithTimeout(ctx, left)
 			f.run.recoverPanic(func() { diagnosis{f, cr}.run(limited) })
+			if limited.Err() != nil && ctx.Err() == nil {
+				f.leaveOut(cr, noTime)
+			}
 			cancel()
 			left -= time.Since(began)
 		}
 		f.run.deps.Send(result.CaseFinished{Case: cr.out})
 	}
 	f.kept = nil
+}
+
+// noTime is why a test is not run again.
+const noTime = "no time was left (running failed tests again may take as long as the run)"
+
+// leaveOut says of a test without a diagnosis, which may run again, why it does not.
+func (f *fileRun) leaveOut(cr *caseRun, why string) {
+	if cr.out.Diagnosis != nil || !(diagnosis{f, cr}).mayRepeat(cr.c.Index) {
+		return
+	}
+	cr.out.Diagnosis = &result.Diagnosis{
+		Status:  result.Skip,
+		Message: "not run again alone to see whether another test caused it: " + why,
+	}
 }
 
 func (r *runner) sinceStart() time.Duration { return time.Since(r.start) }

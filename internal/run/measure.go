@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 
-	"mcptest/internal/offer/surface"
 	"mcptest/internal/report/result"
 	"mcptest/internal/run/line"
 )
@@ -22,9 +21,7 @@ func (f *fileRun) surveyEnding(ctx context.Context) {
 		}
 		offer, err := s.Survey(ctx)
 		if err == nil {
-			for _, l := range surface.Lists() {
-				err = cmp.Or(err, offer.Failed[l.Kind])
-			}
+			err = offer.Err()
 		}
 		if err != nil {
 			known.SetUnknown(line.CutFirstLine(err.Error()))

@@ -89,8 +89,11 @@ func (f *fileRun) finishCase(i int, fn func(*caseRun)) {
 		cr.snapshots.Done(cr.out.Status == result.Pass)
 	}
 	f.countOutcome(cr)
-	if cr.isDiagnosable() && f.keep(cr) {
-		return // it is sent after its diagnosis
+	if cr.isDiagnosable() {
+		if f.keep(cr) {
+			return // it is sent after its diagnosis
+		}
+		f.leaveOut(cr, fmt.Sprintf("%d failed tests of this file are", maxDiagnosed))
 	}
 	f.run.deps.Send(result.CaseFinished{Case: cr.out})
 }

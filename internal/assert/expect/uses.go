@@ -89,6 +89,19 @@ func (t *Tree) SaysKilled(signal string) bool {
 	})
 }
 
+// SaysUnrun reports whether an item says that a program cannot be run: it expects the code by
+// which a shell says so, and not every code; if a line of standard error says so, it expects
+// that line, and not every text.
+func (t *Tree) SaysUnrun(code int, line string) bool {
+	return anyItem(t.Items, func(a *Assertion) bool {
+		name := a.Target.String()
+		if line != "" {
+			return name == "stderr" && a.Passes(jsonv.String(line)) && !a.Passes(jsonv.String("another text"))
+		}
+		return (name == "exit" || name == "exit.code") && a.Matcher.SaysCode(name, code)
+	})
+}
+
 // WantsNoResult reports whether an item requires that there is no result.
 func (t *Tree) WantsNoResult() bool {
 	return anyItem(t.Items, func(a *Assertion) bool { return a.Matcher.WantsNothing() && a.Target.WholeResult() })

@@ -128,6 +128,19 @@ func (k *Named) SaysKilled(name, signal string) bool {
 	return !passes(nil, "another signal") || !passes(0, nil) && !passes(1, nil)
 }
 
+// SaysCode reports whether the matcher of the target exit, or of exit.code, passes for a program
+// that exited with a code because its author expects this code: it passes for few others.
+func (k *Named) SaysCode(name string, code int) bool {
+	passes := func(code int) bool {
+		v := jsonv.ObjectOf("code", code, "signal", nil)
+		if name == "exit.code" {
+			v = v.Lookup("code")
+		}
+		return k.Match(context.Background(), target.Subject{Target: name, Value: v, Present: true}, nil).Pass
+	}
+	return passes(code) && !passes(3) && !passes(99)
+}
+
 // namesNull reports whether null is one of the values that the matcher allows by name.
 func (k *Named) namesNull() bool {
 	switch m := k.m.(type) {

@@ -41,14 +41,17 @@ func (t *Target) surfaceSubject(o *surface.Offer) Subject {
 	if o == nil {
 		return t.unknown("the lists of the server were not requested")
 	}
+	if err := o.Err(); err != nil && len(t.steps) == 0 {
+		return t.unknown(err.Error())
+	}
 	for _, l := range surface.Lists() {
-		listed := len(t.steps) > 0 && t.steps[0].Name == l.Member
-		if err := o.Failed[l.Kind]; err != nil && (listed || len(t.steps) == 0) {
+		if len(t.steps) == 0 || t.steps[0].Name != l.Member {
+			continue
+		}
+		if err := o.Failed[l.Kind]; err != nil {
 			return t.unknown(err.Error())
 		}
-		if listed {
-			return t.listSubject(l, o.Lists[l.Kind])
-		}
+		return t.listSubject(l, o.Lists[l.Kind])
 	}
 	return t.walk(o.Value(), t.steps, t.root.Name)
 }

@@ -36,18 +36,21 @@ const (
 	shownTab     = "→   " // visible, since a tab where spaces belong is a common mistake
 	margin       = "    "
 	shownText    = 60 // columns of a quoted text in a message
+	shownPlaces  = 4  // of the others that say the same
 )
 
 // Print writes every diagnostic with its source line, a caret below the position, its
-// hint and its related positions. It escapes control characters. The error is that of
-// w.
+// hint and its related positions; of many that say the same, the first. It escapes control
+// characters. The error is that of w.
 func (ds Diagnostics) Print(w io.Writer, style Style) error {
 	p := printer{style: style, width: defaultWidth}
 	if style.Width > 0 {
 		p.width = max(style.Width, minWidth)
 	}
-	for _, d := range ds {
+	printed, others := gatherRepeats(ds)
+	for i, d := range printed {
 		p.printDiagnostic(d)
+		p.printPlaces(others[i])
 	}
 	if _, err := io.WriteString(w, p.b.String()); err != nil && len(ds) > 0 {
 		return fmt.Errorf("write diagnostics: %w", err)
@@ -104,6 +107,21 @@ func (p *printer) printDiagnostic(d Diagnostic) {
 		p.printText(r.Msg, margin+margin)
 		p.printExcerpt(r.Pos, margin+"  ")
 	}
+}
+
+// printPlaces says where else a diagnostic holds.
+func (p *printer) printPlaces(others []Pos) {
+	if len(others) == 0 {
+		return
+	}
+	var shown []string
+	for _, pos := range others[:min(len(others), shownPlaces)] {
+		shown = append(shown, display.Escape(pos.String()))
+	}
+	if len(others) > shownPlaces {
+		shown = append(shown, "…")
+	}
+	fmt.Fprintf(&p.b, "  and at %s: %s\n", display.Count(len(others), "more place"), strings.Join(shown, ", "))
 }
 
 func (p *printer) printPosition(pos Pos) {

@@ -2,6 +2,7 @@ package source_test
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -150,5 +151,28 @@ func TestPrintReportsTheWriter(t *testing.T) {
 	}
 	if err := (source.Diagnostics{}).Print(brokenWriter{}, source.Style{}); err != nil {
 		t.Error("nothing to write, and yet", err)
+	}
+}
+
+// Of many diagnostics that say the same, the first is printed, with the places of a few others.
+func TestPrintRepeats(t *testing.T) {
+	t.Parallel()
+	f := file("a\nb\nc\nd\ne\nf\ng\n")
+	repeated := func(n int) (ds source.Diagnostics) {
+		for i := range n {
+			ds = append(ds, source.Errorf(source.Pos{File: f, Line: i + 1, Col: 1}, fmt.Sprintf("tools[%d].server", i), "no such server"))
+		}
+		return ds
+	}
+	if got := printed(t, repeated(3), source.Style{}); strings.Count(got, "no such server") != 3 || strings.Contains(got, "more") {
+		t.Error(got)
+	}
+	other := source.Errorf(source.Pos{File: f, Line: 7, Col: 1}, "prompts[0].server", "no such server")
+	got := printed(t, append(repeated(6), other), source.Style{})
+	want := "suite.yaml:1:1: error: tools[0].server: no such server\n    a\n    ^\n" +
+		"  and at 5 more places: suite.yaml:2:1, suite.yaml:3:1, suite.yaml:4:1, suite.yaml:5:1, …\n" +
+		"suite.yaml:7:1: error: prompts[0].server: no such server\n    g\n    ^\n"
+	if got != want {
+		t.Errorf("%s\nwant:\n%s", got, want)
 	}
 }

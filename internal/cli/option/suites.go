@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mcptest/internal/assert/snapshot"
+	"mcptest/internal/base/filekind"
 	"mcptest/internal/base/lazy"
 	"mcptest/internal/base/secret"
 	"mcptest/internal/base/shellwords"
@@ -207,6 +208,10 @@ func (f *SuiteFlags) Load(paths []string, s cmdutil.Streams) ([]*suite.Suite, so
 		}
 		seen[abs] = true
 		f.note(abs)
+		// What to rename in the configuration of a client is said where it is read.
+		if err := RefuseOther("", path, filekind.Suite, filekind.ClientConfig); err != nil {
+			return nil, nil, err
+		}
 		one, ds := suite.Load(path, suite.Options{
 			Env:          s.Env,
 			EnvFiles:     f.EnvFiles,

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mcptest/internal/base/filekind"
 	"mcptest/internal/base/source"
 	"mcptest/internal/base/term"
 	"mcptest/internal/cli/cmdutil"
@@ -75,7 +76,7 @@ The first line is one verdict per client: âœ“ accepts every tool, ! degraded, âœ
 Advice never fails the check. Directories fail it only if they are selected with --for or --only.
 
 Exit codes: 0 nothing at the level of --fail-on, 1 the server did not respond, 2 invalid command line or file,
-6 a finding at the level of --fail-on.`,
+6 a finding at the level of --fail-on, or nothing was examined.`,
 		Example: `  mcptest check -- npx -y @modelcontextprotocol/server-everything
   mcptest check --for claude,gemini --fail-on warning tools.json
   mcptest check --config suite.yaml -f sarif > check.sarif
@@ -159,6 +160,9 @@ func (f *checkFlags) chooseRules(s cmdutil.Streams) (compat.Rules, error) {
 		return rules, err
 	}
 	for _, name := range f.rules {
+		if err := option.RefuseOther("--rules", name, filekind.Rules); err != nil {
+			return rules, err
+		}
 		file, ds := source.Read(name, name)
 		if !ds.HasErrors() {
 			var more source.Diagnostics
@@ -201,6 +205,9 @@ func (f *checkFlags) chooseRules(s cmdutil.Streams) (compat.Rules, error) {
 func readBaseline(s cmdutil.Streams, color, path string, unknown func(rule string) string, revisions ...string) (*gate.Baseline, error) {
 	if path == "" {
 		return &gate.Baseline{}, nil
+	}
+	if err := option.RefuseOther("--baseline", path, filekind.Accepted); err != nil {
+		return nil, err
 	}
 	file, ds := source.Read(path, path)
 	var b *gate.Baseline
@@ -249,7 +256,7 @@ func (f *checkFlags) report(ctx context.Context, s cmdutil.Streams, lists []comp
 	if err != nil {
 		return err
 	}
-	if f.unreached == nil && rep.Failed(compat.Level(f.failOn)) {
+	if f.unreached == nil && (rep.Unexamined || rep.Failed(compat.Level(f.failOn))) {
 		return &option.ExitError{Code: option.ExitGate}
 	}
 	return f.unreached

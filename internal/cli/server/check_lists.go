@@ -16,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mcptest/internal/base/filekind"
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/secret"
 	"mcptest/internal/base/source"
@@ -108,6 +109,10 @@ func (f *checkFlags) listServers(
 func (f *checkFlags) readFile(s cmdutil.Streams, path string, rules compat.Rules) (lists []compat.List, err error) {
 	if bundle.IsFile([]string{path}) {
 		return f.readBundle(s, path)
+	}
+	wanted := []filekind.Kind{filekind.Tools, filekind.Lock, filekind.Record, filekind.Cassette}
+	if err := option.RefuseOther("", path, wanted...); err != nil {
+		return nil, err
 	}
 	err = withFile(s.In, path, func(file string) error {
 		if err := f.judgeResults(file, path, rules); err != nil || f.onlyResults() {
@@ -353,6 +358,9 @@ func toolsOf(s *surface.Surface) []jsonv.Value {
 
 // readLock adds the tools of the lock file to the lists.
 func (f *checkFlags) readLock(s cmdutil.Streams, lists []compat.List) error {
+	if err := option.RefuseOther("--lock", f.lock, filekind.Lock, filekind.Tools); err != nil {
+		return err
+	}
 	locked, err := surface.Read(f.lock, nil)
 	if err != nil {
 		return explainSurface(s, f.target.Color, err)

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mcptest/internal/base/display"
+	"mcptest/internal/base/filekind"
 	"mcptest/internal/base/secret"
 	"mcptest/internal/cli/cmdutil"
 	"mcptest/internal/cli/option"
@@ -165,6 +166,9 @@ func (f *diffFlags) readSurfaces(
 
 // readFiles reads a file or a folder.
 func (f *diffFlags) readFiles(s cmdutil.Streams, path string) ([]*surface.Surface, error) {
+	if err := option.RefuseOther("", path, filekind.Lock, filekind.Tools, filekind.Record); err != nil {
+		return nil, err
+	}
 	list, err := surface.Read(path, secret.NewRedactor().String)
 	if err != nil {
 		return nil, explainSurface(s, f.target.Color, err)

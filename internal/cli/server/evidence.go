@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mcptest/internal/base/filekind"
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/term"
 	"mcptest/internal/cli/cmdutil"
@@ -76,6 +77,9 @@ func (f *evidenceFlags) run(cmd *cobra.Command, s cmdutil.Streams, argv []string
 	}
 	e := evidence{}
 	if f.cassette != "" {
+		if err := option.RefuseOther("--cassette", f.cassette, filekind.Cassette); err != nil {
+			return err
+		}
 		c, err := cassette.Open(f.cassette)
 		if err != nil {
 			return option.Invalid("--cassette: %v", err)

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mcptest/internal/base/display"
-	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/filekind"
 	"mcptest/internal/base/shellwords"
 	"mcptest/internal/base/source"
 	"mcptest/internal/cli/cmdutil"
@@ -169,7 +169,7 @@ func (f *lockFlags) read(
 ) (live *surface.Surface, announced []diff.Reading, unstable []diff.Change, err error) {
 	err = l.Conn.Readings(ctx, f.again, func(r inspect.Reading) {
 		if live == nil {
-			live = newSurface(l, r.Offer.Lists)
+			live = newSurface(l, r.Offer)
 			return
 		}
 		again := diff.Reading{
@@ -224,6 +224,9 @@ func (f *lockFlags) describeUsage(target string) string {
 
 // readLocked reads the lock file of a server.
 func (f *lockFlags) readLocked(s cmdutil.Streams, path, server, target string) ([]*surface.Surface, error) {
+	if err := option.RefuseOther("--output", path, filekind.Lock); err != nil {
+		return nil, err
+	}
 	locked, err := surface.Read(path, nil)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -277,18 +280,20 @@ func fetchSurface(ctx context.Context, l *option.Viewer) (*surface.Surface, erro
 	if err != nil {
 		return nil, l.Failed(ctx, "", err)
 	}
-	return newSurface(l, offer.Lists), nil
+	return newSurface(l, offer), nil
 }
 
-// newSurface returns the surface of a server with these lists; it prints warnings
-// about them.
-func newSurface(l *option.Viewer, lists map[surface.Kind][]jsonv.Value) *surface.Surface {
+// newSurface returns the surface of a server; it prints warnings about its lists.
+func newSurface(l *option.Viewer, offer *surface.Offer) *surface.Surface {
 	name := l.Server.Name
 	if l.Flags.Server == "" && len(l.Flags.Configs) == 0 {
 		name = l.Conn.Session().ServerInfo().Lookup("serverInfo", "name").Text()
 	}
-	s := surface.New(cmp.Or(name, "server"), l.Conn.Session().ServerInfo(), lists, l.Redactor.String, nil)
+	s := surface.New(cmp.Or(name, "server"), l.Conn.Session().ServerInfo(), offer.Lists, l.Redactor.String, nil)
 	warnAbout(l.Streams, s)
+	for _, w := range offer.WarnOfMissing() {
+		fmt.Fprintln(l.Streams.Err, "warning: "+l.Text(w))
+	}
 	return s
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mcptest/internal/base/display"
+	"mcptest/internal/base/filekind"
 	"mcptest/internal/base/source"
 	"mcptest/internal/cli/cmdutil"
 	"mcptest/internal/cli/option"
@@ -112,6 +113,9 @@ func loadManifest(s cmdutil.Streams, from, preset string) (*manifest.Manifest, e
 			return nil, option.Invalid("--preset: %v", err)
 		}
 		return m, nil
+	}
+	if err := option.RefuseOther("--tools-from", from, filekind.Manifest, filekind.Tools); err != nil {
+		return nil, err
 	}
 	f, ds := source.Read(from, from)
 	var m *manifest.Manifest

@@ -57,7 +57,7 @@ func (f *tableFlags) writeTable(ctx context.Context, l *option.Viewer) error {
 	if err != nil {
 		return err
 	}
-	live := newSurface(l, map[surface.Kind][]jsonv.Value{surface.Tool: tools})
+	live := newSurface(l, &surface.Offer{Lists: map[surface.Kind][]jsonv.Value{surface.Tool: tools}})
 	table := readme.FormatTable(live)
 	path := f.check + f.write
 	if path == "" {

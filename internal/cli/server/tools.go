@@ -65,7 +65,8 @@ Exit codes: 0 the server responded, 1 it did not, 2 invalid command line or mark
 		case err != nil:
 			return err
 		case tokens:
-			newSurface(l, map[surface.Kind][]jsonv.Value{surface.Tool: tools}).WriteTokens(l.Streams.Out, l.Flags.JSON)
+			offer := &surface.Offer{Lists: map[surface.Kind][]jsonv.Value{surface.Tool: tools}}
+			newSurface(l, offer).WriteTokens(l.Streams.Out, l.Flags.JSON)
 			return nil
 		case len(own) == 1:
 			return showTool(l, tools, own[0])

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mcptest/internal/base/display"
+	"mcptest/internal/base/filekind"
 	"mcptest/internal/base/term"
 	"mcptest/internal/cli/cmdutil"
 	"mcptest/internal/cli/option"
@@ -329,6 +330,9 @@ one load; 6 a budget failed or is inconclusive.`,
 			}
 			var parts []*load.Report
 			for _, name := range args {
+				if err := option.RefuseOther("", name, filekind.Load); err != nil {
+					return err
+				}
 				rep, err := readShard(name)
 				if err != nil {
 					return option.Invalid("%s: %s", name, cmdutil.Reason(err))

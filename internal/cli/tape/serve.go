@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mcptest/internal/base/filekind"
 	"mcptest/internal/base/term"
 	"mcptest/internal/cli/cmdutil"
 	"mcptest/internal/cli/option"
@@ -101,6 +102,9 @@ func serveStdio(ctx context.Context, s cmdutil.Streams, server *serve.Server, cr
 // open reads a cassette and warns if it is incomplete. volatile are paths in addition to
 // those of its header.
 func open(s cmdutil.Streams, file string, volatile ...string) (*cassette.Cassette, error) {
+	if err := option.RefuseOther("", file, filekind.Cassette); err != nil {
+		return nil, err
+	}
 	c, err := cassette.Open(file)
 	if err != nil {
 		return nil, option.Invalid("%v", err)

@@ -65,6 +65,9 @@ type Report struct {
 	appsJudged bool // MCP Apps were, too
 	hasResults bool // results of tools were
 	results    int  // that were judged
+
+	// Unexamined is set if no list has a definition that the rules could have examined.
+	Unexamined bool
 }
 
 // Check applies rules to the lists of one or several servers. today determines which
@@ -72,6 +75,7 @@ type Report struct {
 func Check(ctx context.Context, lists []List, rules Rules, today time.Time) (Report, error) {
 	rep := Report{listed: len(lists) > 0}
 	counted := map[string]bool{}
+	rep.noteEmpty(lists, rules)
 	for i := range lists {
 		l := lists[i]
 		l.others = slices.DeleteFunc(slices.Clone(lists), func(o List) bool { return o.Server == l.Server })
@@ -90,6 +94,47 @@ func Check(ctx context.Context, lists []List, rules Rules, today time.Time) (Rep
 	rep.sort()
 	rep.combine(rules)
 	return rep, nil
+}
+
+// noteEmpty says which servers list no tools, so that a verdict without findings means little.
+func (r *Report) noteEmpty(lists []List, rules Rules) {
+	if len(rules.Rules) == 0 || len(lists) == 0 {
+		return
+	}
+	r.Unexamined = true
+	for _, l := range lists {
+		isArchive := l.Bundle != nil && l.Tools == nil
+		if len(l.Tools) > 0 || len(l.Others) > 0 || isArchive {
+			r.Unexamined = false
+		}
+		if len(l.Tools) > 0 || isArchive {
+			continue
+		}
+		note := "the server lists no tools"
+		if len(lists) > 1 {
+			note = l.Server + ": " + note
+		}
+		if len(l.Others) > 0 {
+			note += ": only " + listSubjects(l.Others) + " were examined"
+		} else {
+			note += ": nothing was examined"
+		}
+		if !slices.Contains(r.Notes, note) {
+			r.Notes = append(r.Notes, note)
+		}
+	}
+}
+
+// listSubjects says of which kinds definitions are: "its prompts and instructions".
+func listSubjects(definitions []Definition) string {
+	var kinds []string
+	for _, d := range definitions {
+		kind := strings.TrimSuffix(strings.SplitN(d.Subject, " ", 2)[0], "s") + "s"
+		if !slices.Contains(kinds, kind) {
+			kinds = append(kinds, kind)
+		}
+	}
+	return "its " + display.Alternatives(kinds, "and")
 }
 
 // add applies the rules to one list.

@@ -147,6 +147,9 @@ func (c *Choice) Run(
 	if err != nil {
 		return nil, nil, err
 	}
+	if len(main.Tools) == 0 {
+		notices = append(notices, "the server lists no tools: the rules on tools examined nothing")
+	}
 	rep.places = slices.DeleteFunc(rep.places, func(f Finding) bool { return f.Server != main.Server })
 	for _, f := range rep.Accept(c.base, c.rules).Findings {
 		place := strings.TrimSpace(cmp.Or(f.Tool, f.Subject) + " " + f.Pointer)

@@ -212,6 +212,8 @@ func WriteBadge(w io.Writer, r Report) error {
 		label, message = "mcptest check", display.Count(len(r.Findings), "finding")
 	}
 	switch {
+	case r.Unexamined:
+		message, color = "nothing examined", "#9f9f9f"
 	case r.Failed(LevelError):
 		color = "#e05d44"
 	case r.Failed(LevelWarning):

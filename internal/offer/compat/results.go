@@ -22,6 +22,7 @@ type Results struct {
 // AddResults adds what was found about results.
 func (r *Report) AddResults(all Results, rules Rules) {
 	r.hasResults, r.results = true, all.Judged
+	r.Unexamined = r.Unexamined && all.Judged == 0
 	if r.servers == nil {
 		r.servers = map[string]bool{}
 	}

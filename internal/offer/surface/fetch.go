@@ -25,6 +25,47 @@ type Offer struct {
 	Failed    map[Kind]error // lists that the server did not return, or that can't be read
 }
 
+// MissingError reports the list of a declared capability that the server does not implement.
+type MissingError struct {
+	list    List
+	refused *protocol.RPCError
+}
+
+// Error returns the message.
+func (e *MissingError) Error() string {
+	return fmt.Sprintf("%s: %v, although the server declares the capability %s", e.list.Method, e.refused, e.list.Capability)
+}
+
+// Unwrap returns the response of the server.
+func (e *MissingError) Unwrap() error { return e.refused }
+
+// isMissing reports whether a server does not implement a list that it declares, and that
+// it can do without: one without tools/list has nothing to compare.
+func (o *Offer) isMissing(kind Kind) bool {
+	return kind != Tool && errors.As(o.Failed[kind], new(*MissingError))
+}
+
+// Err returns the error of the first list that could not be read. Lists that the server
+// does not implement are none: [Offer.WarnOfMissing] says that they count as empty.
+func (o *Offer) Err() error {
+	for _, l := range listKnown() {
+		if err := o.Failed[l.Kind]; err != nil && !o.isMissing(l.Kind) {
+			return err
+		}
+	}
+	return nil
+}
+
+// WarnOfMissing says which lists count as empty because the server does not implement them.
+func (o *Offer) WarnOfMissing() (warnings []string) {
+	for _, l := range Lists() {
+		if o.isMissing(l.Kind) {
+			warnings = append(warnings, o.Failed[l.Kind].Error()+": counted as an empty list")
+		}
+	}
+	return warnings
+}
+
 // ListError reports a list that can't be read to its end.
 type ListError struct{ msg string }
 
@@ -50,26 +91,35 @@ func Fetch(ctx context.Context, handshake jsonv.Value, limits Limits, request Re
 
 // fetchList requests all pages of one list.
 func (o *Offer) fetchList(ctx context.Context, l List, limits Limits, request Request) error {
-	items, err := Pages(ctx, l.Method, l.Member, limits, func(ctx context.Context, method string, params jsonv.Value) (jsonv.Value, error) {
+	ask := func(ctx context.Context, method string, params jsonv.Value) (jsonv.Value, error) {
 		res, err := request(ctx, method, params)
 		if l.Kind == Tool {
 			o.Pages = append(o.Pages, res)
 		}
 		return res, err
-	})
+	}
+	items, err := Pages(ctx, l.Method, l.Member, limits, ask)
 	refused, ok := errors.AsType[*protocol.RPCError](err)
 	switch {
 	case err == nil:
 		o.Lists[l.Kind] = items
+	case ok && refused.Code == protocol.CodeMethodNotFound && l.Kind == Template:
+		// The capability resources does not promise templates.
+	case ok && refused.Code == protocol.CodeMethodNotFound && o.declares(l):
+		o.Failed[l.Kind] = &MissingError{list: l, refused: refused}
 	case ok && refused.Code == protocol.CodeMethodNotFound && l.Kind != Tool:
-		// A capability covers several methods; not every server implements all of
-		// them.
+		// Nothing says that the server has this list.
 	case refused != nil || errors.As(err, new(*ListError)):
 		o.Failed[l.Kind] = fmt.Errorf("%s: %w", l.Method, err)
 	default:
 		return err
 	}
 	return nil
+}
+
+// declares reports whether the server declares the capability of a list of MCP.
+func (o *Offer) declares(l List) bool {
+	return l.Kind != Skill && !o.Handshake.Lookup("capabilities", l.Capability).IsAbsent()
 }
 
 // servesSkills reports whether a server declares skills, in a revision that has them.

@@ -172,9 +172,10 @@ func findDiagnosedCause(c *result.Case) string {
 	return ""
 }
 
-// Diagnosis says that a failed test passes alone, and after which tests it fails, or "".
+// Diagnosis says that a failed test passes alone, and after which tests it fails, or why that
+// is not known; "" if no other test caused the failure.
 func Diagnosis(c *result.Case) string {
-	if c.Diagnosis == nil || c.Diagnosis.Status != result.Pass {
+	if c.Diagnosis == nil || c.Diagnosis.Status != result.Pass && c.Diagnosis.Status != result.Skip {
 		return ""
 	}
 	return c.Diagnosis.Message

@@ -27,6 +27,7 @@ type Ending struct {
 	Stopped   bool   // at the end of the time, because it still ran
 	InputOpen bool   // then, so that it may have waited for its end
 	Signal    string // that ended it before
+	Unrun     *Unrun // if it exited and never ran
 }
 
 // Start starts the program of a server and watches it until it ends, or until ctx does,
@@ -87,6 +88,7 @@ func (e Env) Start(ctx context.Context, def *plan.Server, action suite.Start) (o
 	end = Ending{Stopped: stopped.How != proc.ByItself, InputOpen: inputOpen}
 	if !end.Stopped {
 		end.Signal = stopped.Exit.Signal
+		end.Unrun = findUnrun(stopped, o.Stderr)
 	}
 	return o, end, nil
 }

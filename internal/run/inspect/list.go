@@ -234,18 +234,17 @@ func (c *Conn) readAgain(ctx context.Context, since mcp.Mark, name string) (Read
 	return Reading{Name: name, Offer: offer, Announced: c.session.ListChanged(since)}, err
 }
 
-// Complete reads every list that the server offers; one that can't be read is an error.
+// Complete reads every list that the server offers; one that can't be read is an error, and
+// one that the server does not implement counts as empty.
 func (c *Conn) Complete(ctx context.Context) (*surface.Offer, error) {
 	offer, err := c.Survey(ctx)
 	if err != nil {
 		return nil, err
 	}
-	for _, list := range surface.Lists() {
-		if err := offer.Failed[list.Kind]; err != nil {
-			return nil, err
-		}
+	if err := offer.Err(); err != nil {
+		return nil, err
 	}
-	return offer, offer.Failed[surface.Skill]
+	return offer, nil
 }
 
 // SelfAnnouncing returns the methods of the lists that the server announces as changed

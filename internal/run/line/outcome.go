@@ -21,6 +21,7 @@ type outcome struct {
 	c        *result.Case
 	problems []string // violations that fail the case
 	noGrade  bool     // of a text: a failed assertion decides nothing
+	previous string   // the test that used its session before; "" if none did
 }
 
 // fail sets the status unless it is already a more severe one.
@@ -86,11 +87,19 @@ func (o *outcome) addViolations(s *pool.Server, list []protocol.Violation) {
 		case tolerated:
 			o.warn("tolerated: " + v.Kind + ": " + v.Msg)
 		case v.Kind == protocol.ServerCrashed:
-			o.problems = append(o.problems, v.Kind+": "+v.Msg)
+			o.problems = append(o.problems, v.Kind+": "+v.Msg+o.namePrevious())
 		default:
 			o.problems = append(o.problems, "protocol violation: "+v.Kind+": "+v.Msg+pool.Acceptance(v.Kind))
 		}
 	}
+}
+
+// namePrevious says which test may have provoked what the server does during this one.
+func (o *outcome) namePrevious() string {
+	if o.previous == "" {
+		return ""
+	}
+	return "; before it, " + o.previous + " used the session and may have provoked this"
 }
 
 // addExchange adds the exchange of a call, with the redirects before it and the messages after

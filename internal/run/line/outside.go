@@ -108,6 +108,10 @@ func (t program) start(ctx context.Context, env boundary.Env, def *plan.Server) 
 		a.unsaid = fmt.Sprintf("a signal ended the program (%s), and no assertion says that it may; if that is expected: "+
 			"- {target: exit.signal, matcher: {exact: %s}}", end.Signal, end.Signal)
 	}
+	if u := end.Unrun; u != nil && !a.c.Tree.SaysUnrun(u.Code, u.Line) {
+		a.seen.explain = func(v expect.Verdict) string { return u.Error() + ": " + v.Message }
+		a.unsaid = u.Error() + ", and no assertion says that it may; if that is expected: " + u.Remedy()
+	}
 	return o, err
 }
 

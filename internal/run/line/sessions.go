@@ -1,9 +1,11 @@
 package line
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -56,9 +58,13 @@ func (s *sessions) open(ctx context.Context) (refusal *wire.HTTPInfo, ok bool) {
 		if s.c.Alone {
 			server.ReportViolations(sess) // from before this case
 		}
+		s.out.previous = cmp.Or(server.Use(sess, s.nameCase()), s.out.previous)
 	}
 	return nil, true
 }
+
+// nameCase returns the name of the case with its file, for messages about other tests.
+func (s *sessions) nameCase() string { return s.file.Plan.Path + ": " + strconv.Quote(s.c.Name) }
 
 // getSlot returns the slot the case uses. In a serial file that is always the first,
 // which fixture steps use too.

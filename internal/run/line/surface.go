@@ -62,6 +62,7 @@ func (f offering) runMatchers(ctx context.Context, env *match.Env) {
 
 // check evaluates the matchers lock, tokens and same-as.
 func (f offering) check(ctx context.Context, c *assert.Check, offer jsonv.Value) assert.Verdict {
+	f.a.out.warn(f.a.seen.obs.Surface.WarnOfMissing()...)
 	file := f.a.file.Plan
 	flags := []string{"--config", filepath.ToSlash(file.Path), "--server", f.server.Def.Name}
 	env := assert.Env{
@@ -96,9 +97,10 @@ func (f offering) readOthers(ctx context.Context, wanted func(*twin.Way) bool) (
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", o.DescribeWay(), err)
 		}
-		for _, failed := range other.Failed {
-			return nil, fmt.Errorf("%s: %w", o.DescribeWay(), failed)
+		if err := other.Err(); err != nil {
+			return nil, fmt.Errorf("%s: %w", o.DescribeWay(), err)
 		}
+		f.a.out.warn(other.WarnOfMissing()...)
 		out = append(out, assert.Other{Way: o.DescribeWay(), Over: o.Over, Server: o.Other, Offer: other.Value()})
 	}
 	return out, nil

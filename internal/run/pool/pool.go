@@ -72,11 +72,14 @@ func (p *Pool) Server(def *plan.Server, caps respond.Capabilities, file *plan.Fi
 	s := p.servers[key]
 	if s == nil {
 		s = &Server{
-			pool:  p,
-			Def:   def,
-			caps:  caps,
-			file:  file,
-			state: state{tools: newTools(), offers: map[*mcp.Session]*offered{}, lists: map[string]*list{}},
+			pool: p,
+			Def:  def,
+			caps: caps,
+			file: file,
+			state: state{
+				tools: newTools(), lists: map[string]*list{},
+				offers: map[*mcp.Session]*offered{}, users: map[*mcp.Session]string{},
+			},
 		}
 		s.slots = make([]*Slot, max(1, def.Sessions))
 		for i := range s.slots {

@@ -50,8 +50,9 @@ type state struct {
 	stateful    bool // a case may have left state in the session
 	tools       *Tools
 	offers      map[*mcp.Session]*offered
-	lists       map[string]*list // of prompts and resources, as first read
-	silent      []string         // lists that were not answered in time
+	users       map[*mcp.Session]string // the last test of each session
+	lists       map[string]*list        // of prompts and resources, as first read
+	silent      []string                // lists that were not answered in time
 }
 
 // getState returns a copy of the state.
@@ -141,11 +142,48 @@ func (s *Server) close(ctx context.Context) []ending {
 }
 
 // ReportViolations reports the violations of a session that belong to no call.
-func (s *Server) ReportViolations(sess *mcp.Session) { s.report(sess.TakeViolations()) }
+func (s *Server) ReportViolations(sess *mcp.Session) { s.reportAll(s.findingsOf(sess)) }
+
+// Use records that a test uses a session, and returns the one that used it before; "" if
+// none or the same did.
+func (s *Server) Use(sess *mcp.Session, test string) (before string) {
+	s.update(func(st *state) {
+		before = st.users[sess]
+		st.users[sess] = test
+	})
+	if before == test {
+		return ""
+	}
+	return before
+}
+
+// forget drops what is known of a session that ends.
+func (s *Server) forget(sess *mcp.Session) {
+	s.update(func(st *state) {
+		delete(st.offers, sess)
+		delete(st.users, sess)
+	})
+}
+
+// findingsOf takes the violations of a session and returns them as findings about the run. A
+// crash names the last test of the session, which may have provoked it.
+func (s *Server) findingsOf(sess *mcp.Session) []result.Finding {
+	last := ""
+	s.update(func(st *state) { last = st.users[sess] })
+	out := s.Findings(sess.TakeViolations())
+	for i := range out {
+		if out[i].Kind == protocol.ServerCrashed && last != "" {
+			out[i].Message += "; the last test that used it: " + last
+		}
+	}
+	return out
+}
 
 // report reports violations that no test caused.
-func (s *Server) report(list []protocol.Violation) {
-	for _, f := range s.Findings(list) {
+func (s *Server) report(list []protocol.Violation) { s.reportAll(s.Findings(list)) }
+
+func (s *Server) reportAll(list []result.Finding) {
+	for _, f := range list {
 		s.pool.deps.Report(f)
 	}
 }

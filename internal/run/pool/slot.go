@@ -202,7 +202,6 @@ func (s *Slot) close(ctx context.Context) ending {
 	sess, sv := s.sess, s.server
 	defer sv.pool.deps.Clock.Begin(Ending)()
 	s.sess = nil
-	sv.update(func(st *state) { delete(st.offers, sess) })
 	sv.AwaitIdle(sess)
 	written := sess.Err()
 	dead := s.showError(written)
@@ -222,7 +221,8 @@ func (s *Slot) close(ctx context.Context) ending {
 			end.server.Stderr = strings.Join(t.Ends(20), "\n")
 		}
 	}
-	end.findings = sv.Findings(sess.TakeViolations())
+	end.findings = sv.findingsOf(sess)
+	sv.forget(sess)
 	for i := range end.findings {
 		if s.hidden {
 			f := &end.findings[i]
@@ -311,8 +311,8 @@ func (s *Slot) isReusable(ctx context.Context) bool {
 func (s *Slot) keepWarm() ending {
 	sess, sv := s.sess, s.server
 	s.sess = nil
-	sv.update(func(st *state) { delete(st.offers, sess) })
-	end := ending{server: s.info, findings: sv.Findings(sess.TakeViolations())}
+	end := ending{server: s.info, findings: sv.findingsOf(sess)}
+	sv.forget(sess)
 	end.server.Starts = sv.getState().starts
 	sv.pool.deps.Warm.put(sv, sess)
 	return end

@@ -55,6 +55,14 @@ var odd = []struct {
 		p.wrap = endsSessions
 	}},
 	{"a slow tool takes longer the second time", true, older, "tools messages", wrapped(slowdown)},
+	{"the header of the version makes a request stateless", true, dual, "lifecycle stateless http", func(p *planted) {
+		p.wrap = trustsHeader
+		p.alter = func(method string, res object) {
+			if method == "server/discover" {
+				res["supportedVersions"] = []string{modern}
+			}
+		}
+	}},
 	{"calls are made one after the other, and one takes long", true, older, "tools arguments messages", wrapped(oneAfterTheOther)},
 }
 
@@ -98,6 +106,22 @@ func refusesOrigin(next http.Handler) http.Handler {
 		}
 		w.Header().Set("Content-Type", "application/json")
 		fmt.Fprint(w, `{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"the origin is not allowed"}}`)
+	})
+}
+
+// trustsHeader takes what has the header of a stateless version for a request of it, which needs
+// the version in its body, too.
+func trustsHeader(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		if r.Header.Get("Mcp-Protocol-Version") == modern && bytes.Contains(body, []byte(`"initialize"`)) {
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(http.StatusBadRequest)
+			fmt.Fprint(w, `{"jsonrpc":"2.0","id":1535,"error":{"code":-32020,"message":"the header does not match the body"}}`)
+			return
+		}
+		next.ServeHTTP(w, r)
 	})
 }
 

@@ -3,6 +3,7 @@ package basics
 import (
 	"cmp"
 	"context"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -27,13 +28,20 @@ func newIntroduction(v *exam.Visit, version string) func(context.Context, *conn.
 	caps := jsonv.ObjectOf("roots", jsonv.Object(), "sampling", jsonv.Object(), "elicitation", jsonv.Object())
 	return func(ctx context.Context, c *conn.Conn) *mcp.Exchange {
 		mark := c.Mark()
-		x := c.Do(ctx, mcp.Call{Method: "initialize", Params: exam.Text(v.Greeting(version, caps))}, conn.Delivery{})
+		call := mcp.Call{Method: "initialize", Params: exam.Text(v.Greeting(version, caps)), Header: withoutVersion()}
+		x := c.Do(ctx, call, conn.Delivery{})
 		if x.Result != nil {
 			time.Sleep(200 * time.Millisecond)
 		}
 		x.During = c.Messages(mark)
 		return x
 	}
+}
+
+// withoutVersion leaves out the headers that a client adds once a version is negotiated: no client
+// sends them with initialize, and a server may take them for a request of the stateless era.
+func withoutVersion() http.Header {
+	return http.Header{"Mcp-Protocol-Version": nil, "Mcp-Method": nil}
 }
 
 // readConfirmedVersion returns the version that a server answers initialize with.
