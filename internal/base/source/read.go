@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"mcptest/internal/base/syserr"
 )
 
 // Read reads a file, which messages call name. It rejects a large file by its size
@@ -105,7 +107,7 @@ func explainUnreadable(name string, err error) Diagnostic {
 		}
 	case errors.Is(err, fs.ErrPermission):
 		d.Msg = "no permission to read the file"
-	case errors.Is(err, syscall.ENOTDIR):
+	case syserr.Is(err, syscall.ENOTDIR):
 		d.Msg = "no such file"
 	case named:
 		d.Msg = "can't read the file: " + path.Err.Error()
