@@ -462,14 +462,12 @@ func (t tool) endProcess() error {
 			children.Unlock()
 			continue
 		}
-		process, err := os.FindProcess(number)
-		if err != nil {
+		if !lives(number) {
 			return errStatus1
 		}
-		if !isTest {
+		if process, err := os.FindProcess(number); err == nil && !isTest {
 			process.Kill()
 		}
-		process.Release()
 	}
 	return nil
 }
