@@ -9,6 +9,7 @@ import (
 
 // Numbers of errors of Windows.
 const (
+	winFunction     = 1 // a folder is read as a file
 	winFileNotFound = 2
 	winPathNotFound = 3
 	winAccessDenied = 5
@@ -29,6 +30,8 @@ const (
 // them.
 func posix(number syscall.Errno) (same syscall.Errno, words string) {
 	switch number {
+	case winFunction:
+		return syscall.EISDIR, "is a directory"
 	case winFileNotFound, winPathNotFound:
 		return syscall.ENOENT, "no such file or directory"
 	case winAccessDenied:
@@ -90,3 +93,20 @@ func Is(err error, number syscall.Errno) bool {
 	same, _ := posix(reported)
 	return same == number
 }
+
+// Plain returns an error with the same causes whose text is that of Text.
+func Plain(err error) error {
+	if text := Text(err); text != err.Error() {
+		return &plainError{text, err}
+	}
+	return err
+}
+
+// plainError is an error in other words.
+type plainError struct {
+	text string
+	err  error
+}
+
+func (e *plainError) Error() string { return e.text }
+func (e *plainError) Unwrap() error { return e.err }
