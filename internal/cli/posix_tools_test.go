@@ -147,6 +147,10 @@ func (t tool) open(names []string) (io.Reader, error) {
 			all = append(all, t.in)
 			continue
 		}
+		if name == "/dev/zero" {
+			all = append(all, zeros{})
+			continue
+		}
 		data, err := os.ReadFile(t.path(name))
 		if err != nil {
 			return nil, err
@@ -252,7 +256,47 @@ func (t tool) grep() error {
 	if len(rest) == 0 {
 		return errors.New("no pattern")
 	}
-	pattern := rest[0]
+	re, err := grepPattern(flags, rest[0])
+	if err != nil {
+		return err
+	}
+	names := rest[1:]
+	if len(names) == 0 {
+		names = []string{"-"}
+	}
+	any := false
+	for _, name := range names {
+		in, err := t.open([]string{name})
+		if err != nil {
+			if strings.Contains(flags, "s") {
+				continue
+			}
+			return err
+		}
+		prefix := ""
+		if len(names) > 1 && !strings.Contains(flags, "h") {
+			prefix = name + ":"
+		}
+		n, err := t.grepLines(in, re, flags, prefix)
+		if err != nil {
+			return err
+		}
+		any = any || n > 0
+		switch {
+		case strings.Contains(flags, "q"):
+		case strings.Contains(flags, "c"):
+			t.say(prefix + strconv.Itoa(n))
+		case strings.Contains(flags, "l") && n > 0, strings.Contains(flags, "L") && n == 0:
+			t.say(name)
+		}
+	}
+	if !any {
+		return errStatus1
+	}
+	return nil
+}
+
+func grepPattern(flags, pattern string) (*regexp.Regexp, error) {
 	if strings.Contains(flags, "F") {
 		pattern = regexp.QuoteMeta(pattern)
 	}
@@ -262,15 +306,11 @@ func (t tool) grep() error {
 	if strings.Contains(flags, "x") {
 		pattern = "^(?:" + pattern + ")$"
 	}
-	re, err := regexp.Compile(pattern)
-	if err != nil {
-		return err
-	}
-	in, err := t.open(rest[1:])
-	if err != nil {
-		return err
-	}
-	n := 0
+	return regexp.Compile(pattern)
+}
+
+// grepLines counts the lines that match, and prints them unless a flag asks for less.
+func (t tool) grepLines(in io.Reader, re *regexp.Regexp, flags, prefix string) (n int, err error) {
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, 64<<20)
 	for lines.Scan() {
@@ -279,24 +319,16 @@ func (t tool) grep() error {
 		}
 		n++
 		switch {
-		case strings.Contains(flags, "q"):
-			return nil
-		case strings.Contains(flags, "c"):
+		case strings.ContainsAny(flags, "qclL"):
 		case strings.Contains(flags, "o"):
 			for _, found := range re.FindAllString(lines.Text(), -1) {
-				fmt.Fprintln(t.out, found)
+				t.say(prefix + found)
 			}
 		default:
-			fmt.Fprintln(t.out, lines.Text())
+			t.say(prefix + lines.Text())
 		}
 	}
-	if strings.Contains(flags, "c") {
-		fmt.Fprintln(t.out, n)
-	}
-	if n == 0 {
-		return errStatus1
-	}
-	return lines.Err()
+	return n, lines.Err()
 }
 
 // count reads -n N, -N and -c N.

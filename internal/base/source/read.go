@@ -110,9 +110,9 @@ func explainUnreadable(name string, err error) Diagnostic {
 	case syserr.Is(err, syscall.ENOTDIR):
 		d.Msg = "no such file"
 	case named:
-		d.Msg = "can't read the file: " + path.Err.Error()
+		d.Msg = "can't read the file: " + syserr.Text(path.Err)
 	default:
-		d.Msg = "can't read the file: " + err.Error()
+		d.Msg = "can't read the file: " + syserr.Text(err)
 	}
 	return d
 }
@@ -123,7 +123,7 @@ func findNearName(name, path string) string {
 	if near == "" || !strings.HasSuffix(filepath.ToSlash(path), filepath.ToSlash(name)) {
 		return near
 	}
-	root := path[:len(path)-len(name)]
+	root := filepath.ToSlash(path[:len(path)-len(name)])
 	if short, below := strings.CutPrefix(near, root); below {
 		return short
 	}
