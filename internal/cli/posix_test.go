@@ -1,9 +1,7 @@
 package cli_test
 
 import (
-	"bufio"
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,17 +10,21 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"mvdan.cc/sh/v3/expand"
 	"mvdan.cc/sh/v3/interp"
 	"mvdan.cc/sh/v3/syntax"
 )
+
+// shellTools are programs that the stand-in of the shell has built in.
+var shellTools = []string{"echo", "false", "printf", "test", "true"}
+
+// hiddenScripts is the folder, in that of a script, with the texts of the files that are
+// stand-ins of programs: see standInForFiles.
+const hiddenScripts = ".scripts"
 
 // addStandIns puts stand-ins for a POSIX shell and the programs that scripts start most next
 // to the programs under test on Windows, which has none of them. Elsewhere scripts run with
@@ -31,20 +33,91 @@ func addStandIns() error {
 	if runtime.GOOS != "windows" {
 		return nil
 	}
-	program, err := exec.LookPath("mcptest")
-	if err != nil {
-		return err
-	}
 	self, err := os.Executable()
 	if err != nil {
 		return err
 	}
-	for _, name := range append(slices.Sorted(maps.Keys(posixTools)), "sh", "bash") {
-		if err := copyProgram(self, filepath.Join(filepath.Dir(program), name+".exe")); err != nil {
+	program, err := exec.LookPath("mcptest")
+	if err != nil {
+		return err
+	}
+	folder := filepath.Dir(program)
+	if err := copyProgram(self, filepath.Join(folder, "sh.exe")); err != nil {
+		return err
+	}
+	names := slices.Concat(slices.Collect(maps.Keys(posixTools)), shellTools, slices.Collect(maps.Keys(commands())), []string{"bash"})
+	for _, name := range names {
+		path := filepath.Join(folder, name+".exe")
+		if _, err := os.Stat(path); err == nil {
+			continue
+		}
+		if err := linkStandIn(path); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// linkStandIn gives this program another name. A copy has 40 MB.
+func linkStandIn(path string) error {
+	shell, err := exec.LookPath("sh")
+	if err != nil {
+		return err
+	}
+	if err := os.Link(shell, path); err == nil {
+		return nil
+	}
+	return copyProgram(shell, path)
+}
+
+// standInForFiles replaces the files of a script that begin with #! by programs that run
+// their text, on Windows, which starts programs only. A file whose name has no extension
+// is kept, and has the program next to it.
+func standInForFiles(folder string) error {
+	if runtime.GOOS != "windows" {
+		return nil
+	}
+	var files []string
+	err := filepath.WalkDir(folder, func(path string, e os.DirEntry, err error) error {
+		if err == nil && e.Type().IsRegular() {
+			files = append(files, path)
+		}
+		return err
+	})
+	for _, path := range files {
+		text, readErr := os.ReadFile(path)
+		if readErr != nil || !bytes.HasPrefix(text, []byte("#!")) {
+			err = errors.Join(err, readErr)
+			continue
+		}
+		name, relErr := filepath.Rel(folder, path)
+		hidden := filepath.Join(folder, hiddenScripts, name)
+		if filepath.Ext(path) == "" {
+			path, hidden = path+".exe", hidden+".exe"
+		} else if removeErr := os.Remove(path); removeErr != nil {
+			return removeErr
+		}
+		err = errors.Join(err, relErr, os.MkdirAll(filepath.Dir(hidden), 0o755), os.WriteFile(hidden, text, 0o644), linkStandIn(path))
+	}
+	return err
+}
+
+// hiddenScript returns the text of a file for which standInForFiles put a program.
+func hiddenScript(path string) (text []byte, found bool) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, false
+	}
+	for folder := filepath.Dir(path); folder != filepath.Dir(folder); folder = filepath.Dir(folder) {
+		name, err := filepath.Rel(folder, path)
+		if err != nil {
+			return nil, false
+		}
+		if text, err := os.ReadFile(filepath.Join(folder, hiddenScripts, name)); err == nil {
+			return text, true
+		}
+	}
+	return nil, false
 }
 
 // runStandIn runs the stand-in whose name this program was started with, if it is one.
@@ -52,44 +125,83 @@ func runStandIn() bool {
 	if runtime.GOOS != "windows" {
 		return false
 	}
-	name := strings.TrimSuffix(strings.ToLower(filepath.Base(os.Args[0])), ".exe")
+	self, err := os.Executable()
+	if err != nil {
+		return false
+	}
+	name := strings.TrimSuffix(strings.ToLower(filepath.Base(self)), ".exe")
 	if name == "sh" || name == "bash" {
 		shMain()
 		return true
 	}
-	if _, known := posixTools[name]; !known {
-		return false
+	if slices.Contains(shellTools, name) {
+		os.Exit(runShell(strings.NewReader(name+` "$@"`), name, os.Args[1:], nil))
 	}
-	os.Exit(runTool(toolOf(name, os.Args[1:])))
-	return true
+	if _, known := posixTools[name]; known {
+		os.Exit(runTool(toolOf(name, os.Args[1:])))
+	}
+	if run, known := commands()[name]; known {
+		run()
+		os.Exit(0)
+	}
+	if text, found := hiddenScript(self); found {
+		os.Exit(runScript(text, self, os.Args[1:]))
+	}
+	return false
+}
+
+// runScript runs a file that begins with #!.
+func runScript(text []byte, path string, args []string) int {
+	first, _, _ := strings.Cut(string(text), "\n")
+	words := strings.Fields(strings.TrimPrefix(first, "#!"))
+	for len(words) > 1 && (filepath.Base(words[0]) == "env" || words[0] == "-S") {
+		words = words[1:]
+	}
+	if program := filepath.Base(words[0]); program != "sh" && program != "bash" {
+		file := filepath.Join(os.TempDir(), fmt.Sprintf("script-%d-%s", os.Getpid(), strings.TrimSuffix(filepath.Base(path), ".exe")))
+		if err := os.WriteFile(file, text, 0o644); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		defer os.Remove(file)
+		return runTool(toolOf("env", append(append([]string{program}, words[1:]...), append([]string{file}, args...)...)))
+	}
+	return runShell(bytes.NewReader(text), strings.TrimSuffix(path, ".exe"), args, words[1:])
 }
 
 // shMain is sh -c TEXT, sh FILE and sh with its program on standard input.
 func shMain() {
 	args := os.Args[1:]
-	for len(args) > 1 && (args[0] == "-e" || args[0] == "-u" || args[0] == "-eu") {
-		args = args[1:]
+	var options []string
+	for len(args) > 0 && len(args[0]) > 1 && strings.Trim(args[0][1:], "eux") == "" && args[0][0] == '-' {
+		options, args = append(options, args[0]), args[1:]
 	}
 	var text io.Reader = os.Stdin
 	name := "sh"
 	switch {
 	case len(args) > 1 && (args[0] == "-c" || args[0] == "-ec"):
+		if args[0] == "-ec" {
+			options = append(options, "-e")
+		}
 		text, args = strings.NewReader(args[1]), args[2:]
 		if len(args) > 0 {
 			name, args = args[0], args[1:]
 		}
 	case len(args) > 0 && args[0] != "-s":
-		file, err := os.ReadFile(args[0])
-		if err != nil {
-			fmt.Fprintln(os.Stderr, "sh:", err)
-			os.Exit(127)
+		file, found := hiddenScript(args[0])
+		if !found {
+			var err error
+			if file, err = os.ReadFile(args[0]); err != nil {
+				fmt.Fprintln(os.Stderr, "sh:", err)
+				os.Exit(127)
+			}
 		}
 		text, name, args = bytes.NewReader(file), args[0], args[1:]
 	}
-	os.Exit(runShell(text, name, args))
+	os.Exit(runShell(text, name, args, options))
 }
 
-func runShell(text io.Reader, name string, args []string) int {
+func runShell(text io.Reader, name string, args, options []string) int {
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(text, name)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "sh:", err)
@@ -97,8 +209,10 @@ func runShell(text io.Reader, name string, args []string) int {
 	}
 	runner, err := interp.New(
 		interp.StdIO(os.Stdin, os.Stdout, os.Stderr),
-		interp.Params(append([]string{"--"}, args...)...),
+		interp.Params(slices.Concat(options, []string{"--"}, args)...),
 		interp.Env(expand.ListEnviron(os.Environ()...)),
+		interp.CallHandler(replaceBuiltin),
+		interp.OpenHandler(openZeros),
 		interp.ExecHandlers(execTool))
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "sh:", err)
@@ -115,12 +229,41 @@ func runShell(text io.Reader, name string, args []string) int {
 	return 0
 }
 
-// execTool runs the tools inside of the shell, and starts other programs.
-func execTool(next interp.ExecHandlerFunc) interp.ExecHandlerFunc {
-	return func(ctx context.Context, args []string) error {
-		if _, known := posixTools[args[0]]; !known {
-			return next(ctx, args)
+// replaceBuiltin makes trap ignore the signals that Windows does not have, and kill a tool.
+func replaceBuiltin(_ context.Context, args []string) ([]string, error) {
+	switch args[0] {
+	case "trap":
+		signals := args[min(2, len(args)):]
+		if len(signals) > 0 && !slices.Contains(signals, "EXIT") && !slices.Contains(signals, "0") {
+			return []string{"true"}, nil
 		}
+		if len(signals) > 0 {
+			return []string{"trap", args[1], "EXIT"}, nil
+		}
+	case "kill":
+		return append([]string{"end-process"}, args[1:]...), nil
+	}
+	return args, nil
+}
+
+// openZeros opens /dev/zero, which Windows does not have.
+func openZeros(ctx context.Context, path string, flag int, perm os.FileMode) (io.ReadWriteCloser, error) {
+	if path == "/dev/zero" {
+		return zeros{}, nil
+	}
+	return interp.DefaultOpenHandler()(ctx, path, flag, perm)
+}
+
+// zeros is /dev/zero.
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error)  { clear(p); return len(p), nil }
+func (zeros) Write(p []byte) (int, error) { return len(p), nil }
+func (zeros) Close() error                { return nil }
+
+// execTool runs the tools inside of the shell, and starts other programs.
+func execTool(interp.ExecHandlerFunc) interp.ExecHandlerFunc {
+	return func(ctx context.Context, args []string) error {
 		h := interp.HandlerCtx(ctx)
 		t := tool{name: args[0], args: args[1:], dir: h.Dir, in: h.Stdin, out: h.Stdout, err: h.Stderr}
 		if h.Stdin == nil {
@@ -132,354 +275,24 @@ func execTool(next interp.ExecHandlerFunc) interp.ExecHandlerFunc {
 			}
 			return true
 		})
-		if code := runTool(t); code != 0 {
-			return interp.ExitStatus(code)
+		if _, known := posixTools[args[0]]; known {
+			return statusError(runTool(t))
 		}
+		path, err := interp.LookPathDir(h.Dir, h.Env, args[0])
+		if err != nil {
+			fmt.Fprintln(h.Stderr, err)
+			return interp.ExitStatus(127)
+		}
+		cmd := exec.CommandContext(ctx, path)
+		cmd.Args, cmd.Env, cmd.Dir = args, t.env, t.dir
+		cmd.Stdin, cmd.Stdout, cmd.Stderr = h.Stdin, h.Stdout, h.Stderr
+		return statusError(runChild(cmd))
+	}
+}
+
+func statusError(code int) error {
+	if code == 0 {
 		return nil
 	}
-}
-
-// tool is one start of a tool.
-type tool struct {
-	name     string
-	args     []string
-	dir      string
-	env      []string
-	in       io.Reader
-	out, err io.Writer
-}
-
-func toolOf(name string, args []string) tool {
-	dir, _ := os.Getwd() // "" is the same folder
-	return tool{name: name, args: args, dir: dir, env: os.Environ(), in: os.Stdin, out: os.Stdout, err: os.Stderr}
-}
-
-// posixTools are the tools, with the options that scripts use.
-var posixTools = map[string]func(t tool) error{
-	"cat":   tool.cat,
-	"cp":    tool.cp,
-	"env":   tool.envCommand,
-	"grep":  tool.grep,
-	"head":  tool.head,
-	"ls":    tool.ls,
-	"mkdir": func(t tool) error { return t.each(func(p string) error { return os.MkdirAll(p, 0o755) }) },
-	"mv":    tool.mv,
-	"rm":    func(t tool) error { return t.each(os.RemoveAll) },
-	"sleep": tool.sleep,
-	"tail":  tool.tail,
-	"touch": func(t tool) error { return t.each(touch) },
-	"wc":    tool.wc,
-	"chmod": func(tool) error { return nil },
-}
-
-// errStatus1 ends a tool with status 1 and no message.
-var errStatus1 = errors.New("status 1")
-
-func runTool(t tool) int {
-	err := posixTools[t.name](t)
-	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
-		return exit.ExitCode()
-	}
-	if err != nil && !errors.Is(err, errStatus1) {
-		fmt.Fprintf(t.err, "%s: %v\n", t.name, err)
-	}
-	if err != nil {
-		return 1
-	}
-	return 0
-}
-
-// options splits the arguments at the first that is no option.
-func (t tool) options() (flags string, rest []string) {
-	for i, a := range t.args {
-		if a == "--" {
-			return flags, t.args[i+1:]
-		}
-		if len(a) < 2 || a[0] != '-' {
-			return flags, t.args[i:]
-		}
-		flags += a[1:]
-	}
-	return flags, nil
-}
-
-func (t tool) path(name string) string {
-	if filepath.IsAbs(name) {
-		return name
-	}
-	return filepath.Join(t.dir, name)
-}
-
-// each does something with each file.
-func (t tool) each(do func(path string) error) error {
-	_, names := t.options()
-	for _, name := range names {
-		if err := do(t.path(name)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func touch(path string) error {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o644)
-	if err != nil {
-		return err
-	}
-	now := time.Now()
-	return errors.Join(f.Close(), os.Chtimes(path, now, now))
-}
-
-// open returns the files, or the input, as one reader.
-func (t tool) open(names []string) (io.Reader, error) {
-	if len(names) == 0 {
-		return t.in, nil
-	}
-	var all []io.Reader
-	for _, name := range names {
-		if name == "-" {
-			all = append(all, t.in)
-			continue
-		}
-		data, err := os.ReadFile(t.path(name))
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, bytes.NewReader(data))
-	}
-	return io.MultiReader(all...), nil
-}
-
-func (t tool) cat() error {
-	_, names := t.options()
-	in, err := t.open(names)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(t.out, in)
-	return err
-}
-
-func (t tool) cp() error {
-	_, names := t.options()
-	to := t.path(names[len(names)-1])
-	info, err := os.Stat(to)
-	isDir := err == nil && info.IsDir()
-	for _, name := range names[:len(names)-1] {
-		target := to
-		if isDir {
-			target = filepath.Join(to, filepath.Base(name))
-		}
-		data, err := os.ReadFile(t.path(name))
-		if err != nil {
-			return err
-		}
-		if err := os.WriteFile(target, data, 0o755); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (t tool) mv() error {
-	_, names := t.options()
-	return os.Rename(t.path(names[0]), t.path(names[len(names)-1]))
-}
-
-func (t tool) ls() error {
-	_, names := t.options()
-	if len(names) == 0 {
-		names = []string{"."}
-	}
-	for _, name := range names {
-		list, err := os.ReadDir(t.path(name))
-		if err != nil {
-			if _, err := os.Stat(t.path(name)); err != nil {
-				return err
-			}
-			fmt.Fprintln(t.out, name)
-			continue
-		}
-		for _, e := range list {
-			fmt.Fprintln(t.out, e.Name())
-		}
-	}
-	return nil
-}
-
-func (t tool) sleep() error {
-	seconds, err := strconv.ParseFloat(t.args[0], 64)
-	if err != nil {
-		return err
-	}
-	time.Sleep(time.Duration(seconds * float64(time.Second)))
-	return nil
-}
-
-// envCommand is env with NAME=value and -u NAME.
-func (t tool) envCommand() error {
-	args, env := t.args, t.env
-	for len(args) > 0 {
-		name, _, isPair := strings.Cut(args[0], "=")
-		switch {
-		case isPair:
-			env, args = append(env, args[0]), args[1:]
-		case args[0] == "-u" && len(args) > 1:
-			name = args[1]
-			env = slices.DeleteFunc(slices.Clone(env), func(e string) bool { return strings.HasPrefix(e, name+"=") })
-			args = args[2:]
-		default:
-			path, err := exec.LookPath(args[0])
-			if err != nil {
-				return err
-			}
-			cmd := exec.Command(path, args[1:]...)
-			cmd.Dir, cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = t.dir, env, t.in, t.out, t.err
-			return cmd.Run()
-		}
-	}
-	for _, e := range env {
-		fmt.Fprintln(t.out, e)
-	}
-	return nil
-}
-
-func (t tool) grep() error {
-	flags, rest := t.options()
-	if len(rest) == 0 {
-		return errors.New("no pattern")
-	}
-	pattern := rest[0]
-	if strings.Contains(flags, "F") {
-		pattern = regexp.QuoteMeta(pattern)
-	}
-	if strings.Contains(flags, "i") {
-		pattern = "(?i)" + pattern
-	}
-	if strings.Contains(flags, "x") {
-		pattern = "^(?:" + pattern + ")$"
-	}
-	re, err := regexp.Compile(pattern)
-	if err != nil {
-		return err
-	}
-	in, err := t.open(rest[1:])
-	if err != nil {
-		return err
-	}
-	n := 0
-	lines := bufio.NewScanner(in)
-	lines.Buffer(nil, 64<<20)
-	for lines.Scan() {
-		if re.MatchString(lines.Text()) == strings.Contains(flags, "v") {
-			continue
-		}
-		n++
-		switch {
-		case strings.Contains(flags, "q"):
-			return nil
-		case strings.Contains(flags, "c"):
-		case strings.Contains(flags, "o"):
-			for _, found := range re.FindAllString(lines.Text(), -1) {
-				fmt.Fprintln(t.out, found)
-			}
-		default:
-			fmt.Fprintln(t.out, lines.Text())
-		}
-	}
-	if strings.Contains(flags, "c") {
-		fmt.Fprintln(t.out, n)
-	}
-	if n == 0 {
-		return errStatus1
-	}
-	return lines.Err()
-}
-
-// count reads -n N, -N and -c N.
-func (t tool) count() (n int, bytes bool, names []string, err error) {
-	n, names = 10, t.args
-	for len(names) > 0 && strings.HasPrefix(names[0], "-") && names[0] != "-" {
-		number := strings.TrimLeft(names[0], "-nc")
-		bytes = bytes || strings.HasPrefix(names[0], "-c")
-		names = names[1:]
-		if number == "" && len(names) > 0 {
-			number, names = names[0], names[1:]
-		}
-		if n, err = strconv.Atoi(strings.TrimPrefix(number, "+")); err != nil {
-			return 0, false, nil, err
-		}
-	}
-	return n, bytes, names, nil
-}
-
-func (t tool) head() error {
-	n, inBytes, names, err := t.count()
-	if err != nil {
-		return err
-	}
-	in, err := t.open(names)
-	if err != nil {
-		return err
-	}
-	if inBytes {
-		_, err = io.CopyN(t.out, in, int64(n))
-		if errors.Is(err, io.EOF) {
-			err = nil
-		}
-		return err
-	}
-	lines := bufio.NewReader(in)
-	for range n {
-		line, err := lines.ReadString('\n')
-		io.WriteString(t.out, line)
-		if err != nil {
-			return nil
-		}
-	}
-	return nil
-}
-
-func (t tool) tail() error {
-	n, inBytes, names, err := t.count()
-	if err != nil {
-		return err
-	}
-	in, err := t.open(names)
-	if err != nil {
-		return err
-	}
-	all, err := io.ReadAll(in)
-	if err != nil {
-		return err
-	}
-	if inBytes {
-		_, err = t.out.Write(all[max(0, len(all)-n):])
-		return err
-	}
-	lines := strings.SplitAfter(string(all), "\n")
-	if lines[len(lines)-1] == "" {
-		lines = lines[:len(lines)-1]
-	}
-	_, err = io.WriteString(t.out, strings.Join(lines[max(0, len(lines)-n):], ""))
-	return err
-}
-
-func (t tool) wc() error {
-	flags, names := t.options()
-	in, err := t.open(names)
-	if err != nil {
-		return err
-	}
-	all, err := io.ReadAll(in)
-	if err != nil {
-		return err
-	}
-	counts := map[string]int{"c": len(all), "l": bytes.Count(all, []byte("\n")), "w": len(bytes.Fields(all))}
-	n, known := counts[cmp.Or(flags, "l")]
-	if !known {
-		return fmt.Errorf("options are %s", slices.Sorted(maps.Keys(counts)))
-	}
-	fmt.Fprintln(t.out, n)
-	return nil
+	return interp.ExitStatus(code)
 }

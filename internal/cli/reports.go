@@ -18,6 +18,7 @@ import (
 	"mcptest/internal/base/filekind"
 	"mcptest/internal/base/osfile"
 	"mcptest/internal/base/secret"
+	"mcptest/internal/base/syserr"
 	"mcptest/internal/base/term"
 	"mcptest/internal/cli/cmdutil"
 	"mcptest/internal/cli/option"
@@ -294,4 +295,4 @@ func (f *runFlags) newLive(s cmdutil.Streams, specs []report.Spec) (*pretty.Live
 // gather limits the delay of a finished test's line.
 const gather = 20 * time.Millisecond
 
-func isBrokenPipe(err error) bool { return errors.Is(err, syscall.EPIPE) }
+func isBrokenPipe(err error) bool { return syserr.Is(err, syscall.EPIPE) }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -25,7 +26,16 @@ func TestMain(m *testing.M) {
 	if runStandIn() {
 		return
 	}
-	testscript.Main(withCache{m}, map[string]func(){
+	linked := commands()
+	if runtime.GOOS == "windows" { // copies take a minute: addStandIns links
+		linked = map[string]func(){"mcptest": linked["mcptest"]}
+	}
+	testscript.Main(withCache{m}, linked)
+}
+
+// commands are the programs that scripts start, by name.
+func commands() map[string]func() {
+	return map[string]func(){
 		"mcptest": func() { os.Exit(cli.Main(os.Args[1:], cmdutil.System())) },
 		"mcpaql-conformance": func() {
 			os.Exit(aqlcli.Main(os.Args[1:], cmdutil.System()))
@@ -49,7 +59,7 @@ func TestMain(m *testing.M) {
 		"greenserver": greenMain,
 		"counting":    countingMain,
 		"bundler":     bundlerMain,
-	})
+	}
 }
 
 // withCache runs the tests with an empty cache directory, because live runs keep journals
@@ -214,7 +224,7 @@ func scriptParams(t *testing.T, files []string) testscript.Params {
 			e.Setenv("GOGC", "400") // most programs end before they have to collect garbage
 			e.Setenv("PORT1", strconv.Itoa(testkit.FindFreePort()))
 			e.Setenv("PORT2", strconv.Itoa(testkit.FindFreePort()))
-			return nil
+			return standInForFiles(e.WorkDir)
 		},
 	}
 }

@@ -42,7 +42,7 @@ func servingMain() {
 	if err := cmd.Run(); err != nil {
 		code = max(1, cmd.ProcessState.ExitCode())
 	}
-	_ = server.Process.Signal(os.Interrupt)
+	endPolitely(server.Process)
 	_ = server.Wait()
 	os.Exit(code)
 }
@@ -72,5 +72,12 @@ func bigMain() {
 			out.WriteString(`{"jsonrpc":"2.0","id":` + string(id) + `,"error":{"code":-32601,"message":"no such method"}}` + "\n")
 		}
 		out.Flush()
+	}
+}
+
+// endPolitely interrupts a program. Windows has no signals: there it is ended.
+func endPolitely(p *os.Process) {
+	if err := p.Signal(os.Interrupt); err != nil {
+		_ = p.Kill()
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"mcptest/internal/base/osfile"
+	"mcptest/internal/base/syserr"
 )
 
 // Spec is one requested report.
@@ -210,7 +211,7 @@ func (s *Sink) wrap(err error) error {
 	if pe, ok := errors.AsType[*fs.PathError](err); ok { // its path is that of the temporary file
 		err = pe.Err
 	}
-	return fmt.Errorf("write %s: %w", name, err)
+	return fmt.Errorf("write %s: %w", name, syserr.Plain(err))
 }
 
 // Write appends to the report.

@@ -61,7 +61,7 @@ func Read(path, name string) (*File, source.Diagnostics) {
 		}
 	}
 	snap += ".snap.yaml"
-	f := &File{Path: filepath.Join(dir, "__snapshots__", snap), Name: shown + filepath.Join("__snapshots__", snap), suite: base}
+	f := &File{Path: filepath.Join(dir, "__snapshots__", snap), Name: filepath.ToSlash(shown) + "__snapshots__/" + snap, suite: base}
 	return f, f.read()
 }
 

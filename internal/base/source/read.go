@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"mcptest/internal/base/syserr"
 )
 
 // Read reads a file, which messages call name. It rejects a large file by its size
@@ -105,12 +107,12 @@ func explainUnreadable(name string, err error) Diagnostic {
 		}
 	case errors.Is(err, fs.ErrPermission):
 		d.Msg = "no permission to read the file"
-	case errors.Is(err, syscall.ENOTDIR):
+	case syserr.Is(err, syscall.ENOTDIR):
 		d.Msg = "no such file"
 	case named:
-		d.Msg = "can't read the file: " + path.Err.Error()
+		d.Msg = "can't read the file: " + syserr.Text(path.Err)
 	default:
-		d.Msg = "can't read the file: " + err.Error()
+		d.Msg = "can't read the file: " + syserr.Text(err)
 	}
 	return d
 }
@@ -121,7 +123,7 @@ func findNearName(name, path string) string {
 	if near == "" || !strings.HasSuffix(filepath.ToSlash(path), filepath.ToSlash(name)) {
 		return near
 	}
-	root := path[:len(path)-len(name)]
+	root := filepath.ToSlash(path[:len(path)-len(name)])
 	if short, below := strings.CutPrefix(near, root); below {
 		return short
 	}

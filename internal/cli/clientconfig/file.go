@@ -12,6 +12,7 @@ import (
 
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/osfile"
+	"mcptest/internal/base/syserr"
 )
 
 // Clients are the names of the clients whose configuration can be edited.
@@ -89,7 +90,7 @@ func Find(places []Place, name string) (Place, []byte, error) {
 		}
 		found = true
 		if path := (*fs.PathError)(nil); errors.As(err, &path) {
-			err = path.Err
+			err = syserr.Plain(path.Err)
 		}
 		why = append(why, fmt.Errorf("%s: %w", p.Path, err))
 	}

@@ -13,6 +13,7 @@ import (
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/lazy"
 	"mcptest/internal/base/source"
+	"mcptest/internal/base/syserr"
 	"mcptest/internal/spec/suite/dotenv"
 )
 
@@ -85,7 +86,7 @@ func (r *reader) readServer(e jsonv.Value) (*Server, error) {
 	s.Env, s.Headers = pairs("env"), pairs("headers")
 	if file := r.readText(e.Lookup("envFile")); file != "" {
 		if err := r.readEnvFile(s.resolve(file)); err != nil {
-			return nil, fmt.Errorf("envFile of %q: %s", s.Name, err.Error()) // not wrapped: it is not this file that is missing
+			return nil, fmt.Errorf("envFile of %q: %s", s.Name, syserr.Text(err)) // not wrapped: it is not this file that is missing
 		}
 	}
 	s.Dir = s.resolve(r.readText(e.Lookup("cwd")))

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 
 	"mcptest/internal/base/source"
+	"mcptest/internal/base/syserr"
 )
 
 // Reason says why a file could not be used, without repeating its name, and which one may
@@ -21,5 +22,5 @@ func Reason(err error) string {
 	case errors.Is(err, fs.ErrPermission):
 		return "permission denied"
 	}
-	return err.Error()
+	return syserr.Text(err)
 }

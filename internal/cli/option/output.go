@@ -75,7 +75,7 @@ func Free(path string, force bool) error {
 func Shown(path string) string {
 	if dir, err := os.Getwd(); err == nil {
 		if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) {
-			return rel
+			return filepath.ToSlash(rel)
 		}
 	}
 	return path

@@ -152,12 +152,12 @@ func (f *recordFlags) begin(h cassette.Header, redactor *secret.Redactor) (*reco
 	}
 	info, err := os.Stat(r.path)
 	isFolder := err == nil && info.IsDir()
-	if isFolder || strings.HasSuffix(r.path, string(filepath.Separator)) {
+	if isFolder || os.IsPathSeparator(r.path[len(r.path)-1]) {
 		if err := os.MkdirAll(r.path, 0o700); err != nil {
 			return nil, option.Invalid("--output: %v", err)
 		}
 		name := fmt.Sprintf("%s-%d%s", time.Now().Format("20060102-150405"), os.Getpid(), cassette.Suffix)
-		r.path = filepath.Join(r.path, name)
+		r.path = filepath.ToSlash(filepath.Join(r.path, name))
 	}
 	h.Program, h.Volatile = "mcptest "+cmdutil.Version(), f.volatile
 	w, err := cassette.Create(r.path, h, redactor)

@@ -116,7 +116,7 @@ func (t *Traffic) open(s *suite.Suite, name string, u *upstream.Declaration) sou
 		d.Hint = "write it with " + recording.Again(name) + ", or run with --upstream-mode off"
 		return source.Diagnostics{d}
 	}
-	file, diags := recording.Read(abs, filepath.Join(filepath.Dir(s.File.Name), filepath.FromSlash(u.Recording)), name)
+	file, diags := recording.Read(abs, filepath.ToSlash(filepath.Join(filepath.Dir(s.File.Name), u.Recording)), name)
 	if file == nil {
 		return diags
 	}

@@ -13,6 +13,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
 	"golang.org/x/oauth2"
 	"golang.org/x/oauth2/clientcredentials"
+
+	"mcptest/internal/base/shellwords"
 )
 
 // LoginError reports that the user must log in.
@@ -106,7 +108,7 @@ func (g *stored) renew(ctx context.Context, resp *http.Response) error {
 			return g.loginError("the server requires more scopes than were granted, but does not name them")
 		}
 		err := &LoginError{Server: MakeServerKey(g.c.Resource), Why: fmt.Sprintf("the server requires the scope %q, which the token does not have", want), Command: g.c.LoginCommand}
-		err.Command += fmt.Sprintf(" --scope '%s'", strings.Join(mergeScopes(g.grantedScopes(), strings.Fields(want)), " "))
+		err.Command += " --scope " + shellwords.QuoteForShell(strings.Join(mergeScopes(g.grantedScopes(), strings.Fields(want)), " "))
 		return err
 	}
 	_, used, _ := strings.Cut(resp.Request.Header.Get("Authorization"), " ")

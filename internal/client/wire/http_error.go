@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"mcptest/internal/base/syserr"
 	"mcptest/internal/client/protocol"
 )
 
@@ -88,7 +89,7 @@ func (e *ConnectError) Unwrap() error { return e.Err }
 // connectText describes a network error, with a hint on how to fix it.
 func connectText(err error) string {
 	// What net/http says about a server that sends text before the request.
-	s := strings.Replace(err.Error(), "readLoopPeekFailLocked: %!w(<nil>)", "malformed HTTP response before the request", 1)
+	s := strings.Replace(syserr.Text(err), "readLoopPeekFailLocked: %!w(<nil>)", "malformed HTTP response before the request", 1)
 	switch {
 	case strings.Contains(s, "x509: certificate signed by unknown authority"),
 		strings.Contains(s, "certificate is not trusted"):

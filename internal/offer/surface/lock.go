@@ -99,7 +99,7 @@ func LockPath(out, server string) string {
 		}
 		return r
 	}, server)
-	return filepath.Join(out, cmp.Or(strings.TrimLeft(name, "."), "server")+".lock.yaml")
+	return filepath.ToSlash(filepath.Join(out, cmp.Or(strings.TrimLeft(name, "."), "server")+".lock.yaml"))
 }
 
 func checksum(name string, v jsonv.Value) string { return "sha256:" + hash(name+"\x00"+v.String()) }
@@ -135,7 +135,7 @@ func Replaceable(data []byte) error {
 func FindOrphans(dir string, servers []string) (variants, others []*Surface) {
 	locks, _ := filepath.Glob(filepath.Join(osfile.EscapeGlob(dir), "*.lock.yaml"))
 	for _, path := range locks {
-		s, err := readFile(path, nil)
+		s, err := readFile(filepath.ToSlash(path), nil)
 		if err != nil || slices.Contains(servers, s.Server) {
 			continue
 		}

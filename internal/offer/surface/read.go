@@ -39,7 +39,7 @@ func readFolder(dir string, mask func(string) string) ([]*Surface, error) {
 	}
 	var out []*Surface
 	for _, path := range locks {
-		s, err := readFile(path, mask)
+		s, err := readFile(filepath.ToSlash(path), mask)
 		if err != nil {
 			return nil, err
 		}

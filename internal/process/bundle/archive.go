@@ -138,10 +138,10 @@ func (b *Bundle) open() (*archive, *source.Diagnostic) {
 // findNearName returns a hint for a file that does not exist.
 func (b *Bundle) findNearName() string {
 	near := source.FindNearFile(b.Path)
-	if near == "" || filepath.Dir(near) != filepath.Dir(b.Path) {
+	if near == "" || filepath.Dir(filepath.FromSlash(near)) != filepath.Dir(b.Path) {
 		return ""
 	}
-	return source.Suggest(filepath.Join(filepath.Dir(b.Name), filepath.Base(near)))
+	return source.Suggest(filepath.ToSlash(filepath.Join(filepath.Dir(b.Name), filepath.Base(near))))
 }
 
 // unwrapReason returns an error without the name of the file.

@@ -203,12 +203,20 @@ func findInPath(fail *StartError, dir string, env []string) string {
 	return ""
 }
 
-// programs returns the names of the files in folders.
+// programExtensions are those of the files that Windows starts.
+var programExtensions = []string{".exe", ".com", ".cmd", ".bat"}
+
+// programs returns the names of the files in folders, as commands have them: on Windows
+// without the extension of a program.
 func programs(folders []string) (names []string) {
 	for _, dir := range folders {
 		files, _ := os.ReadDir(dir) // a folder of PATH need not exist
 		for _, f := range files {
-			names = append(names, f.Name())
+			name := f.Name()
+			if ext := filepath.Ext(name); runtime.GOOS == "windows" && slices.Contains(programExtensions, strings.ToLower(ext)) {
+				name = strings.TrimSuffix(name, ext)
+			}
+			names = append(names, name)
 		}
 	}
 	return names

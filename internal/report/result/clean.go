@@ -270,7 +270,7 @@ func shortenHead(s string, limit int) string {
 // masked in the test's name.
 func matchMasked(line string) string {
 	from := strings.Index(line, " --filter ")
-	to := strings.LastIndex(line, "$'")
+	to := max(strings.LastIndex(line, "$'"), strings.LastIndex(line, `$"`)) // the quotes of Windows
 	if from < 0 || to < from {
 		return line
 	}

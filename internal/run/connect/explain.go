@@ -17,6 +17,7 @@ import (
 
 	"mcptest/internal/base/lazy"
 	"mcptest/internal/base/shellwords"
+	"mcptest/internal/base/syserr"
 	"mcptest/internal/client/auth"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
@@ -211,7 +212,7 @@ func explainNetwork(sv *plan.Server, err error) (message, hint string) {
 	switch {
 	case errors.As(err, &dns):
 		return "the name " + dns.Name + " is not found: " + dns.Err, "check the spelling, and whether this machine needs a VPN or an /etc/hosts entry to resolve it"
-	case errors.Is(err, syscall.ECONNREFUSED):
+	case syserr.Is(err, syscall.ECONNREFUSED):
 		at, address := "", sv.URL
 		for e, ok := errors.AsType[*url.Error](err); ok; e, ok = errors.AsType[*url.Error](e.Err) {
 			address = e.URL // of the innermost request, which can be one for a token

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"syscall"
 
+	"mcptest/internal/base/syserr"
 	"mcptest/internal/client/auth"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
@@ -140,7 +141,7 @@ func refuses(err error) bool {
 	if wire.HasStatus(err, http.StatusUnauthorized, http.StatusForbidden) {
 		return false
 	}
-	noServer := errors.Is(err, syscall.ECONNREFUSED) || errors.As(err, new(*net.DNSError))
+	noServer := syserr.Is(err, syscall.ECONNREFUSED) || errors.As(err, new(*net.DNSError))
 	return !noServer && !errors.As(err, new(*tls.CertificateVerificationError)) && !errors.As(err, new(tls.RecordHeaderError))
 }
 

@@ -36,7 +36,7 @@ func (c *compiler) readSchemaFile(in *source.Node, uri string) ([]byte, error) {
 	if isFileURL(in) {
 		return nil, errors.New("file: URLs are never read; write a path relative to the suite")
 	}
-	name := filepath.FromSlash(u.Path)
+	name := readURLPath(u.Path)
 	if !c.set.AllowOutside && !suite.IsInside(c.suite.Dir, name) {
 		return nil, fmt.Errorf("%s is outside the suite's directory (--allow-outside permits it)", name)
 	}
@@ -49,6 +49,14 @@ func (c *compiler) readSchemaFile(in *source.Node, uri string) ([]byte, error) {
 		return nil, errors.New(diags[0].Msg)
 	}
 	return file.Data, nil
+}
+
+// readURLPath returns the file that the path of a file: URL names. On Windows /C:/x is C:\x.
+func readURLPath(path string) string {
+	if local := strings.TrimPrefix(path, "/"); filepath.VolumeName(local) != "" && !strings.HasPrefix(local, "/") {
+		path = local
+	}
+	return filepath.FromSlash(path)
 }
 
 // makeShortName returns the path of a file from the folder of the file that has n.

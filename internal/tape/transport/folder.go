@@ -82,6 +82,9 @@ func newFolder(dir string, p *plan.Plan, o Options) *Folder {
 	return f
 }
 
+// pathOf returns the path of a cassette, with slashes on every system: messages show it.
+func (f *Folder) pathOf(name string) string { return filepath.ToSlash(filepath.Join(f.dir, name)) }
+
 // nameSuite returns the path of a suite as in [cassette.Header].
 func (f *Folder) nameSuite(file *plan.File) string {
 	path := filepath.Join(file.Dir, filepath.Base(file.Path))
@@ -105,7 +108,7 @@ func makeNumberedName(s *plan.Server, n int) string {
 // even one that is being recorded.
 func FindUnusedName(dir string, s *plan.Server) string {
 	for n := 1; ; n++ {
-		path := filepath.Join(dir, makeNumberedName(s, n))
+		path := filepath.ToSlash(filepath.Join(dir, makeNumberedName(s, n)))
 		_, err := os.Lstat(path)
 		_, partial := os.Lstat(path + cassette.PartialSuffix)
 		if err != nil && partial != nil {
@@ -142,12 +145,12 @@ func (f *Folder) isCassetteOf(s *plan.Server, name string) bool {
 	if runtime.GOOS == "windows" {
 		return false
 	}
-	h, err := cassette.ReadHeader(filepath.Join(f.dir, name))
+	h, err := cassette.ReadHeader(f.pathOf(name))
 	return err == nil && h.Server.Name == s.Name
 }
 
 func (f *Folder) exists(name string) bool {
-	_, err := os.Stat(filepath.Join(f.dir, name))
+	_, err := os.Stat(f.pathOf(name))
 	return err == nil
 }
 
@@ -211,7 +214,7 @@ func (f *Folder) openWriter(s *plan.Server) (*cassette.Writer, error) {
 		h := MakeHeader(s)
 		h.Program, h.Volatile, h.Suites = f.o.Program, f.o.Volatile, f.users[s.Key]
 		r = &recording{}
-		r.w, r.err = cassette.Create(filepath.Join(f.dir, name), h, f.o.Redact)
+		r.w, r.err = cassette.Create(f.pathOf(name), h, f.o.Redact)
 		f.files[name] = r
 	}
 	return r.w, r.err
@@ -324,7 +327,7 @@ func (f *Folder) ListPlayers() []*cassette.Player {
 // ListExisting returns the cassettes in the folder that a recording of the plan replaces.
 func (f *Folder) ListExisting() []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Values(f.names)), func(name string) bool {
-		info, err := os.Stat(filepath.Join(f.dir, name))
+		info, err := os.Stat(f.pathOf(name))
 		return err != nil || info.Size() == 0
 	})
 }

@@ -59,7 +59,7 @@ func (o *opener) open(name string) (*cassette.Cassette, error) {
 	if o.found[name] != nil {
 		return o.found[name], nil
 	}
-	c, err := cassette.Open(filepath.Join(o.dir, name))
+	c, err := cassette.Open(filepath.ToSlash(filepath.Join(o.dir, name)))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -99,7 +99,7 @@ func (f *Folder) claim(p *plan.Plan) error {
 			if own == "" {
 				return fmt.Errorf("%s has the requests of %s, which is not part of this run, and would lose them: "+
 					"record these suites together, record to another folder, or remove the file first",
-					filepath.Join(f.dir, f.names[s.Key]), filepath.Join(f.dir, losers[0]))
+					f.pathOf(f.names[s.Key]), f.pathOf(losers[0]))
 			}
 			f.names[s.Key] = own
 		}
@@ -113,7 +113,7 @@ func (f *Folder) findOwnName(s *plan.Server, run []string) string {
 	used := slices.Collect(maps.Values(f.names))
 	for n := 1; ; n++ {
 		name := makeNumberedName(s, n)
-		if _, err := cassette.ReadHeader(filepath.Join(f.dir, name)); err != nil {
+		if _, err := cassette.ReadHeader(f.pathOf(name)); err != nil {
 			return ""
 		}
 		if len(f.findLosers(name, run)) == 0 && !slices.Contains(used, name) {
@@ -125,7 +125,7 @@ func (f *Folder) findOwnName(s *plan.Server, run []string) string {
 // findLosers returns the suites that a cassette was recorded with, other than those of the
 // run and those that do not exist any more.
 func (f *Folder) findLosers(name string, run []string) (suites []string) {
-	h, _ := cassette.ReadHeader(filepath.Join(f.dir, name)) // without suites if there is no cassette
+	h, _ := cassette.ReadHeader(f.pathOf(name)) // without suites if there is no cassette
 	for _, suite := range h.Suites {
 		if _, err := os.Stat(filepath.Join(f.dir, suite)); err == nil && !slices.Contains(run, suite) {
 			suites = append(suites, suite)

@@ -2,7 +2,6 @@ package exam
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -13,6 +12,7 @@ import (
 
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/lazy"
+	"mcptest/internal/base/syserr"
 	"mcptest/internal/client/check"
 	"mcptest/internal/client/conn"
 	"mcptest/internal/client/handshake"
@@ -465,7 +465,7 @@ func (v *Visit) judgeGone(ctx context.Context) {
 	}
 	_, err := v.Session(ctx)
 	v.Close()
-	if errors.Is(err, syscall.ECONNREFUSED) {
+	if syserr.Is(err, syscall.ECONNREFUSED) {
 		evidence := verdict.Evidence{Sent: "a new connection, after the end of the last session", Received: err.Error()}
 		v.enterAbout(rule, "a new connection", BrokenBy(evidence, "the server was there before, and nothing accepts connections at the end"))
 	}

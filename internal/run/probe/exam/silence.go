@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"mcptest/internal/base/jsonv"
+	"mcptest/internal/base/syserr"
 	"mcptest/internal/client/conn"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
@@ -313,9 +314,8 @@ func (v *Visit) judgeInside(
 
 // wasReset reports whether a connection ended without a response.
 func wasReset(x *mcp.Exchange) bool {
-	return slices.ContainsFunc([]error{io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.EPIPE}, func(target error) bool {
-		return errors.Is(x.Cause, target)
-	})
+	return errors.Is(x.Cause, io.EOF) || errors.Is(x.Cause, io.ErrUnexpectedEOF) ||
+		syserr.Is(x.Cause, syscall.ECONNRESET) || syserr.Is(x.Cause, syscall.EPIPE)
 }
 
 // repeatAfterReset makes a request again whose connection was reset: a connection that is used
@@ -334,7 +334,7 @@ func (v *Visit) repeatAfterReset(
 	case again.Response != nil || ctx.Err() != nil:
 	case wasReset(again):
 		v.enterAbout(ruleUnanswered, subject, Broken(first, "%s got no response twice: %v", subject, again.Cause))
-	case errors.Is(again.Cause, syscall.ECONNREFUSED):
+	case syserr.Is(again.Cause, syscall.ECONNREFUSED):
 		v.enterAbout(ruleUnanswered, subject, Broken(first, "%s got no response, and the server is gone: %v", subject, again.Cause))
 		return first
 	}

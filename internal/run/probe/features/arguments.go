@@ -11,6 +11,7 @@ import (
 
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/lazy"
+	"mcptest/internal/base/syserr"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
 	"mcptest/internal/client/wire"
@@ -151,10 +152,10 @@ func (a attacker) judgeSurvival(ctx context.Context, x *mcp.Exchange, u argument
 		return exam.Broken(x, "%s ended the server: %s", u.What, x.Cause)
 	case errors.Is(x.Cause, io.EOF),
 		errors.Is(x.Cause, io.ErrUnexpectedEOF),
-		errors.Is(x.Cause, syscall.ECONNRESET):
+		syserr.Is(x.Cause, syscall.ECONNRESET):
 		o := exam.Broken(x, "%s got no response: %s", u.What, x.Cause)
 		again := a.Post(ctx, suite.Request{Body: []byte("{}")}, nil)
-		o.Once = errors.Is(again.Cause, syscall.ECONNREFUSED) // the server is gone, and was there before
+		o.Once = syserr.Is(again.Cause, syscall.ECONNREFUSED) // the server is gone, and was there before
 		return o
 	}
 	return exam.Unverified("there was %s", exam.Answer(x))
