@@ -95,6 +95,9 @@ type Grace struct {
 	// Term is the time after SIGTERM. 0 means 2 s; with a negative value SIGTERM is
 	// not sent.
 	Term time.Duration
+	// Rest is the time for the rest of the group, and for processes that left it, to exit
+	// after their leader. 0 means 1 s.
+	Rest time.Duration
 }
 
 // DefaultGrace is the default of each time in [Grace].
@@ -103,6 +106,7 @@ const DefaultGrace = 2 * time.Second
 func (g Grace) withDefaults() Grace {
 	g.Stdin = cmp.Or(g.Stdin, DefaultGrace)
 	g.Term = cmp.Or(g.Term, DefaultGrace)
+	g.Rest = cmp.Or(g.Rest, leftoverGrace)
 	return g
 }
 
