@@ -103,6 +103,11 @@ type Grace struct {
 // DefaultGrace is the default of each time in [Grace].
 const DefaultGrace = 2 * time.Second
 
+// leftoverGrace is by default the time for the rest of a group, or a process that left it,
+// to exit after its leader; only processes that are alive after it are leftovers.
+// Helpers that monitor their parent need a moment to notice its exit.
+const leftoverGrace = time.Second
+
 func (g Grace) withDefaults() Grace {
 	g.Stdin = cmp.Or(g.Stdin, DefaultGrace)
 	g.Term = cmp.Or(g.Term, DefaultGrace)

@@ -6,15 +6,9 @@ import (
 	"time"
 )
 
-const (
-	// leftoverGrace is by default the time for the rest of a group, or a process that left it,
-	// to exit after its leader; only processes that are alive after it are leftovers.
-	// Helpers that monitor their parent need a moment to notice its exit.
-	leftoverGrace = time.Second
-	// killTime limits the wait for processes after SIGKILL: one that hangs in the
-	// kernel must not block the runner.
-	killTime = 5 * time.Second
-)
+// killTime limits the wait for processes after SIGKILL: one that hangs in the
+// kernel must not block the runner.
+const killTime = 5 * time.Second
 
 // Stop ends the process and its group: it closes standard input, waits, sends SIGTERM
 // to the group, waits, sends SIGKILL to the group, reaps it, and sends SIGKILL to the

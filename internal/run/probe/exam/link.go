@@ -175,13 +175,8 @@ func (l *link) End(sess *mcp.Session) proc.Stopped {
 	return stopped
 }
 
-const (
-	// straysGrace is how long a process may outlive the server that started it: one that
-	// ends by itself soon after is not left behind.
-	straysGrace = 3 * time.Second
-	// knownGrace is that of a server that is known to leave processes behind.
-	knownGrace = time.Second
-)
+// knownGrace is how long a process may outlive a server that is known to leave some behind.
+const knownGrace = time.Second
 
 // awaitStrays waits until the processes in sessions of their own have ended that outlive a
 // process of the server. It returns those that do not end in time, without those that an

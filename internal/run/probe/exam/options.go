@@ -52,6 +52,10 @@ type Prober struct {
 	rest     time.Duration // that the server needs between two processes
 }
 
+// straysGrace is how long a process may outlive the server that started it: one that ends by
+// itself soon after is not left behind.
+const straysGrace = 3 * time.Second
+
 // New completes the options.
 func New(o Options) (*Prober, error) {
 	rules, err := ruleset.Builtin()
