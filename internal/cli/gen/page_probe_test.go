@@ -1,9 +1,12 @@
 package gen
 
 import (
+	"cmp"
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 
 	"mcptest/internal/offer/ruleset"
@@ -19,22 +22,58 @@ func probeRulesPage() []byte {
 		"A rule of level *practice* has no clause in the specification; it never changes the score.")
 	for _, family := range rules.Families {
 		p.printf("\n## %s: %s\n\n", family.Name, family.Text)
-		p.row("rule", "a correct server", "level", "revisions", "clause")
+		p.row("rule", "a correct server", "level", "revisions and their clauses", "sentence")
 		p.row("---", "---", "---", "---", "---")
 		for _, r := range rules.Rules {
 			if r.Family != family.Name {
 				continue
 			}
 			for _, c := range r.In {
-				clause := "–"
-				if address := c.URL(c.Revisions[len(c.Revisions)-1]); address != "" {
-					clause = "[" + strings.ReplaceAll(strings.TrimPrefix(c.Clause, "https://"), "|", "\\|") + "](" + address + ")"
-				}
-				p.row("`"+r.ID+"`", strings.ReplaceAll(r.Text, "|", "\\|"), string(c.Level), c.Span(), clause)
+				p.row("`"+r.ID+"`", r.Text, string(c.Level), linkClauses(c), cmp.Or(c.Sentence, "–"))
 			}
 		}
 	}
+	writeRevisions(p, rules)
 	return p.bytes()
+}
+
+// linkClauses lists the revisions of a claim, each with a link to the page that says it.
+func linkClauses(c ruleset.Claim) string {
+	links := make([]string, len(c.Revisions))
+	for i, revision := range c.Revisions {
+		links[i] = revision
+		if address := c.URL(revision); address != "" {
+			links[i] = "[" + revision + "](" + address + ")"
+		}
+	}
+	return strings.Join(links, ", ")
+}
+
+// writeRevisions shows which rules hold in which revision.
+func writeRevisions(p *page, rules ruleset.Rules) {
+	revisions := rules.Revisions()
+	p.printf("\n## The rules of each revision\n\n")
+	p.row(append([]string{"rule"}, revisions...)...)
+	p.row(slices.Repeat([]string{"---"}, len(revisions)+1)...)
+	counts := make([]int, len(revisions))
+	for _, r := range rules.Rules {
+		cells := []string{"`" + r.ID + "`"}
+		for i, revision := range revisions {
+			c, ok := r.Claim(revision)
+			if !ok {
+				cells = append(cells, "–")
+				continue
+			}
+			counts[i]++
+			cells = append(cells, string(c.Level))
+		}
+		p.row(cells...)
+	}
+	total := []string{"rules"}
+	for _, n := range counts {
+		total = append(total, strconv.Itoa(n))
+	}
+	p.row(total...)
 }
 
 // plantedTable is written by a test of the planted servers.

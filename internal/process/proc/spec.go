@@ -95,14 +95,23 @@ type Grace struct {
 	// Term is the time after SIGTERM. 0 means 2 s; with a negative value SIGTERM is
 	// not sent.
 	Term time.Duration
+	// Rest is the time for the rest of the group, and for processes that left it, to exit
+	// after their leader. 0 means 1 s.
+	Rest time.Duration
 }
 
 // DefaultGrace is the default of each time in [Grace].
 const DefaultGrace = 2 * time.Second
 
+// leftoverGrace is by default the time for the rest of a group, or a process that left it,
+// to exit after its leader; only processes that are alive after it are leftovers.
+// Helpers that monitor their parent need a moment to notice its exit.
+const leftoverGrace = time.Second
+
 func (g Grace) withDefaults() Grace {
 	g.Stdin = cmp.Or(g.Stdin, DefaultGrace)
 	g.Term = cmp.Or(g.Term, DefaultGrace)
+	g.Rest = cmp.Or(g.Rest, leftoverGrace)
 	return g
 }
 

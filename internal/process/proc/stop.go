@@ -6,15 +6,9 @@ import (
 	"time"
 )
 
-const (
-	// leftoverGrace is the time for the rest of a group, or a process that left it,
-	// to exit after its leader; only processes that are alive after it are leftovers.
-	// Helpers that monitor their parent need a moment to notice its exit.
-	leftoverGrace = time.Second
-	// killTime limits the wait for processes after SIGKILL: one that hangs in the
-	// kernel must not block the runner.
-	killTime = 5 * time.Second
-)
+// killTime limits the wait for processes after SIGKILL: one that hangs in the
+// kernel must not block the runner.
+const killTime = 5 * time.Second
 
 // Stop ends the process and its group: it closes standard input, waits, sends SIGTERM
 // to the group, waits, sends SIGKILL to the group, reaps it, and sends SIGKILL to the
@@ -32,9 +26,10 @@ func (p *Process) Stop(ctx context.Context, g Grace) Stopped {
 	close(p.stopping)
 	start := time.Now()
 	st := Stopped{Name: p.Name(), Pid: p.Pid()}
-	st.How = p.end(ctx, g.withDefaults())
+	g = g.withDefaults()
+	st.How = p.end(ctx, g)
 	st.Forced = st.How == ByKill
-	st.Leftovers = p.sweep()
+	st.Leftovers = p.sweep(g.Rest)
 	p.finish()
 	st.Exit, st.Took = p.Exit(), time.Since(start)
 	p.stopped = &st
@@ -87,10 +82,10 @@ func waitFor(ctx context.Context, ch <-chan struct{}, d time.Duration) bool {
 
 // sweep ends what the process left running after it has exited, and returns the processes
 // that did not exit by themselves.
-func (p *Process) sweep() []Leftover {
-	left := p.sweepGroup()
+func (p *Process) sweep(rest time.Duration) []Leftover {
+	left := p.sweepGroup(rest)
 	if p.spec.Strays {
-		left = append(left, p.sweepStrays()...)
+		left = append(left, p.sweepStrays(rest)...)
 	}
 	return left
 }
@@ -100,7 +95,7 @@ func (p *Process) sweep() []Leftover {
 const quietLooks = 4
 
 // sweepStrays ends processes that left the group, such as one that was forked twice.
-func (p *Process) sweepStrays() (left []Leftover) {
+func (p *Process) sweepStrays(rest time.Duration) (left []Leftover) {
 	registry := p.spec.Registry
 	quiet := 0
 	noneLeft := func() bool {
@@ -111,7 +106,7 @@ func (p *Process) sweepStrays() (left []Leftover) {
 		}
 		return quiet == quietLooks
 	}
-	if backoff(leftoverGrace, noneLeft) {
+	if backoff(rest, noneLeft) {
 		return nil
 	}
 	marked, _ := registry.straysOf(p.mark)
@@ -128,7 +123,7 @@ func (p *Process) sweepStrays() (left []Leftover) {
 }
 
 // sweepGroup is sweep for the rest of the group.
-func (p *Process) sweepGroup() []Leftover {
+func (p *Process) sweepGroup(rest time.Duration) []Leftover {
 	select {
 	case <-p.exited:
 	default:
@@ -137,7 +132,7 @@ func (p *Process) sweepGroup() []Leftover {
 	if !p.group.alive() {
 		return nil
 	}
-	if p.group.goneWithin(leftoverGrace) {
+	if p.group.goneWithin(rest) {
 		return nil
 	}
 	left := p.group.members()

@@ -40,7 +40,7 @@ func visitAll(ctx context.Context, p *exam.Prober) (visits []visit, failed error
 	newer := visitFirst(ctx, p)
 	older := visit{Visit: p.Visit(protocol.EraSession)}
 	older.err = run(ctx, older.Visit)
-	if isUnanswered(newer.err) && !isUnanswered(older.err) {
+	if isUnanswered(newer.err) && !isUnanswered(older.err) && ctx.Err() == nil {
 		newer = visit{Visit: p.Visit(protocol.EraStateless)}
 		newer.err = run(ctx, newer.Visit)
 	}

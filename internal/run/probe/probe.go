@@ -68,6 +68,11 @@ func Run(ctx context.Context, o Options) (verdict.Report, error) {
 	}
 	visits, failed := visitAll(ctx, p)
 	for _, v := range visits {
+		if isUnanswered(v.err) && ctx.Err() != nil {
+			out.Late = protocol.Newest(v.Era).Name + " was not examined: " + context.Cause(ctx).Error()
+			out.Absent = append(out.Absent, out.Late)
+			continue
+		}
 		if v.err != nil {
 			out.Absent = append(out.Absent, protocol.Newest(v.Era).Name+" is not spoken: "+v.err.Error())
 			continue

@@ -36,7 +36,7 @@ func Shutdown(ctx context.Context, v *exam.Visit) {
 // endAfterCalls opens a session, calls the quick tools, and ends the process.
 func endAfterCalls(ctx context.Context, v *exam.Visit) ending {
 	o := v.Connect
-	o.Grace = proc.Grace{Stdin: patience, Term: patience}
+	o.Grace.Stdin, o.Grace.Term = patience, patience
 	sess, err := v.OpenWith(ctx, o, jsonv.Value{})
 	if err != nil {
 		return ending{err: err}

@@ -2,12 +2,14 @@ package exam
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/client/conn"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
+	"mcptest/internal/client/wire"
 	"mcptest/internal/process/proc"
 	"mcptest/internal/run/connect"
 	"mcptest/internal/spec/plan"
@@ -67,15 +69,55 @@ func (l *link) OpenWith(ctx context.Context, o connect.Options, caps jsonv.Value
 	if caps.IsAbsent() {
 		caps = l.Pinned.Client.Declares
 	}
-	sess, err := (&connect.Opener{Options: o, Dial: l.Dial, Client: l.Client}).Open(ctx, l.Pinned, caps)
+	opener := &connect.Opener{Options: o, Dial: l.Dial, Client: l.Client}
+	l.awaitRest(ctx)
+	sess, err := opener.Open(ctx, l.Pinned, caps)
+	for err != nil && l.mayBeHeld(ctx, err) {
+		l.rest += restStep
+		l.awaitRest(ctx)
+		sess, err = opener.Open(ctx, l.Pinned, caps)
+	}
+	if err != nil && l.rest == mostRest {
+		l.rest = 0 // it does not help to wait
+		l.wasThere = false
+	}
 	if err == nil {
+		l.wasThere = true
 		l.examiner.examineSession(sess, caps)
 	}
 	return sess, err
 }
 
+// The pause between the end of a process and the start of the next, of a server that gives back
+// what it holds (a lock file, a port) only some time after its end.
+const (
+	restStep = time.Second
+	mostRest = 3 * time.Second
+)
+
+// awaitRest waits as long after the end of the last process as the server is known to need.
+func (l *link) awaitRest(ctx context.Context) {
+	left := l.rest - time.Since(l.lastEnd)
+	if !l.Stdio() || left <= 0 {
+		return
+	}
+	select {
+	case <-time.After(left):
+	case <-ctx.Done():
+	}
+}
+
+// mayBeHeld reports whether a process may not have started because something was still held for
+// the one before it, and it is worth to wait longer.
+func (l *link) mayBeHeld(ctx context.Context, err error) bool {
+	failed, ok := errors.AsType[*wire.OpenError](err)
+	isAlone := l.Sess == nil || !l.Sess.Alive()
+	return l.Stdio() && l.wasThere && isAlone && ok && failed.Exited && l.rest < mostRest && ctx.Err() == nil
+}
+
 // Bare opens a connection without a handshake; the caller closes it.
 func (l *link) Bare(ctx context.Context) (*conn.Conn, error) {
+	l.awaitRest(ctx)
 	t, err := l.Dial(ctx, l.Pinned, l.Connect)
 	if err != nil {
 		return nil, err
@@ -104,6 +146,7 @@ func (l *link) Second(ctx context.Context, do func(context.Context, *conn.Conn) 
 	defer cancel()
 	x := do(limited, c)
 	c.Close(context.WithoutCancel(ctx))
+	l.lastEnd = time.Now()
 	l.examiner.examineBare(c, x)
 	return x
 }
@@ -124,12 +167,16 @@ func (l *link) End(sess *mcp.Session) proc.Stopped {
 	if stopped.How == proc.ByEOF || stopped.How == proc.ByTerm {
 		stopped.Leftovers = append(stopped.Leftovers, l.awaitStrays(ctx)...)
 	}
+	if len(stopped.Leftovers) > 0 {
+		l.Connect.Grace.Rest = knownGrace
+	}
+	l.lastEnd = time.Now()
 	l.examiner.examineEnd(sess, stopped)
 	return stopped
 }
 
-// straysGrace is how long a process may outlive the server that started it.
-const straysGrace = time.Second
+// knownGrace is how long a process may outlive a server that is known to leave some behind.
+const knownGrace = time.Second
 
 // awaitStrays waits until the processes in sessions of their own have ended that outlive a
 // process of the server. It returns those that do not end in time, without those that an
@@ -138,10 +185,10 @@ func (l *link) awaitStrays(ctx context.Context) []proc.Leftover {
 	if ctx.Err() != nil {
 		return nil // there is no time to wait for their end
 	}
-	until := time.Now().Add(straysGrace)
+	until := time.Now().Add(l.Connect.Grace.Rest)
 	left := l.newStrays()
 	for len(left) > 0 && ctx.Err() == nil && time.Now().Before(until) {
-		time.Sleep(straysGrace / 10)
+		time.Sleep(knownGrace / 10)
 		left = l.newStrays()
 	}
 	for _, s := range left {

@@ -46,7 +46,15 @@ type Prober struct {
 	Stated  []string      // versions that the server says it supports
 	lives   *lives        // of its processes
 	rested  bool          // a process was left alone for a while
+
+	wasThere bool          // a session was open
+	lastEnd  time.Time     // of a process
+	rest     time.Duration // that the server needs between two processes
 }
+
+// straysGrace is how long a process may outlive the server that started it: one that ends by
+// itself soon after is not left behind.
+const straysGrace = 3 * time.Second
 
 // New completes the options.
 func New(o Options) (*Prober, error) {
@@ -58,6 +66,7 @@ func New(o Options) (*Prober, error) {
 		o.Dial = connect.Dial
 	}
 	o.Connect.Launcher, o.Connect.OneEra = true, true
+	o.Connect.Grace.Rest = straysGrace
 	watched := &lives{}
 	o.Dial = watched.watch(o.Dial)
 	o.Connect.Logins = connect.NewLogins() // not those of a run that probes

@@ -106,6 +106,7 @@ type Report struct {
 	Seed      uint64         //
 	Revisions []string       // that were examined, newest first
 	Absent    []string       // eras that the server does not speak, with the reason
+	Late      string         // why an era was not examined for lack of time; "" if each was
 	Results   []Result       // in the order of the rules, by revision
 	Calls     map[string]int // of tools
 
@@ -212,6 +213,8 @@ func (r Report) Undecided() string {
 	switch {
 	case examined == 0:
 		return "no rule was examined"
+	case r.Late != "":
+		return r.Late
 	case late > 0:
 		return fmt.Sprintf("%s of level must not examined: %s", display.Count(late, "rule"), limit)
 	}
