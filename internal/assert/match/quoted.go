@@ -36,7 +36,7 @@ func declaresBoolean(schema jsonv.Value, written string) bool {
 	}
 	at := schema
 	for _, step := range steps {
-		at = resolved(schema, at)
+		at = resolveRef(schema, at)
 		switch step.Kind {
 		case jsonpath.Name:
 			at = at.Lookup("properties", step.Name)
@@ -48,11 +48,11 @@ func declaresBoolean(schema jsonv.Value, written string) bool {
 			return false
 		}
 	}
-	return onlyBoolean(resolved(schema, at).Lookup("type"))
+	return onlyBoolean(resolveRef(schema, at).Lookup("type"))
 }
 
-// resolved follows the reference of a schema to its definitions.
-func resolved(root, schema jsonv.Value) jsonv.Value {
+// resolveRef follows the reference of a schema to its definitions.
+func resolveRef(root, schema jsonv.Value) jsonv.Value {
 	const longest = 8
 	for range longest {
 		ref := schema.Lookup("$ref").Text()

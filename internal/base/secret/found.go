@@ -1,6 +1,9 @@
 package secret
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Found contains the values that a [Redactor] recognized without a declaration. The
 // rest of a case must not show them either, although they may appear there without
@@ -16,32 +19,36 @@ func (f *Found) Empty() bool { return len(f.Named) == 0 && len(f.Seen) == 0 }
 
 // All returns the additional values to mask.
 func (f *Found) All() []string {
-	return append(f.Named[:len(f.Named):len(f.Named)], f.Seen...)
+	return slices.Concat(f.Named, f.Seen)
 }
 
 // Name adds the value of a credential's name, except for common words, which could
 // have another meaning elsewhere.
-func (f *Found) Name(v string) { f.note(v, true) }
+func (f *Found) Name(v string) { note(v, f.addNamed) }
 
-func (f *Found) note(v string, named bool) {
+// see adds a value that was recognized by its form.
+func (f *Found) see(v string) { note(v, f.addSeen) }
+
+// note adds a value, and what it is after parsing if it has escapes.
+func note(v string, add func(string)) {
 	v = strings.TrimSpace(v)
 	if strings.Contains(v, Mask) {
 		return
 	}
-	f.add(v, named)
-	if strings.IndexByte(v, '\\') >= 0 { // the value after parsing
-		f.add(strings.TrimSpace(decodeEscapes(v, false).text), named)
+	add(v)
+	if strings.IndexByte(v, '\\') >= 0 {
+		add(strings.TrimSpace(decodeEscapes(v, false).text))
 	}
 }
 
-func (f *Found) add(v string, named bool) {
-	if !named {
-		f.Seen = appendPieces(f.Seen, v, "\n\r \\\",':@")
-		if len(v) >= MinLength && len(v) < maxSeen {
-			f.Seen = append(f.Seen, v)
-		}
-		return
+func (f *Found) addSeen(v string) {
+	f.Seen = appendPieces(f.Seen, v, "\n\r \\\",':@")
+	if len(v) >= MinLength && len(v) < maxSeen {
+		f.Seen = append(f.Seen, v)
 	}
+}
+
+func (f *Found) addNamed(v string) {
 	switch {
 	case isLearnable(v):
 		f.Named = append(f.Named, v)

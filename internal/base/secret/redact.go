@@ -141,7 +141,11 @@ func (r *Redactor) mask(s string, f *Found, cut ends) string {
 	done := 0 // s[:done] is in out
 	for i, p := range places {
 		if f != nil && !p.declared {
-			f.note(p.value, p.named)
+			if p.named {
+				f.Name(p.value)
+			} else {
+				f.see(p.value)
+			}
 		}
 		if p.start > done || i == 0 { // adjacent ones share one mask
 			out = append(out, s[done:max(p.start, done)]...)

@@ -50,7 +50,8 @@ func (f *ChangeFlags) Print(s cmdutil.Streams, changes []diff.Change) error {
 func OneOf(flag string, values, allowed []string) error {
 	for _, v := range values {
 		if !slices.Contains(allowed, v) {
-			return Invalid("%s must be one of %s, not %q%s", flag, strings.Join(allowed, ", "), v, source.Parenthesis(source.DidYouMean(v, allowed)))
+			hint := source.Parenthesis(source.DidYouMean(v, allowed))
+			return Invalid("%s must be one of %s, not %q%s", flag, strings.Join(allowed, ", "), v, hint)
 		}
 	}
 	return nil

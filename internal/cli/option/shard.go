@@ -33,10 +33,10 @@ var shardVars = []struct {
 func ReadShard(flag string, env []string, all string) (ShardPick, error) {
 	if flag != "" {
 		i, n, _ := strings.Cut(flag, "/")
-		index, err := strconv.Atoi(i)
-		total, err2 := strconv.Atoi(n)
-		if err != nil || err2 != nil || !(1 <= index && index <= total) || total > plan.MaxShards {
-			return ShardPick{}, Invalid("--shard %s: expected i/n, such as 2/4 for the second of four shards (1/4 is the first), with n up to %d", flag, plan.MaxShards)
+		index, total, ok := parseShard(i, n, 1)
+		if !ok {
+			return ShardPick{}, Invalid("--shard %s: expected i/n, such as 2/4 for the second of four shards "+
+				"(1/4 is the first), with n up to %d", flag, plan.MaxShards)
 		}
 		return ShardPick{Index: index, Total: total}, nil
 	}
@@ -46,16 +46,17 @@ func ReadShard(flag string, env []string, all string) (ShardPick, error) {
 		case i == "":
 			continue
 		case n == "" && v.index == "JOB_COMPLETION_INDEX":
-			return ShardPick{Warning: "JOB_COMPLETION_INDEX is set, but the number of shards is not; " + all + " (set MCPTEST_SHARD_TOTAL to the Job's completions)"}, nil
+			return ShardPick{Warning: "JOB_COMPLETION_INDEX is set, but the number of shards is not; " + all +
+				" (set MCPTEST_SHARD_TOTAL to the Job's completions)"}, nil
 		case v.index == "CI_NODE_INDEX" && strings.HasSuffix(cmdutil.LookupEnv(env, "CI_JOB_NAME"), "]"):
 			// GitLab's parallel: matrix sets them too, for jobs that run everything.
 			return ShardPick{}, nil
 		}
-		index, err := strconv.Atoi(i)
-		total, err2 := strconv.Atoi(n)
-		index += 1 - v.base
-		if err != nil || err2 != nil || !(1 <= index && index <= total) || total > plan.MaxShards {
-			return ShardPick{}, Invalid("%s=%s and %s=%s do not name a shard: expected an index from %d and a total up to %d; --shard i/n overrides them", v.index, i, v.total, n, v.base, plan.MaxShards)
+		index, total, ok := parseShard(i, n, v.base)
+		if !ok {
+			return ShardPick{}, Invalid("%s=%s and %s=%s do not name a shard: "+
+				"expected an index from %d and a total up to %d; --shard i/n overrides them",
+				v.index, i, v.total, n, v.base, plan.MaxShards)
 		}
 		if total == 1 && v.index == "CI_NODE_INDEX" {
 			return ShardPick{}, nil // GitLab sets it for every job
@@ -63,4 +64,19 @@ func ReadShard(flag string, env []string, all string) (ShardPick, error) {
 		return ShardPick{Index: index, Total: total, From: v.index + " and " + v.total}, nil
 	}
 	return ShardPick{}, nil
+}
+
+// parseShard reads the number of a shard, which counts from base, and how many there are. The
+// index that it returns counts from 1.
+func parseShard(i, n string, base int) (index, total int, ok bool) {
+	index, err := strconv.Atoi(i)
+	if err != nil {
+		return 0, 0, false
+	}
+	total, err = strconv.Atoi(n)
+	if err != nil || total > plan.MaxShards {
+		return 0, 0, false
+	}
+	index += 1 - base
+	return index, total, 1 <= index && index <= total
 }

@@ -162,7 +162,32 @@ func formatLines(changes []diff.Change) []string {
 
 func (t *Tokens) run(live *surface.Surface, env Env) Verdict {
 	total, tools := live.ToolTokens()
-	var problems []string
+	problems := t.findTooLarge(total, tools)
+	if t.Growth != "" {
+		locked, shown, problem := readLock(t.Lock, live, env)
+		if problem != "" {
+			return Verdict{Problem: problem, Undecided: true}
+		}
+		before, _ := locked.ToolTokens()
+		if float64(total) > float64(before)*(1+t.growth/100) {
+			problems = append(problems, fmt.Sprintf("the tools take %d tokens, more than %s above the %d of %s",
+				total, t.Growth, before, shown))
+		}
+	}
+	if len(problems) > 0 {
+		return Verdict{
+			Problem: strings.Join(problems, "; ") + " (" + surface.TokenCount + ")",
+			Lines:   formatLargest(tools),
+		}
+	}
+	if len(tools) == 0 {
+		return Verdict{Notes: []string{"the server lists no tools: there was nothing to count"}}
+	}
+	return Verdict{}
+}
+
+// findTooLarge returns what takes more tokens than the check allows.
+func (t *Tokens) findTooLarge(total int, tools []surface.Item) (problems []string) {
 	if t.Total != nil && total > *t.Total {
 		problems = append(problems, fmt.Sprintf("%s take %d tokens, more than %d", display.Count(len(tools), "tool"), total, *t.Total))
 	}
@@ -172,26 +197,15 @@ func (t *Tokens) run(live *surface.Surface, env Env) Verdict {
 			problems = append(problems, fmt.Sprintf("tool %s takes %d tokens, more than %d", display.Escape(tool.Name), n, *t.Tool))
 		}
 	}
-	if t.Growth != "" {
-		locked, shown, problem := readLock(t.Lock, live, env)
-		if problem != "" {
-			return Verdict{Problem: problem, Undecided: true}
-		}
-		if before, _ := locked.ToolTokens(); float64(total) > float64(before)*(1+t.growth/100) {
-			problems = append(problems, fmt.Sprintf("the tools take %d tokens, more than %s above the %d of %s", total, t.Growth, before, shown))
-		}
-	}
-	switch {
-	case len(problems) == 0 && len(tools) == 0:
-		return Verdict{Notes: []string{"the server lists no tools: there was nothing to count"}}
-	case len(problems) == 0:
-		return Verdict{}
-	}
-	var largest []string
+	return problems
+}
+
+// formatLargest returns the tools that take most, the largest first.
+func formatLargest(tools []surface.Item) (lines []string) {
 	for _, tool := range tools[:min(len(tools), 10)] {
-		largest = append(largest, fmt.Sprintf("%6d  %s", surface.Tokens(tool.Def), display.Escape(tool.Name)))
+		lines = append(lines, fmt.Sprintf("%6d  %s", surface.Tokens(tool.Def), display.Escape(tool.Name)))
 	}
-	return Verdict{Problem: strings.Join(problems, "; ") + " (" + surface.TokenCount + ")", Lines: largest}
+	return lines
 }
 
 // checkSame compares the surface of a server with its surfaces over other connections.

@@ -188,7 +188,7 @@ func (p *schemaPair) edit(e edit, whole contain.Verdict) {
 			switch {
 			case verdict == contain.Contained:
 				class, note = Safe, ""
-			case verdict == contain.Escapes && e.bound() && isBeyondSafe(v):
+			case verdict == contain.Escapes && e.isBound() && isBeyondSafe(v):
 				note = ": it only concerns numbers beyond 2^53, which many JSON readers can't represent"
 			case verdict == contain.Escapes && p.isConfirmed(v):
 				class, note, witness = Breaking, "", p.show(v)

@@ -34,8 +34,8 @@ func (e edit) apply(doc jsonv.Value) jsonv.Value {
 	return doc
 }
 
-// bound reports whether an edit only changes a bound of numbers.
-func (e edit) bound() bool {
+// isBound reports whether an edit only changes a bound of numbers.
+func (e edit) isBound() bool {
 	i := strings.LastIndex(e.at, "/")
 	above, keyword := e.at[:max(i, 0)], e.at[i+1:]
 	return !strings.HasSuffix(above, "/properties") && slices.Contains([]string{"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"}, keyword)

@@ -43,7 +43,7 @@ func TestOrphansAreChildren(t *testing.T) {
 		}()
 		<-done
 	}
-	for name, got := range map[string][]int{"children": pids(children()), "childrenFast": pids(childrenFast())} {
+	for name, got := range map[string][]int{"listChildren": pids(listChildren()), "listChildrenFast": pids(listChildrenFast())} {
 		for _, pid := range want {
 			if !slices.Contains(got, pid) {
 				t.Errorf("%s: %v lacks the orphan %d", name, got, pid)
@@ -59,6 +59,6 @@ func TestOrphansAreChildren(t *testing.T) {
 func BenchmarkChildren(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
-		children()
+		listChildren()
 	}
 }

@@ -54,7 +54,7 @@ func Adopt() (*Reaper, error) {
 		stop:    make(chan struct{}),
 		gone:    make(chan struct{}),
 	}
-	for _, p := range children() {
+	for _, p := range listChildren() {
 		r.before[p.Pid] = p.Start
 	}
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
@@ -81,7 +81,7 @@ func (r *Reaper) loop() {
 // reapDead reaps adopted zombies that the last check found too: a child that another
 // goroutine waits for has been reaped by then.
 func (r *Reaper) reapDead() {
-	list := childrenFast()
+	list := listChildrenFast()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	dead := map[int]bool{}
@@ -103,7 +103,7 @@ func (r *Reaper) reapDead() {
 
 // findAdopted returns the children that this program did not start, including zombies.
 func (r *Reaper) findAdopted() []procInfo {
-	list := children()
+	list := listChildren()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.DeleteFunc(list, r.foreign)
@@ -263,11 +263,11 @@ func (r *Reaper) Close() error {
 	return nil
 }
 
-// children returns the children of this process. The kernel's list (proc_pid_task(5))
+// listChildren returns the children of this process. The kernel's list (proc_pid_task(5))
 // can miss one while others start and exit, so two results must agree. Otherwise, or
 // if the kernel has no such list, it reads the whole process table, which is a
 // hundred times as expensive.
-func children() []procInfo {
+func listChildren() []procInfo {
 	last, ok := childIDs()
 	for range 4 {
 		if !ok {
@@ -283,11 +283,11 @@ func children() []procInfo {
 	return slices.DeleteFunc(processes(), func(p procInfo) bool { return p.Ppid != self })
 }
 
-// childrenFast reads the list once; the next read finds what it missed.
-func childrenFast() []procInfo {
+// listChildrenFast reads the list once; the next read finds what it missed.
+func listChildrenFast() []procInfo {
 	ids, ok := childIDs()
 	if !ok {
-		return children()
+		return listChildren()
 	}
 	return readStats(ids)
 }

@@ -32,7 +32,7 @@ func (h *Hub) SendBeside(w Wanted) (id int, confirm *Confirmation, err error) {
 	if tool.IsAbsent() && first.Wanted.Server == w.Server {
 		tool = first.Tool
 	}
-	if w.Kind == CallTool && !h.isKnown(now, w, tool) && !h.confirmed(w) {
+	if w.Kind == CallTool && !h.isKnown(now, w, tool) && !h.useConfirmation(w) {
 		return 0, h.toConfirm(w, tool), nil
 	}
 	def := *now.Def

@@ -101,20 +101,20 @@ const (
 
 // forget returns calls without the oldest ones, and without results over the limit.
 func forget(calls []*Call) []*Call {
-	if n := len(calls) - maxCalls; n > 0 && calls[0].ended() {
+	if n := len(calls) - maxCalls; n > 0 && calls[0].hasEnded() {
 		calls = calls[n:]
 	}
 	sum := 0
 	for i := len(calls) - 1; i >= 0; i-- {
-		if sum += calls[i].kept(); sum > maxResultBytes && i < len(calls)-1 {
+		if sum += calls[i].countKept(); sum > maxResultBytes && i < len(calls)-1 {
 			calls[i].drop()
 		}
 	}
 	return calls
 }
 
-// kept returns how many bytes the result of a call takes.
-func (c *Call) kept() int {
+// countKept returns how many bytes the result of a call takes.
+func (c *Call) countKept() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.Exchange == nil {
@@ -132,8 +132,8 @@ func (c *Call) drop() {
 	}
 }
 
-// ended reports whether a call is complete.
-func (c *Call) ended() bool {
+// hasEnded reports whether a call is complete.
+func (c *Call) hasEnded() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.Done

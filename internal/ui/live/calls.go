@@ -63,7 +63,7 @@ func (h *Hub) Send(w Wanted) (id int, confirm *Confirmation, err error) {
 	tool := jsonv.Value{}
 	if w.Kind == CallTool {
 		tool = now.Offer.tool(w.Name)
-		if !allow.ReadOnly(tool) && !h.confirmed(w) {
+		if !allow.ReadOnly(tool) && !h.useConfirmation(w) {
 			return 0, h.toConfirm(w, tool), nil
 		}
 	}
@@ -113,8 +113,8 @@ func (h *Hub) toConfirm(w Wanted, tool jsonv.Value) *Confirmation {
 	return &Confirmation{Token: token, Why: why}
 }
 
-// confirmed reports whether a call was confirmed, and uses the confirmation up.
-func (h *Hub) confirmed(w Wanted) bool {
+// useConfirmation reports whether a call was confirmed, and uses the confirmation up.
+func (h *Hub) useConfirmation(w Wanted) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	key, ok := h.pending[w.Confirm]

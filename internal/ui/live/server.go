@@ -104,8 +104,8 @@ func (s *Server) end() {
 	}
 }
 
-// noted looks at an event for what the server's state says.
-func (s *Server) noted(e conn.Event) {
+// note looks at an event for what the server's state says.
+func (s *Server) note(e conn.Event) {
 	if e.Frame == nil || e.Frame.Dir != wire.FromServer {
 		return
 	}
@@ -127,9 +127,9 @@ func (s *Server) noted(e conn.Event) {
 	}
 }
 
-// declared are the capabilities of the page, unless the suite says which ones to declare: a
+// chooseCapabilities returns the capabilities of the page, unless the suite says which ones to declare: a
 // person can answer each.
-func declared(sv *plan.Server) jsonv.Value {
+func chooseCapabilities(sv *plan.Server) jsonv.Value {
 	if !sv.Client.Declares.IsAbsent() {
 		return sv.Client.Declares
 	}

@@ -88,7 +88,7 @@ func (h *Hub) open(ctx context.Context, s *Server, def *plan.Server, release fun
 func (h *Hub) dial(s *Server, def *plan.Server) *inspect.Conn {
 	o := h.host.Options(def)
 	o.Violations = func([]protocol.Violation) {} // Watch has them
-	o.Capabilities = declared(def)
+	o.Capabilities = chooseCapabilities(def)
 	o.Answer = func(ctx context.Context, method string, params []byte) ([]byte, *protocol.RPCError) {
 		return h.answer(ctx, s, method, params)
 	}
@@ -96,7 +96,7 @@ func (h *Hub) dial(s *Server, def *plan.Server) *inspect.Conn {
 		add := h.Feed.follow(s.ID)
 		return func(e conn.Event) {
 			add(e)
-			s.noted(e)
+			s.note(e)
 		}
 	}
 	return inspect.New(o)

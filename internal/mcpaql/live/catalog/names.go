@@ -68,9 +68,9 @@ func SplitName(name string) (verb, resource string) {
 
 var camelCase = evidence.Pattern(`(\p{Ll})(\p{Lu})`)
 
-// splitName returns the words of a name in any spelling: delete_book, delete-book,
+// listWords returns the words of a name in any spelling: delete_book, delete-book,
 // deleteBook.
-func splitName(name string) []string {
+func listWords(name string) []string {
 	spaced := camelCase().ReplaceAllString(name, "$1 $2")
 	isSeparator := func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r)

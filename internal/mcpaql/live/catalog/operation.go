@@ -194,7 +194,7 @@ var ReservedOperations = map[string]string{
 // findReservedCategory is the category of an operation whose name the specification reserves,
 // in any spelling; "" for another name. A list that says READ does not change what it does.
 func findReservedCategory(name string) string {
-	return ReservedOperations[strings.Join(splitName(name), "_")]
+	return ReservedOperations[strings.Join(listWords(name), "_")]
 }
 
 // Names that the specification reserves.

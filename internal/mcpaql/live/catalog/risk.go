@@ -94,7 +94,7 @@ var notAction = evidence.Pattern(`^(of|with|for|from|in|by|on|and|or|that|which|
 // Where the name says that it reads, other words may be adjectives: "Open issues".
 func (o *Operation) describesAction() bool {
 	for _, v := range []jsonv.Value{o.Info, o.Detail} {
-		words := splitName(v.Lookup("description").Text())
+		words := listWords(v.Lookup("description").Text())
 		if o.Category != "READ" || o.Name == "introspect" || len(words) < 2 || notAction().MatchString(words[1]) {
 			continue
 		}
@@ -135,7 +135,7 @@ func (o *Operation) ActsByName() int {
 		return RiskRead
 	}
 	risk := RiskRead
-	words := splitName(o.Name)
+	words := listWords(o.Name)
 	for i, word := range words {
 		if i > 0 && !slices.Contains([]string{"and", "then", "or"}, words[i-1]) {
 			continue

@@ -66,13 +66,15 @@ func (p executionProbe) explainNoExecutions(reader, abort *catalog.Operation) {
 func (p executionProbe) checkState(starter *catalog.Operation, who string, r guard.Reply) {
 	state := r.Data()
 	status := state.Lookup("status")
-	switch {
-	case state.Lookup(catalog.ExecutionKey).Kind() != jsonv.KindString || status.Kind() != jsonv.KindString:
+	if state.Lookup(catalog.ExecutionKey).Kind() != jsonv.KindString || status.Kind() != jsonv.KindString {
 		p.run.Rows.Fail("execute.state", r, "the response of %s lacks execution_id or status", who)
-	case slices.Contains(guard.CoreStates, status.Text()):
-	case !slices.Contains(starter.Detail.Lookup("lifecycle", "states").Texts(), status.Text()):
+		return
+	}
+	documented := starter.Detail.Lookup("lifecycle", "states").Texts()
+	if !slices.Contains(guard.CoreStates, status.Text()) && !slices.Contains(documented, status.Text()) {
 		p.run.Rows.Fail("execute.status", r,
-			"%s returns the status %s, which is neither a core state nor listed under lifecycle.states of %s", who, evidence.QuoteStart(status.Text(), 40), starter.Name)
+			"%s returns the status %s, which is neither a core state nor listed under lifecycle.states of %s",
+			who, evidence.QuoteStart(status.Text(), 40), starter.Name)
 	}
 }
 
@@ -89,15 +91,15 @@ func (p executionProbe) followOne(op, reader, abort *catalog.Operation) {
 			p.checkState(op, reader.Name, r)
 		}
 	})
-	t := p.run.Rows.Tests["execution-end"]
-	switch {
-	case last.WasHeard() && !last.IsOK():
+	if last.WasHeard() && !last.IsOK() {
 		p.run.Rows.Count("execution-end")
 		p.run.Rows.Fail("execution-end.readable", last,
 			"%s does not return the state of the execution that %s started: %s", reader.Name, op.Name, last.FormatBrief())
 		return
-	case ended == "":
-		t.Incomplete = fmt.Sprintf("the execution that %s started was still %s after %s", op.Name, evidence.QuoteStart(x.Status, 40), p.run.Options.Follow)
+	}
+	if ended == "" {
+		p.run.Rows.Tests["execution-end"].Incomplete = fmt.Sprintf("the execution that %s started was still %s after %s",
+			op.Name, evidence.QuoteStart(x.Status, 40), p.run.Options.Follow)
 		return
 	}
 	p.run.Rows.Count("execution-end")
@@ -177,8 +179,7 @@ func (p executionProbe) abortOne(op, reader, abort *catalog.Operation) {
 func (p executionProbe) checkSteps() {
 	t := p.run.Rows.Tests["execution-steps"]
 	flag := p.run.Evidence.OperationsList.Lookup("data", "_protocol", "capabilities", "execution_safety_loop")
-	off := flag.Text() == "disabled" || flag.Text() == "none" || flag.Text() == "off"
-	if flag.IsAbsent() || flag.Kind() == jsonv.KindNull || flag.Kind() == jsonv.KindBool && !flag.Bool() || off {
+	if !isAdvertised(flag) {
 		t.NotApplicable = "_protocol.capabilities does not advertise execution_safety_loop"
 		return
 	}
@@ -197,9 +198,29 @@ func (p executionProbe) checkSteps() {
 	p.run.Rows.Count("execution-steps")
 	answer := base.Data()
 	factors := answer.Lookup("factors")
-	odd := slices.ContainsFunc(factors.List(), func(v jsonv.Value) bool { return v.Kind() != jsonv.KindString })
-	if answer.Lookup("continue").Kind() != jsonv.KindBool || factors.Kind() != jsonv.KindArray || odd {
+	if answer.Lookup("continue").Kind() != jsonv.KindBool || !isListOfTexts(factors) {
 		p.run.Rows.Fail("execution-steps.directive", base,
 			"the response of %s lacks continue (true or false) or factors (a list of strings)", op.Name)
 	}
+}
+
+// isAdvertised reports whether a capability is neither absent nor declared as switched off.
+func isAdvertised(flag jsonv.Value) bool {
+	switch flag.Kind() {
+	case jsonv.KindAbsent, jsonv.KindNull:
+		return false
+	case jsonv.KindBool:
+		return flag.Bool()
+	}
+	return !slices.Contains([]string{"disabled", "none", "off"}, flag.Text())
+}
+
+// isListOfTexts reports whether a value is a list of texts only.
+func isListOfTexts(v jsonv.Value) bool {
+	for _, e := range v.Elems() {
+		if e.Kind() != jsonv.KindString {
+			return false
+		}
+	}
+	return v.Kind() == jsonv.KindArray
 }

@@ -51,17 +51,26 @@ func (pr featureProbe) testPresetsOf(op *catalog.Operation) {
 			continue
 		}
 		keys := catalog.Sample(r.Data()).Keys()
-		for _, k := range before {
-			if !slices.Contains(keys, k) {
-				pr.run.Rows.Fail("presets.nest", r,
-					"%s: %s lacks %s, which %s has", op.Name, preset, evidence.QuoteStart(k, 60), smaller)
-			}
+		for _, lost := range listMissing(before, keys) {
+			pr.run.Rows.Fail("presets.nest", r,
+				"%s: %s lacks %s, which %s has", op.Name, preset, evidence.QuoteStart(lost, 60), smaller)
 		}
-		if preset == "full" && smaller != "" && len(before) >= len(keys) && len(keys) > 3 {
+		selectsNothing := smaller != "" && len(before) >= len(keys) && len(keys) > 3
+		if preset == "full" && selectsNothing {
 			pr.run.Rows.Fail("presets.differ", r, "%s returns the same fields for every preset", op.Name)
 		}
 		before, smaller = keys, preset
 	}
+}
+
+// listMissing returns the keys of a smaller preset that a larger one lacks.
+func listMissing(smaller, larger []string) (missing []string) {
+	for _, k := range smaller {
+		if !slices.Contains(larger, k) {
+			missing = append(missing, k)
+		}
+	}
+	return missing
 }
 
 // findNestedPath returns the path of a scalar inside an object of an answer.

@@ -21,10 +21,10 @@ const (
 	pause      = 50 * time.Millisecond // before each request: the server may be that of others
 )
 
-// A message that came on a stream: that of GET has the number 0.
-type describeFailures struct {
-	stream int
-	event  string // its id
+// A message is one that came on a stream.
+type message struct {
+	stream int    // 0 is that of GET
+	event  string // the id of its event
 	jsonv.Value
 }
 
@@ -33,7 +33,7 @@ type Session struct {
 	gets          bool // GET opened a stream
 	posts         int  // responses that are event streams
 	ids           bool // their events have ids
-	all, replayed []describeFailures
+	all, replayed []message
 	unanswered    string // the request whose stream ended without the response
 }
 
@@ -41,7 +41,7 @@ type Session struct {
 // headers. Then it resumes the first stream.
 func Capture(ctx context.Context, env boundary.Env, server *plan.Server, requests []jsonv.Value) (s Session) {
 	listening, stop := context.WithCancel(ctx)
-	got := make(chan []describeFailures, 1)
+	got := make(chan []message, 1)
 	go func() {
 		list, raw, _ := open(listening, env, server, nil, 0)
 		s.gets = raw != nil
@@ -81,7 +81,7 @@ func Capture(ctx context.Context, env boundary.Env, server *plan.Server, request
 // response of another kind.
 func open(
 	ctx context.Context, env boundary.Env, server *plan.Server, body []byte, number int,
-) (list []describeFailures, raw []byte, ended bool) {
+) (list []message, raw []byte, ended bool) {
 	action := suite.Request{Method: http.MethodGet, Events: allEvents, Follow: true}
 	if body != nil || number > 0 {
 		var cancel context.CancelFunc
@@ -97,7 +97,7 @@ func open(
 		return nil, nil, false
 	}
 	for _, e := range o.Own.Lookup("http.events").Elems() {
-		list = append(list, describeFailures{number, e.Lookup("id").Text(), e.Lookup("data")})
+		list = append(list, message{number, e.Lookup("id").Text(), e.Lookup("data")})
 	}
 	return list, append([]byte{}, x.Response...), err == nil && ctx.Err() == nil && len(list) < allEvents
 }
@@ -105,44 +105,87 @@ func open(
 // Judge returns how a session broke a rule and with which message; seen is false if
 // nothing could have broken it.
 func (s Session) Judge(rule string) (broken string, at jsonv.Value, seen bool) {
-	own := map[string]int{}
+	switch rule {
+	case "get-no-response":
+		broken, at = s.findResponseOnGet()
+	case "no-broadcast":
+		broken, at = s.findOnTwoStreams(identify)
+	case "event-id-unique":
+		broken, at = s.findOnTwoStreams(func(m message) string { return m.event })
+	case "replay-own-stream":
+		broken, at = s.findReplayedElsewhere()
+	case "http-stream-response":
+		if s.unanswered != "" {
+			broken, at = "the event stream ended without the response", jsonv.String(s.unanswered)
+		}
+	}
+	return broken, at, broken != "" || s.showsRule(rule)
+}
+
+// findResponseOnGet returns a response that came on the stream of GET.
+func (s Session) findResponseOnGet() (broken string, at jsonv.Value) {
 	for _, m := range s.all {
-		key := identify(m)
-		if rule == "event-id-unique" {
-			key = m.event
+		if m.stream == 0 && isResponse(m) {
+			return "a response came on the stream of GET", m.Value
 		}
-		on, again := own[key]
-		switch {
-		case rule == "get-no-response" && m.stream == 0 && isResponse(m):
-			return "a response came on the stream of GET", m.Value, true
-		case (rule == "no-broadcast" || rule == "event-id-unique") && key != "" && again && on != m.stream:
-			return "two streams have " + key, m.Value, true
+	}
+	return "", at
+}
+
+// findOnTwoStreams returns a message whose key an earlier one of another stream has.
+func (s Session) findOnTwoStreams(keyOf func(message) string) (broken string, at jsonv.Value) {
+	streams := map[string]int{}
+	for _, m := range s.all {
+		key := keyOf(m)
+		if key == "" {
+			continue
 		}
-		own[key] = m.stream
+		if stream, known := streams[key]; known && stream != m.stream {
+			return "two streams have " + key, m.Value
+		}
+		streams[key] = m.stream
+	}
+	return "", at
+}
+
+// findReplayedElsewhere returns a message that was replayed and had come on another stream than
+// the first of POST.
+func (s Session) findReplayedElsewhere() (broken string, at jsonv.Value) {
+	streams := map[string]int{}
+	for _, m := range s.all {
+		streams[identify(m)] = m.stream
 	}
 	for _, m := range s.replayed {
 		key := identify(m)
-		if rule == "replay-own-stream" && key != "" && own[key] > 1 {
-			return "a message of another stream was replayed", m.Value, true
+		if key != "" && streams[key] > 1 {
+			return "a message of another stream was replayed", m.Value
 		}
 	}
-	if rule == "http-stream-response" && s.unanswered != "" {
-		return "the event stream ended without the response", jsonv.String(s.unanswered), true
-	}
-	two := s.gets && s.posts > 0
-	return "", at, map[string]bool{
-		"get-no-response": two, "no-broadcast": two, "event-id-unique": s.posts > 1 && s.ids,
-		"replay-own-stream": len(s.replayed) > 0, "http-stream-response": s.posts > 0,
-	}[rule]
+	return "", at
 }
 
-func isResponse(m describeFailures) bool {
+// showsRule reports whether the session had what could break a rule.
+func (s Session) showsRule(rule string) bool {
+	switch rule {
+	case "get-no-response", "no-broadcast":
+		return s.gets && s.posts > 0
+	case "event-id-unique":
+		return s.posts > 1 && s.ids
+	case "replay-own-stream":
+		return len(s.replayed) > 0
+	case "http-stream-response":
+		return s.posts > 0
+	}
+	return false
+}
+
+func isResponse(m message) bool {
 	return m.Lookup("method").IsAbsent() && (!m.Lookup("result").IsAbsent() || !m.Lookup("error").IsAbsent())
 }
 
 // identify names a message that exists once in a session, "" for one of which there may
 // be equal ones.
-func identify(m describeFailures) string {
+func identify(m message) string {
 	id, params := m.Lookup("id"), m.Lookup("params")
 	known := id.Kind() == jsonv.KindNumber || id.Kind() == jsonv.KindString
 	switch {
