@@ -123,7 +123,7 @@ func explainMissing(arg string, args []string) error {
 		return Invalid("no such file or directory: %s%s", arg, source.Parenthesis(suggestion))
 	}
 	if found, _ := filepath.Glob(arg); len(found) > 0 {
-		return Invalid("no such file or directory: %s; the shell replaces a pattern only outside of quotes: mcptest run %s", arg, strings.Join(found, " "))
+		return Invalid("no such file or directory: %s; the shell replaces a pattern only outside of quotes: mcptest run %s", arg, filepath.ToSlash(strings.Join(found, " ")))
 	}
 	near := source.FindNearFile(arg)
 	if _, err := exec.LookPath(arg); err == nil && (near == "" || len(args) > 1) {
@@ -154,7 +154,7 @@ func describeSuitesNear(dir string) string {
 	case len(found) > suitesShown:
 		found = append(found[:suitesShown], "…")
 	}
-	return "; there is " + strings.Join(found, ", ")
+	return "; there is " + filepath.ToSlash(strings.Join(found, ", "))
 }
 
 // testFile matches the names of files with tests of Vitest, Jest, Playwright, pytest and go test.

@@ -118,7 +118,10 @@ func (f *evidenceFlags) run(cmd *cobra.Command, s cmdutil.Streams, argv []string
 // checkEmpty refuses a folder with files.
 func checkEmpty(dir string) error {
 	files, err := os.ReadDir(dir)
+	info, statErr := os.Stat(dir)
 	switch {
+	case statErr == nil && !info.IsDir(): // a file has no entries, and on Windows it is missing as a folder
+		return option.Invalid("--output: %s is a file; name an empty or a new folder", dir)
 	case errors.Is(err, os.ErrNotExist):
 		return nil
 	case err != nil:

@@ -49,7 +49,7 @@ file with other contents is replaced only with --force.`,
 func places() (paths []string) {
 	for _, dir := range []string{".claude", ".agents"} {
 		if info, err := os.Stat(dir); err == nil && info.IsDir() || dir == ".agents" && paths == nil {
-			paths = append(paths, filepath.Join(dir, "skills", "mcptest", "SKILL.md"))
+			paths = append(paths, filepath.ToSlash(filepath.Join(dir, "skills", "mcptest", "SKILL.md")))
 		}
 	}
 	return paths

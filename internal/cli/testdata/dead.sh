@@ -2,7 +2,7 @@
 # adopted it may be slow to notice. What was killed gets twenty seconds to go: it
 # needs a processor for that.
 lives() {
-	kill -0 "$1" 2>/dev/null || return
+	kill -0 "$1" 2>/dev/null || return 1
 	case $(sed 's/.*) //' "/proc/$1/stat" 2>/dev/null) in
 	[ZX]*) return 1 ;;
 	esac

@@ -64,7 +64,7 @@ func (c *call) judgeFolder(dir string) ([]fixtures.Verified, bool) {
 		case entry.IsDir() || !strings.EqualFold(filepath.Ext(name), ".json"):
 			return nil
 		}
-		f := c.read(name)
+		f := c.read(filepath.ToSlash(name))
 		if f == nil {
 			return fs.SkipAll
 		}

@@ -3,6 +3,8 @@ package aqlcli_test
 import (
 	"fmt"
 	"os"
+	"path/filepath"
+	"runtime"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -45,6 +47,9 @@ func TestScripts(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("NO_COLOR", "1")
 			e.Setenv("CI", "")
+			if runtime.GOOS == "windows" { // where os.UserCacheDir does not know XDG_CACHE_HOME
+				e.Setenv("LocalAppData", filepath.Join(e.WorkDir, ".cache"))
+			}
 			return nil
 		},
 	})

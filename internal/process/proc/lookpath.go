@@ -213,7 +213,8 @@ func programs(folders []string) (names []string) {
 		files, _ := os.ReadDir(dir) // a folder of PATH need not exist
 		for _, f := range files {
 			name := f.Name()
-			if ext := filepath.Ext(name); runtime.GOOS == "windows" && slices.Contains(programExtensions, strings.ToLower(ext)) {
+			ext := filepath.Ext(name)
+			if runtime.GOOS == "windows" && slices.Contains(programExtensions, strings.ToLower(ext)) {
 				name = strings.TrimSuffix(name, ext)
 			}
 			names = append(names, name)

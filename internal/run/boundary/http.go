@@ -17,6 +17,7 @@ import (
 	"mcptest/internal/assert/target"
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/lists"
+	"mcptest/internal/base/syserr"
 	"mcptest/internal/base/web"
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
@@ -143,9 +144,9 @@ func findCause(ctx context.Context, err error) error {
 		return fmt.Errorf("there was no response in time (limit: %w)", context.Cause(ctx))
 	}
 	if u, ok := errors.AsType[*url.Error](err); ok {
-		return u.Err
+		return syserr.Plain(u.Err)
 	}
-	return err
+	return syserr.Plain(err)
 }
 
 // readEvents reads an event stream up to the number of events, and to the response if that is

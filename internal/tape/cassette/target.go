@@ -88,7 +88,7 @@ func (w *Writer) finish() error {
 	switch {
 	case w.frames == 0 || unchanged != "" && w.messages == 0:
 		w.unsaved = "nothing was recorded" + unchanged
-		return errors.Join(os.Remove(partial), w.f.Close())
+		return w.remove(partial)
 	case unchanged != "" && !w.answered:
 		w.unsaved = fmt.Sprintf("no response was recorded%s, and the recording is in %s", unchanged, partial)
 	case unchanged != "" && w.interrupted:
@@ -97,6 +97,14 @@ func (w *Writer) finish() error {
 		return w.rename(partial)
 	}
 	return w.f.Close()
+}
+
+// remove removes the partial file, where possible before it is unlocked.
+func (w *Writer) remove(partial string) error {
+	if runtime.GOOS == "windows" { // open files cannot be removed
+		return errors.Join(w.f.Close(), os.Remove(partial))
+	}
+	return errors.Join(os.Remove(partial), w.f.Close())
 }
 
 // rename renames the partial file, where possible before it is unlocked.

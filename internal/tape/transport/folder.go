@@ -165,7 +165,7 @@ func Record(dir string, p *plan.Plan, o Options) (*Folder, error) {
 	}
 	f := newFolder(dir, p, o)
 	for _, name := range f.names {
-		if err := cassette.CheckReplaceable(filepath.Join(dir, name)); err != nil {
+		if err := cassette.CheckReplaceable(filepath.ToSlash(filepath.Join(dir, name))); err != nil {
 			return nil, err
 		}
 	}
