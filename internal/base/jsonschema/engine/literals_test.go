@@ -18,7 +18,7 @@ func TestFindLiterals(t *testing.T) {
 		`(abc)+x`:                                               "abc",
 		`(abc){2,}def`:                                          "abc & def",
 		`user'?s?`:                                              "user",
-		`colou?r`:                                               "color|colour",
+		`dis[ck]s`:                                              "discs|disks",
 		`^https?://`:                                            "http://|https://",
 		`(abc.*def|ghij) ?klm`:                                  "abc|ghij & klm",
 		`(?i)secret`:                                            "",
