@@ -41,14 +41,15 @@ func (t *Target) surfaceSubject(o *surface.Offer) Subject {
 	if o == nil {
 		return t.unknown("the lists of the server were not requested")
 	}
-	if err := o.Err(); err != nil && len(t.steps) == 0 {
-		return t.unknown(err.Error())
-	}
 	for _, l := range surface.Lists() {
-		if len(t.steps) == 0 || t.steps[0].Name != l.Member {
+		err := o.Failed[l.Kind]
+		isWhole := len(t.steps) == 0
+		switch {
+		case isWhole && err != nil && !o.IsMissing(l.Kind):
+			return t.unknown(err.Error())
+		case isWhole || t.steps[0].Name != l.Member:
 			continue
-		}
-		if err := o.Failed[l.Kind]; err != nil {
+		case err != nil:
 			return t.unknown(err.Error())
 		}
 		return t.listSubject(l, o.Lists[l.Kind])

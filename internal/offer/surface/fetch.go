@@ -39,9 +39,9 @@ func (e *MissingError) Error() string {
 // Unwrap returns the response of the server.
 func (e *MissingError) Unwrap() error { return e.refused }
 
-// isMissing reports whether a server does not implement a list that it declares, and that
+// IsMissing reports whether a server does not implement a list that it declares, and that
 // it can do without: one without tools/list has nothing to compare.
-func (o *Offer) isMissing(kind Kind) bool {
+func (o *Offer) IsMissing(kind Kind) bool {
 	return kind != Tool && errors.As(o.Failed[kind], new(*MissingError))
 }
 
@@ -49,7 +49,7 @@ func (o *Offer) isMissing(kind Kind) bool {
 // does not implement are none: [Offer.WarnOfMissing] says that they count as empty.
 func (o *Offer) Err() error {
 	for _, l := range listKnown() {
-		if err := o.Failed[l.Kind]; err != nil && !o.isMissing(l.Kind) {
+		if err := o.Failed[l.Kind]; err != nil && !o.IsMissing(l.Kind) {
 			return err
 		}
 	}
@@ -59,7 +59,7 @@ func (o *Offer) Err() error {
 // WarnOfMissing says which lists count as empty because the server does not implement them.
 func (o *Offer) WarnOfMissing() (warnings []string) {
 	for _, l := range Lists() {
-		if o.isMissing(l.Kind) {
+		if o.IsMissing(l.Kind) {
 			warnings = append(warnings, o.Failed[l.Kind].Error()+": counted as an empty list")
 		}
 	}
