@@ -21,10 +21,14 @@ func (r Report) makePage() html.Sheet {
 		Tables: r.listTables(),
 	}
 	switch {
+	case r.Unexamined:
+		page.Verdict, page.Class = "Nothing was examined", "warn"
 	case r.Failed(LevelError):
 		page.Verdict, page.Class = "Fails", "bad"
 	case r.Failed(LevelWarning):
 		page.Verdict, page.Class = "Passes with warnings", "warn"
+	case !r.listed && len(r.Openings) > 0 && r.countUnjudged() == len(r.Openings):
+		page.Verdict, page.Class = "Not judged", "warn"
 	default:
 		page.Verdict, page.Class = "Passes", "good"
 	}

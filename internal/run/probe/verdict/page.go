@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"mcptest/internal/base/display"
 	"mcptest/internal/offer/ruleset"
 	"mcptest/internal/report/html"
 )
@@ -96,9 +95,6 @@ func (r Report) tabulateFamilies(rules ruleset.Rules, revision string) html.Tabl
 			n.Family, strconv.Itoa(n.Passed), strconv.Itoa(n.Failed), strconv.Itoa(n.Unverified),
 			cmp.Or(strings.Join(n.Reasons, "; "), "–"),
 		})
-	}
-	if len(table.Rows) == 0 {
-		table.Rows = [][]string{{"no rule applies", "0", "0", "0", display.Count(0, "rule")}}
 	}
 	return table
 }
