@@ -242,13 +242,13 @@ cross:
 		CGO_ENABLED=0 GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) vet -trimpath ./...; \
 	done
 
-## bench: cost of a test, a start, a load and memory, compared with the minimum (docs/spec/performance.md)
+## bench: cost of a test, a start, a load and memory, compared with the minimum and, with BASE=file, with another build (docs/spec/performance.md)
 .PHONY: bench
 # Tests that compare times run one package at a time.
 TIMED_PACKAGES := base/source mcpaql/aql report
 TIMED_TESTS    := Cost|LoadIsFast|ManyErrorTests|BigRunsRenderFast
 bench: servers
-	MCPTEST_BENCH=1 MCPTEST_BENCH_ROUNDS='$(ROUNDS)' MCPTEST_REQUIRE_SERVERS=1 $(GO) test -count=1 -p 1 -timeout 30m -v -run '^Test($(TIMED_TESTS))$$' ./internal/dev/bench $(TIMED_PACKAGES:%=./internal/%)
+	MCPTEST_BENCH=1 MCPTEST_BENCH_BASE='$(BASE)' MCPTEST_BENCH_ROUNDS='$(ROUNDS)' MCPTEST_REQUIRE_SERVERS=1 $(GO) test -count=1 -p 1 -timeout 30m -v -run '^Test($(TIMED_TESTS))$$' ./internal/dev/bench $(TIMED_PACKAGES:%=./internal/%)
 
 ## bench-peers: the same suites with other runners (Linux on x86-64; 500 MB from npm); WRITE=1 writes the table to docs/spec/peers.md
 .PHONY: bench-peers

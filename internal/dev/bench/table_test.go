@@ -16,6 +16,7 @@ type measurement struct {
 	rounds int
 	ours   func() []float64
 	floor  func() []float64 // nil if there is none
+	base   func() []float64 // an earlier build of mcptest; nil if none is compared
 	parts  []part
 }
 
@@ -23,6 +24,9 @@ type measurement struct {
 type part struct {
 	name, unit string
 	aim, gate  limits
+	// share is the aim of what mcptest adds to the floor, divided by what the earlier
+	// build adds; 0 is none.
+	share float64
 }
 
 // limits of a line. An aim is met if the median is within it. A gate fails CI only if
@@ -40,6 +44,10 @@ type line struct {
 	part
 	ours, floor, ratio, diff spread
 	hasFloor                 bool
+	// base is the earlier build's figure, added the part of the earlier build's addition
+	// to the floor that mcptest still adds.
+	base, added spread
+	hasBase     bool
 }
 
 // spread is a median with its quartiles.
@@ -49,36 +57,44 @@ func spreadOf(list []float64) spread {
 	return spread{quantile(list, .25), quantile(list, .5), quantile(list, .75)}
 }
 
-// take runs the rounds and alternates the order of the two programs.
+// take runs the rounds and alternates the order of the programs.
 func (m measurement) take() []line {
-	var ours, floor [][]float64
-	for i := range m.rounds {
-		if m.floor != nil && i%2 == 1 {
-			floor = append(floor, m.floor())
-			ours = append(ours, m.ours())
-			continue
-		}
-		ours = append(ours, m.ours())
-		if m.floor != nil {
-			floor = append(floor, m.floor())
+	programs := []func() []float64{m.ours, m.floor, m.base}
+	took := make([][][]float64, len(programs))
+	for round := range m.rounds {
+		for i := range programs {
+			i = (i + round) % len(programs)
+			if programs[i] != nil {
+				took[i] = append(took[i], programs[i]())
+			}
 		}
 	}
 	var out []line
 	for p := range m.parts {
-		l := line{part: m.parts[p], hasFloor: m.floor != nil}
-		l.name = m.name + l.name
-		var a, b, ratios, diffs []float64
-		for i := range ours {
-			a = append(a, ours[i][p])
-			if l.hasFloor {
-				b = append(b, floor[i][p])
-				ratios, diffs = append(ratios, a[i]/b[i]), append(diffs, a[i]-b[i])
-			}
-		}
-		l.ours, l.floor, l.ratio, l.diff = spreadOf(a), spreadOf(b), spreadOf(ratios), spreadOf(diffs)
-		out = append(out, l)
+		out = append(out, m.line(p, took[0], took[1], took[2]))
 	}
 	return out
+}
+
+// line builds one line of the table from the figures of all rounds.
+func (m measurement) line(p int, ours, floor, base [][]float64) line {
+	l := line{part: m.parts[p], hasFloor: m.floor != nil, hasBase: m.floor != nil && m.base != nil}
+	l.name = m.name + l.name
+	var a, b, ratios, diffs, c, added []float64
+	for i := range ours {
+		a = append(a, ours[i][p])
+		if l.hasFloor {
+			b = append(b, floor[i][p])
+			ratios, diffs = append(ratios, a[i]/b[i]), append(diffs, a[i]-b[i])
+		}
+		if l.hasBase {
+			c = append(c, base[i][p])
+			added = append(added, (a[i]-b[i])/(c[i]-b[i]))
+		}
+	}
+	l.ours, l.floor, l.ratio, l.diff = spreadOf(a), spreadOf(b), spreadOf(ratios), spreadOf(diffs)
+	l.base, l.added = spreadOf(c), spreadOf(added)
+	return l
 }
 
 // gate takes the measurement, prints its lines, and returns those that fail: a line
@@ -147,6 +163,13 @@ func (l line) String() string {
 	}
 	if l.aim.most > 0 {
 		aims = append(aims, fmt.Sprintf("≤ %g %s", l.aim.most, l.unit))
+	}
+	if l.hasBase {
+		text := fmt.Sprintf("base %.4g, adds %.2f (%.2f-%.2f) of what it adds", l.base.mid, l.added.mid, l.added.low, l.added.high)
+		if l.share > 0 {
+			text += fmt.Sprintf(", aim %g", l.share)
+		}
+		aims = append(aims, text)
 	}
 	switch {
 	case l.failed():
