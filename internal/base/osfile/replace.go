@@ -32,9 +32,15 @@ func Create(path string, perm fs.FileMode) (*New, error) {
 	}
 }
 
-// Commit replaces the file. It removes the temporary file if that fails.
+// Commit replaces the file, after the new content has reached the disk. It removes the
+// temporary file if that fails.
 func (n *New) Commit() error {
-	err := errors.Join(n.Sync(), n.Close())
+	return n.rename(n.Sync())
+}
+
+// rename closes the new content and renames it to the file, unless there is an error.
+func (n *New) rename(err error) error {
+	err = errors.Join(err, n.Close())
 	if err == nil {
 		err = os.Rename(n.Name(), n.path)
 	}
@@ -53,6 +59,16 @@ func (n *New) Abort() {
 // Replace replaces the content of a file. If path exists and is not a regular file,
 // such as a device, Replace writes to it.
 func Replace(path string, data []byte, perm fs.FileMode) error {
+	return replace(path, data, perm, (*New).Commit)
+}
+
+// ReplaceCache is [Replace] for content that may be lost when the machine loses its power:
+// it does not wait for the disk, which takes 5 ms.
+func ReplaceCache(path string, data []byte, perm fs.FileMode) error {
+	return replace(path, data, perm, func(n *New) error { return n.rename(nil) })
+}
+
+func replace(path string, data []byte, perm fs.FileMode, commit func(*New) error) error {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		if info.IsDir() {
 			return errors.New("it is a folder")
@@ -67,5 +83,5 @@ func Replace(path string, data []byte, perm fs.FileMode) error {
 		n.Abort()
 		return err
 	}
-	return n.Commit()
+	return commit(n)
 }

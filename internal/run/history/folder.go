@@ -33,7 +33,7 @@ func read(dir, name string, into any) bool {
 	return err == nil && json.Unmarshal(data, into) == nil
 }
 
-// write replaces a file of the folder in dir.
+// write replaces a file of the folder in dir. Read accepts one that a loss of power damaged.
 func write(dir, name string, content any) error {
 	folder, err := FindFolder(dir)
 	if err != nil {
@@ -43,5 +43,5 @@ func write(dir, name string, content any) error {
 	if err != nil {
 		return err
 	}
-	return osfile.Replace(filepath.Join(folder, name), append(data, '\n'), 0o666)
+	return osfile.ReplaceCache(filepath.Join(folder, name), append(data, '\n'), 0o666)
 }
