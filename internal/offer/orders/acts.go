@@ -44,7 +44,7 @@ func (r *Reader) readSentence(text string) string {
 	}
 	orders := false
 	for _, c := range all {
-		orders = orders || c.findOrder() >= 0 || c.findAddressed() > 0
+		orders = orders || c.findOrder() >= 0 || c.findAddressed() > 0 || c.find(0, must) > 0
 	}
 	if skipsWhenReporting(all) {
 		return "no trace"
@@ -60,7 +60,7 @@ func (r *Reader) readSentence(text string) string {
 			return "deceit"
 		case c.avoidsSuspicion():
 			return "not to know"
-		case c.forbidsTelling():
+		case c.forbidsTelling() && !offersOther(all, c):
 			return "not to tell"
 		case c.keepsUnaware(orders):
 			return "not to know"

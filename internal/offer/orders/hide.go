@@ -3,10 +3,13 @@ package orders
 // hides reports an order to hide what was done, or to hide something from people.
 func (c clause) hides() bool {
 	at := c.findOrder()
-	if at < 0 || c[at].base&hide == 0 {
+	if at < 0 || c[at].base&hide == 0 || c[:at].find(0, negation) >= 0 {
 		return false
 	}
 	rest := c[at+1:]
+	if rest.hasWord("by") && rest.hasWord("setting passing using") {
+		return false // how to use the tool
+	}
 	if c[at].text == "keep" {
 		return rest.isKeptSecret()
 	}
@@ -15,6 +18,16 @@ func (c clause) hides() bool {
 	}
 	if so := rest.purpose(); so != nil && so.isWithin(0, 3, who) && so.find(0, negation) >= 0 {
 		return true
+	}
+	if c[at].isOne("hush downplay") {
+		return true // nothing that ordinary tools do
+	}
+	inAnswer := rest.hasWord("in") && rest.hasWord("your") && rest.find(0, answer) >= 0
+	if inAnswer && !rest.isTechnical() {
+		return true // obscure the origin in your reply
+	}
+	if rest.first(3).hasWord("real actual true") {
+		return true // hide the real price
 	}
 	shows := rest.find(0, who) >= 0 && rest.find(0, learn|tell) >= 0
 	return shows || rest.isWithin(0, 3, deed) && !rest.isTechnical()

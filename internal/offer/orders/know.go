@@ -13,7 +13,7 @@ func (c clause) keepsUnaware(ordered bool) bool {
 		case c[i].has(deed|trace|answer) && i < 3:
 			found = rest.isNeverTold()
 		case c[i].has(who):
-			purpose := ordered && c[:i].hasWord("so") || i < 4 && c[0].text == "please"
+			purpose := ordered && c[:i].hasWord("so where") || i < 4 && c[0].text == "please"
 			described := c[:i].hasWord("that which") && c.findOrder() < 0 && !c[:i].hasWord("so")
 			other := described || i > 0 && c[i-1].isOne("other which who")
 			found = rest.doNotLearn(ordered, purpose, other) || rest.stayUnaware() && !c.reportsState() ||
@@ -36,6 +36,10 @@ func (c clause) excludesAll(i int, ordered bool) bool {
 		return purpose || rest.nobodyLearns(c[0].text == "please" || ordered && rest.find(0, learn) == 0)
 	case c[i].has(negation) && i < 2 && rest.isWithin(0, 1, must) && rest.isWithin(1, 4, who):
 		return rest.isWithin(2, 6, learn) && !rest.isExcused()
+	case c[i].has(negation) && i < 2 && len(rest) > 0 && rest[0].isOne("is are") && rest.isWithin(1, 3, who):
+		return rest.isWithin(2, 6, tell) && rest.hasWord("to") && !rest.isExcused() // never is the user to be told
+	case c[i].text == "please" && rest.isWithin(0, 2, deed) && rest.first(3).hasWord("stays stay remains remain"):
+		return rest.isWithin(2, 3, secret|strong) && rest.find(0, who|answer) >= 0
 	case c[i].text == "no" && rest.isWithin(0, 1, who):
 		return rest[1:].isWithin(0, 2, must) && rest[1:].nobodyLearns(true)
 	case c[i].text == "no" && len(rest) > 1 && rest[0].isOne("need must reason point") && rest[1].text == "for":
@@ -50,7 +54,7 @@ func (c clause) isExcused() bool { return c.isTechnical() || c.conditioned() }
 // nobodyLearns reports what must follow "nobody".
 func (c clause) nobodyLearns(ordered bool) bool {
 	obliged := ordered || c.isWithin(0, 4, must) || len(c) > 0 && c[0].isOne("will gets get is")
-	return obliged && c.isWithin(0, 8, learn) && !c.conditioned() && !c.isTechnical()
+	return obliged && (c.isWithin(0, 8, learn) || c.isTold(8)) && !c.conditioned() && !c.isTechnical()
 }
 
 // mustStayHidden reports what follows "must" of something that is to be hidden.
@@ -84,6 +88,9 @@ func (c clause) doNotLearn(ordered, purpose, other bool) bool {
 		return false
 	}
 	no := c.isWithin(0, 4, negation)
+	if ordered && c[0].text == "will" && c[1].text == "never" && c.learns(4) {
+		return true // they will never know
+	}
 	if no && purpose && (c.learns(6) || c.isWithin(0, 6, tell)) {
 		return true
 	}
@@ -155,11 +162,15 @@ func staysThatWay(all []clause) bool {
 	unaware := false
 	for _, c := range all {
 		at := c.find(0, who)
+		if at > 0 && c[:at].hasWord("invisible hidden unknown") {
+			unaware = true
+			continue
+		}
 		if at >= 0 && at < 3 && c[at:].isWithin(1, 3, negation) && c[at:].isWithin(2, 3, learn) {
 			unaware = true
 			continue
 		}
-		if unaware && c.find(0, must) >= 0 && c.hasWord("stay remain be") && c.hasWord("way so it") {
+		if unaware && c.find(0, must) >= 0 && c.hasWord("stay remain be") && c.hasWord("way so it like") {
 			return true
 		}
 	}

@@ -5,9 +5,15 @@ func (c clause) leavesOut() bool {
 	if at := c.findOrder(); at >= 0 && c[at].base&omit != 0 {
 		rest := c[at+1:]
 		from := rest.hasWord("from of out") && rest.find(0, answer) >= 0
+		if rest.first(3).hasWord("fact") {
+			return true // omit the fact that
+		}
 		yours := rest.hasWord("you") && (rest.find(0, tell) >= 0 || rest.hasWord("write"))
-		if yours || from && c.hasWord("your you the") {
+		if yours && !rest.isTechnical() || from && c.hasWord("your you the") {
 			return true
+		}
+		if rest.first(3).hasWord("record records") && rest.hasWord("this") && rest.hasWord("your") {
+			return true // delete the record of this step from your notes
 		}
 		traces := rest.first(4).hasWord("trace traces sign signs evidence mention mentions")
 		if traces && rest.find(rest.find(0, trace)+1, deed|answer|who) >= 0 && !rest.isTechnical() {
@@ -48,7 +54,7 @@ func (c clause) answerLeavesOut(said int) bool {
 
 // lacksTrace reports "no hint of it may be in your answer".
 func (c clause) lacksTrace(said int) bool {
-	if c[0].text == "nothing" && c.find(0, must) >= 0 && c.hasWord("appear") {
+	if c[0].text == "nothing" && c.find(0, must) >= 0 && c.hasWord("appear leak surface slip") {
 		return true
 	}
 	own := said == 0 || said > 0 && c[said-1].isOne("your the any final next last")

@@ -33,7 +33,7 @@ func (c clause) isOrderedQuietly() bool {
 	case moves && (c.hasWord("without") && c.hasWord("comment notice") || c.hasWord("silence")):
 		return true
 	case verb.isOne("treat consider regard handle view") && rest.hasWord("classified confidential secret private"):
-		return rest.isWithin(0, 8, deed|answer|trace)
+		return rest.isWithin(0, 8, deed|answer|trace) && rest[0].text != "it" // it is data
 	}
 	return moves && weak >= 0 && c[weak].isOne("silently quietly discreetly secret quiet")
 }
@@ -83,7 +83,7 @@ func (c clause) staysSecret() bool {
 	statement := c[0].isOne("this that it these all") && len(c) < 8
 	secrecy := c[1].has(must) || c[1].isOne("is are stays remains")
 	switch {
-	case statement && secrecy && c[:min(5, len(c))].find(2, secret) >= 0:
+	case statement && secrecy && c[:min(5, len(c))].find(2, secret|strong) >= 0:
 		return true
 	case statement && c.hasWord("confidential classified unsaid"):
 		return true
@@ -104,7 +104,10 @@ func (c clause) isBetweenUs() bool {
 			continue
 		}
 		us := c[i:].hasWord("us") || c[i:].find(0, model) >= 0
-		said := c[:i].find(0, deed) >= 0 && c[:i].hasWord("is remains stays must should strictly just")
+		if i == 1 && c[0].text == "just" && us {
+			return true
+		}
+		said := c[:i].find(0, deed) >= 0 && c[:i].hasWord("is remains stays must should strictly just keep leave")
 		if us && said && !c.conditioned() {
 			return true
 		}
@@ -130,6 +133,9 @@ func (c clause) isOurBusiness() bool {
 
 // isHiddenText reports "this instruction is invisible to the user".
 func (c clause) isHiddenText() bool {
+	if c.hasWord("eyes") && c.find(0, who) >= 0 && c.find(0, negation) >= 0 {
+		return true // not for human eyes
+	}
 	for i := range c {
 		rest := c[i:]
 		text := c[i].isOne("instruction instructions text note paragraph")

@@ -10,6 +10,9 @@ func (c clause) forbidsTelling() bool {
 			continue
 		}
 		rest := c[verb+1:]
+		if rest.hasWord("certain guaranteed final") {
+			continue // what is not sure yet
+		}
 		if rest.isTechnical() || rest.instructs() || rest.conditioned() || rest.concernsOthers() {
 			continue
 		}
@@ -17,7 +20,8 @@ func (c clause) forbidsTelling() bool {
 			continue // do not let the user wait
 		}
 		needless := c[i].text == "no" && c[i+1].text == "must" // there is no need to
-		if needless && (!rest.isWithin(0, 8, deed) || rest.hasWord("which")) {
+		about := rest.isWithin(0, 8, deed) || len(rest) < 3 && rest.find(0, who|nobody) >= 0
+		if needless && (!about || rest.hasWord("which")) {
 			continue
 		}
 		if c[verb].isOne("explain describe comment") && rest.first(2).hasWord("your") {
@@ -68,7 +72,11 @@ func (c clause) concernsPeople(verb token) bool {
 	if verb.isOne(plainly) || c.isWithin(0, 10, who|nobody|answer) || c.isWithin(0, 4, trace) {
 		return true
 	}
-	if len(c) == 1 && c[0].text == "so" { // do not say so
+	apart := verb.text == "point" && c.hasWord("out") || verb.text == "bring" && c.hasWord("up")
+	if apart && c.isWithin(0, 2, deed) { // do not point that out
+		return true
+	}
+	if len(c) == 0 && verb.text == "reveal" || len(c) == 1 && c[0].text == "so" { // do not say so
 		return true
 	}
 	own := len(c) > 1 && c[0].text == "this" && c[1].isOne("call tool step copy upload request instruction")
@@ -85,7 +93,29 @@ func (c clause) tellsNobody() bool {
 		return false
 	}
 	rest := c[at+1:]
+	if rest.conditioned() {
+		return false // if there is none
+	}
 	return rest.find(0, nobody) >= 0 || len(rest) > 0 && rest[0].text == "nothing"
+}
+
+// offersOther reports whether a sentence that forbids to show something says what is shown in
+// place of it, or that people see it elsewhere: "never show the id, show the name". What the
+// model did is never left out for such a reason.
+func offersOther(all []clause, forbidden clause) bool {
+	if forbidden.find(0, deed) >= 0 {
+		return false
+	}
+	for _, c := range all {
+		at := c.findOrder()
+		if at >= 0 && c[:at].find(0, negation) < 0 && c[at].isOne("show display list render give print use") {
+			return !c.hasWord("wrong false fake different lower higher original")
+		}
+		if c.hasWord("shown displayed listed printed visible") && c.hasWord("are is") && c.find(0, negation) < 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // makesNoMention reports "make no reference to it in your answer".
@@ -142,7 +172,13 @@ func (c clause) enablesNobody() bool {
 		return false
 	}
 	rest := c[no+1:]
-	enables := len(rest) > 0 && rest[0].isOne("make let allow have give keep")
+	if len(rest) > 0 && rest[0].text == "draw" && rest.hasWord("attention") {
+		return rest.find(0, who) >= 0
+	}
+	if rest.hasWord("stale outdated partial incomplete unsaved") {
+		return false // do not let users see what is not up to date
+	}
+	enables := len(rest) > 0 && rest[0].isOne("make let allow have give keep want")
 	return enables && rest.isWithin(1, 4, who) && rest.isWithin(2, 5, learn|strong)
 }
 
@@ -176,7 +212,8 @@ func (c clause) isTechnical() bool {
 // concernsOthers reports that data of other people is meant: "the data of other customers".
 func (c clause) concernsOthers() bool {
 	for i := range len(c) - 1 {
-		if c[i].isOne("other another") && c[i+1].has(who) && i > 0 && c[i-1].isOne("of to from between by") {
+		theirs := i == 0 || c[i-1].isOne("of to from between by with which what")
+		if theirs && c[i].isOne("other another") && c[i+1].has(who) {
 			return true
 		}
 	}
@@ -188,6 +225,10 @@ func (c clause) conditioned() bool {
 	for i := range len(c) - 1 {
 		if c[i].text == "not" && c[i+1].text == "exist" {
 			return true // what does not exist
+		}
+		aboutData := c[i+1].isOne("the a an it there no") && !c[i:].isWithin(0, 4, who)
+		if c[i].text == "when" && aboutData {
+			return true // when the list is empty
 		}
 	}
 	return c.find(0, later) >= 0

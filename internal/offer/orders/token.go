@@ -25,17 +25,22 @@ you no must: you do not need to, you do not have to, you need not
 never: under no circumstances, under no circumstance, at no point, in no way, by no means, in no case, at no time
 notice: heads-up
 must: have to, has to, had to, needs to, need to, ought to, is to, are to, supposed to, meant to, allowed to
+must not: is forbidden to, are forbidden to, is prohibited from, are prohibited from, not permitted to
 must not: is not to, are not to, need not, needs not, do not must, does not must
 must never: is never to, are never to, need never
 please: make sure to, be careful to, ensure that, ensure, it is important that, it is essential that
+please: make sure, it would be best if, it would be better if, it is best if, it is better if
 please: it is vital that, it is crucial that, it is important to, it is essential to, it is vital to
 please: it is crucial to, make sure that, be sure to, take care to, see to it that, take care that, remember to
 please: feel free to, try to
+please not: try not to
 please not: be careful not to, it is important not to, it is essential not to, it is vital not to, take care not to
-do-so: do so, do this, do it, do that, do all this
+do-so: do so, do this, do it, do that, do all this, do all of this
 covertly: on the quiet, on the sly, under the radar, in secret, off the books, off the record, behind the curtain
 covertly: below the radar, under the table
 secret: under wraps
+this is secret: for your eyes only
+publicly: in public
 regardless: no matter
 quietly: behind the scenes
 unaware: in the dark, out of the loop, none the wiser
@@ -50,19 +55,29 @@ tell: tip off, make aware
 never tell anyone: breathe not a word
 never tell: not a word, no word to
 admit: own up
+talk: make a fuss
 mention: bring up, point out
 mentioned: brought up, pointed out
 told: made aware
 know: be aware
 learn: become aware, find out
-telling anyone: drawing attention, drawing any attention, raising suspicion, arousing suspicion, a word
-not know: no idea
+telling anyone: drawing attention, drawing any attention, raising suspicion, arousing suspicion, a word, a single word, one word
+not know: no idea, no clue
 deceived: led to believe, made to believe
 `
+
+// asides stand between commas in the middle of an order.
+var asides = []string{
+	"under any circumstances", "in any circumstances", "under no circumstances", "in any case", "at any time",
+	"at any point", "whatever happens", "please", "ever",
+}
 
 // newRespeller returns what replaces the words of the table, and contractions.
 func newRespeller() *strings.Replacer {
 	pairs := []string{"’", "'", "n't ", " not ", "'ll ", " will ", "'re ", " are "}
+	for _, aside := range asides { // they would divide "do not, under any circumstances, say"
+		pairs = append(pairs, " , "+aside+" , ", " ever ")
+	}
 	for line := range strings.Lines(strings.TrimSpace(spellings)) {
 		word, list, _ := strings.Cut(strings.TrimSpace(line), ":")
 		for part := range strings.SplitSeq(list, ",") {
@@ -98,7 +113,8 @@ const longestClause = 300
 // splitClauses divides a sentence at commas, colons, dashes, and words that begin a clause.
 func (r *reading) splitClauses(sentence string) (out []clause) {
 	// Twice, because two neighbors share a blank.
-	text := r.spelling.Replace(r.spelling.Replace(" " + addSpaces(strings.ToLower(sentence)) + " "))
+	text := " " + strings.Join(strings.Fields(addSpaces(strings.ToLower(sentence))), " ") + " "
+	text = r.spelling.Replace(r.spelling.Replace(text))
 	for _, part := range strings.FieldsFunc(text, func(c rune) bool { return strings.ContainsRune(",:;—()\"“”", c) }) {
 		var one clause
 		words := strings.FieldsFunc(part, func(c rune) bool {
@@ -185,7 +201,7 @@ const openers = "shall must should please always also simply just never do not e
 	"discreetly covertly it is important that therefore otherwise only strictly then you are expected"
 
 // orderers are openers after which an unknown word is a verb.
-const orderers = "shall must should please not never always"
+const orderers = "shall must should please not never always secretly covertly quietly silently discreetly"
 
 // findOrder returns the place of the verb with which a clause orders something: the base form at
 // its beginning, or after "you must"; -1 if it orders nothing.
@@ -225,7 +241,7 @@ func (c clause) isBare(i int) bool {
 	}
 	function := c[i].isOne(determiners + " if when in on at for with to of by from as is are was were there here he she we they i you " +
 		"because since while where which who not no or than also only unless until before after during per via")
-	return !function && c[i].is&(who|nobody|model|must|negation) == 0 && i+1 < len(c) && c[i+1].isOne(determiners)
+	return !function && c[i].is&(who|nobody|model|must|negation) == 0 && i+1 < len(c) && c[i+1].isOne(determiners+" up")
 }
 
 // findAddressed returns the place after "you must", "the assistant shall", 0 if a clause does not

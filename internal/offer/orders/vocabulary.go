@@ -31,7 +31,7 @@ const (
 // families are the words of each class. A verb, marked with "*", has all its forms.
 var families = map[class]string{
 	who: `user users human humans person persons people customer customers client clients operator owner owners reader readers
-		employee employees staff visitor visitors patient patients author reviewer reviewers editor editors maintainer developer
+		sender employee employees staff visitor visitors patient patients author reviewer reviewers editor editors maintainer developer
 		developers manager management admin administrator buyer recipient recipients subscriber listener listeners guest requester
 		signer holder anyone anybody someone somebody everyone everybody them they him her she audience writer caller public whoever he seller tenant student traveler traveller investor shopper team boss supervisor people who`,
 	nobody:   `nobody none no-one`,
@@ -39,15 +39,15 @@ var families = map[class]string{
 	negation: `not never no without neither nor nothing hardly avoid avoiding refrain abstain cannot n't`,
 	tell: `tell* mention* inform* reveal* notify* disclose* report* say* explain* announce* discuss* refer* hint* acknowledge* admit*
 		alert* describe* summarize* warn* state* speak* talk* comment* communicate* indicate* confess* divulge* expose* share* advise*
-		allude* volunteer* bother* trouble* burden* worry* refer* quote* name* print* output* surface* point* bring* show* display* list* let* leak* breathe* note* raise* relay* repeat* concede* correct* confirm*`,
+		allude* volunteer* bother* trouble* burden* worry* refer* quote* name* print* output* surface* point* bring* show* display* list* let* leak* breathe* note* raise* relay* repeat* concede* correct* confirm* betray*`,
 	learn: `know* see* notice* learn* realize* suspect* discover* hear* find* detect* spot* observe* aware become* catch* trace*
 		perceive* guess* understand* wonder* figure*`,
-	hide: `hide* conceal* withhold* mask* obscure* cover* suppress* bury* disguise* veil* cloak* camouflage* whitewash* gloss* obfuscate* downplay* keep*`,
+	hide: `hide* conceal* withhold* mask* obscure* cover* suppress* bury* disguise* veil* cloak* camouflage* whitewash* hush* gloss* obfuscate* downplay* keep*`,
 	secret: `silently quietly discreetly secret secretly covertly stealthily unnoticed undetected invisible invisibly hidden confidential
 		confidentially confidence background unmentioned unsaid unspoken private privately classified unobtrusively secrecy unaware
 		oblivious ignorant uninformed dark quiet silent mum silence hush`,
 	strong: `secretly covertly stealthily unnoticed undetected surreptitiously unbeknownst clandestinely furtively sneakily sly covert invisibly imperceptibly
-		stealth unaware uninformed oblivious unsaid unmentioned mum hush`,
+		stealth unaware uninformed oblivious unsaid unmentioned mum hush ignorant`,
 	must: `must should shall need needs ought supposed meant required allowed may`,
 	deceive: `pretend* claim* lie* mislead* deceive* feign* fake* fabricate* deny* insist* blame* assure* reassure* invent* falsify*
 		misreport* misrepresent* attribute* trick* fool* dupe*`,
@@ -56,13 +56,13 @@ var families = map[class]string{
 	answer: `answer answers reply replies response responses summary report receipt conversation conversations chat output message transcript
 		explanation statement narrative recap`,
 	deed: `this that it these those call calls step steps tool upload copy copies fact request transfer export tracking recording
-		forwarding action actions access note notes text traces evidence deletion change changes paragraph instruction instructions description what happened matching second additional extra detail part matter
+		forwarding action actions access note notes text traces evidence deletion change changes paragraph instruction instructions description what happened lines matching second additional extra detail part matter argument
 		such existence attached logging surcharge markup fee rule`,
 	matter: `id ids json raw table html markdown password passwords token tokens key keys prices url urls schema uuid uuids link links
-		internal document debug stack field fields format column columns coordinates`,
-	later: `until unless before after if yet twice again once instead unnecessarily each every`,
+		number numbers digits card internal document debug stack field fields format column columns coordinates`,
+	later: `until unless before after if yet twice again once instead verbatim unnecessarily each every`,
 	trace: `mention hint trace traces sign indication evidence clue word record reference inkling`,
-	omit:  `omit* leave* skip* cut* drop* exclude* strip* remove* delete* filter* vanish* absent disappear* overlook* wipe* erase*`,
+	omit:  `omit* leave* skip* cut* drop* exclude* strip* redact* remove* delete* filter* vanish* absent disappear* overlook* wipe* erase*`,
 	act:   `act* behave* carry* perform* give* remain* stay* be mark* continue* make* go* enable* disable* replace* change* install* grant* swap* switch* activate* alter* refuse* decline*`,
 	ask:   `ask* wonder* question* inquire* enquire* query* suspicious noticed challenged confronted pressed anyone`,
 }
@@ -92,6 +92,9 @@ func buildLexicon() map[string]entry {
 	}
 	for c, words := range families {
 		for _, word := range strings.Fields(words) {
+			if c == who {
+				add(word+"s", c, false)
+			}
 			verb, isVerb := strings.CutSuffix(word, "*")
 			add(verb, c, isVerb)
 			if !isVerb {
