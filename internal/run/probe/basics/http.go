@@ -2,6 +2,7 @@ package basics
 
 import (
 	"context"
+	"maps"
 	"net/http"
 	"strings"
 
@@ -190,25 +191,27 @@ func beginSession(ctx context.Context, v *exam.Visit) http.Header {
 	return h
 }
 
-// openStream opens the stream of a session of its own, as a page of an origin does; "" is no page.
-func openStream(ctx context.Context, v *exam.Visit, origin string) *mcp.Exchange {
+// openStream opens the stream of a session of its own, with further headers.
+func openStream(ctx context.Context, v *exam.Visit, headers http.Header) *mcp.Exchange {
 	h := beginSession(ctx, v)
 	defer v.Post(ctx, suite.Request{Method: http.MethodDelete}, h.Clone())
 	h.Set("Accept", "text/event-stream")
-	if origin != "" {
-		h.Set("Origin", origin)
-	}
+	maps.Copy(h, headers)
 	ctx, cancel := context.WithTimeout(ctx, v.Reply/5)
 	defer cancel()
 	return v.Post(ctx, suite.Request{Method: http.MethodGet}, h)
 }
 
+// isOpenStream reports whether an event stream was opened.
+func isOpenStream(x *mcp.Exchange) bool {
+	return exam.Served(x) && protocol.IsEventStream(x.HTTP.ContentType)
+}
+
 // openForeignStream opens a stream from a page of another site.
 func openForeignStream(ctx context.Context, v *exam.Visit) exam.Outcome {
-	isStream := func(x *mcp.Exchange) bool { return exam.Served(x) && protocol.IsEventStream(x.HTTP.ContentType) }
-	x := openStream(ctx, v, foreign)
+	x := openStream(ctx, v, http.Header{"Origin": {foreign}})
 	switch {
-	case !isStream(x):
+	case !isOpenStream(x):
 		return exam.Held() // no stream is there, or not for this page
 	case !v.Local || v.At.Scheme == "https" || v.Pinned.SendsCredentials():
 		return exam.Unverified("which origins a public server allows is its own decision")
@@ -218,12 +221,12 @@ func openForeignStream(ctx context.Context, v *exam.Visit) exam.Outcome {
 
 // get opens the stream of a session of its own.
 func get(ctx context.Context, v *exam.Visit) exam.Outcome {
-	x := openStream(ctx, v, "")
+	x := openStream(ctx, v, nil)
 	s := exam.Status(x)
 	switch {
 	case s == 0:
 		return exam.Unverified("GET got %s", exam.Answer(x))
-	case s == http.StatusMethodNotAllowed || exam.Served(x) && protocol.IsEventStream(x.HTTP.ContentType):
+	case s == http.StatusMethodNotAllowed || isOpenStream(x):
 		return exam.Held()
 	case s == http.StatusConflict || s == http.StatusBadRequest || s == http.StatusNotFound || exam.RefusesAll(s):
 		return exam.Unverified("GET got HTTP %d", s)
