@@ -112,5 +112,6 @@ func sendBatch(ctx context.Context, v *exam.Visit) exam.Outcome {
 		ids = append(ids, response.Lookup("id").Text())
 	}
 	isMixed := len(ids) > 1 && !(slices.Contains(ids, "mcptest-batch-1") && slices.Contains(ids, "mcptest-batch-2"))
-	return exam.BrokenIf(isMixed, x, "the responses to a batch of two requests have the ids %s", strings.Join(ids, " and "))
+	const mixed = "the responses to a batch of two requests have the ids %s"
+	return exam.BrokenIf(isMixed, x, mixed, strings.Join(ids, " and "))
 }

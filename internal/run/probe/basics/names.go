@@ -31,7 +31,8 @@ func names(ctx context.Context, v *exam.Visit) {
 		}
 		rejected("header-mismatch", "another name in Mcp-Name", http.Header{"Mcp-Name": {protocol.HeaderValue(request.other)}})
 		for _, near := range listNearNames(request) {
-			rejected("header-mismatch", "the name "+near+" in Mcp-Name", http.Header{"Mcp-Name": {protocol.HeaderValue(near)}})
+			headers := http.Header{"Mcp-Name": {protocol.HeaderValue(near)}}
+			rejected("header-mismatch", "the name "+near+" in Mcp-Name", headers)
 		}
 		rejected("header-missing", "no Mcp-Name", http.Header{"Mcp-Name": nil})
 	}

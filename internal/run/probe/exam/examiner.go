@@ -343,11 +343,13 @@ func isOtherNumber(asked, got jsonv.Value) bool {
 // checkVersionError adds what the error to an unsupported version lacks; its list of versions has a
 // rule of its own.
 func (v *Visit) checkVersionError(out findings, x *mcp.Exchange) {
-	if !v.Modern() || parseValue(x.Request).Lookup("method").Text() == "initialize" || !GotCode(x, protocol.CodeUnsupportedVersion) {
+	isModern := v.Modern() && parseValue(x.Request).Lookup("method").Text() != "initialize"
+	if !isModern || !GotCode(x, protocol.CodeUnsupportedVersion) {
 		return
 	}
 	if requested := ErrorData(x).Lookup("requested"); requested.Kind() != jsonv.KindString {
-		out.add("message-schema", x, "data.requested of the error -32022 is %s, expected the requested version", requested.OrNull().Short(40))
+		const wrong = "data.requested of the error -32022 is %s, expected the requested version"
+		out.add("message-schema", x, wrong, requested.OrNull().Short(40))
 	}
 }
 
