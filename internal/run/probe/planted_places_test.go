@@ -159,6 +159,10 @@ var aside = []struct {
 	{"message-batch", "both responses have the id of the first", true, "2025-03-26", withDefect("message-batch/one")},
 	{"listen-only", "one message at the beginning of a subscription", true, modern, withDefect("listen-only/first")},
 	{"session-ended", "only tools/call is served", true, older, withDefect("session-ended/at:tools/call")},
+	{"session-ended", "only the stream of GET is open", true, older, func(p *planted) {
+		p.defect, p.replays = "session-ended/at:GET", true
+	}},
+	{"session-ended", "only a notification is accepted", true, older, withDefect("session-ended/at:notifications/initialized")},
 	{"session-ended", "503, which a living session does not get", true, older, withDefect("session-ended/503")},
 	{"session-missing", "an error within the status 200", true, older, withDefect("session-missing/within")},
 	{"session-fixation", "only resources/read is served", true, older, withDefect("session-fixation/at:resources/read")},

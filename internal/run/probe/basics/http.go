@@ -195,11 +195,17 @@ func beginSession(ctx context.Context, v *exam.Visit) http.Header {
 func openStream(ctx context.Context, v *exam.Visit, headers http.Header) *mcp.Exchange {
 	h := beginSession(ctx, v)
 	defer v.Post(ctx, suite.Request{Method: http.MethodDelete}, h.Clone())
-	h.Set("Accept", "text/event-stream")
-	maps.Copy(h, headers)
+	own := h.Clone()
+	maps.Copy(own, headers)
+	return openStreamIn(ctx, v, own)
+}
+
+// openStreamIn opens the stream of the session that headers name.
+func openStreamIn(ctx context.Context, v *exam.Visit, headers http.Header) *mcp.Exchange {
+	headers.Set("Accept", "text/event-stream")
 	ctx, cancel := context.WithTimeout(ctx, v.Reply/5)
 	defer cancel()
-	return v.Post(ctx, suite.Request{Method: http.MethodGet}, h)
+	return v.Post(ctx, suite.Request{Method: http.MethodGet}, headers)
 }
 
 // isOpenStream reports whether an event stream was opened.
