@@ -2,14 +2,12 @@ package basics
 
 import (
 	"context"
-	"maps"
 	"net/http"
 	"strings"
 
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/lazy"
 	"mcptest/internal/client/mcp"
-	"mcptest/internal/client/protocol"
 	"mcptest/internal/run/allow"
 	"mcptest/internal/run/boundary"
 	"mcptest/internal/run/probe/argument"
@@ -179,38 +177,6 @@ func checkStreams(ctx context.Context, v *exam.Visit) {
 		}
 		return exam.Held()
 	})
-}
-
-// beginSession begins a session without a stream of GET, because a second one may be refused,
-// and returns its headers.
-func beginSession(ctx context.Context, v *exam.Visit) http.Header {
-	h := http.Header{"Mcp-Protocol-Version": {v.Version.Name}}
-	if id, _ := begin(ctx, v, ""); id != "" {
-		h.Set(exam.SessionID, id)
-	}
-	return h
-}
-
-// openStream opens the stream of a session of its own, with further headers.
-func openStream(ctx context.Context, v *exam.Visit, headers http.Header) *mcp.Exchange {
-	h := beginSession(ctx, v)
-	defer v.Post(ctx, suite.Request{Method: http.MethodDelete}, h.Clone())
-	own := h.Clone()
-	maps.Copy(own, headers)
-	return openStreamIn(ctx, v, own)
-}
-
-// openStreamIn opens the stream of the session that headers name.
-func openStreamIn(ctx context.Context, v *exam.Visit, headers http.Header) *mcp.Exchange {
-	headers.Set("Accept", "text/event-stream")
-	ctx, cancel := context.WithTimeout(ctx, v.Reply/5)
-	defer cancel()
-	return v.Post(ctx, suite.Request{Method: http.MethodGet}, headers)
-}
-
-// isOpenStream reports whether an event stream was opened.
-func isOpenStream(x *mcp.Exchange) bool {
-	return exam.Served(x) && protocol.IsEventStream(x.HTTP.ContentType)
 }
 
 // openForeignStream opens a stream from a page of another site.

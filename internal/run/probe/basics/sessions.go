@@ -2,11 +2,13 @@ package basics
 
 import (
 	"context"
+	"maps"
 	"net/http"
 	"strconv"
 
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/client/mcp"
+	"mcptest/internal/client/protocol"
 	"mcptest/internal/run/probe/exam"
 	"mcptest/internal/spec/suite"
 )
@@ -65,7 +67,8 @@ func sendInEndedSession(ctx context.Context, v *exam.Visit, served []kind) {
 			return o
 		}
 		x := v.Post(ctx, suite.Request{Body: notification.Append(nil)}, headers)
-		return exam.BrokenIf(exam.Served(x), x, "a notification in a session that was ended got the status %d, expected 404", exam.Status(x))
+		const accepted = "a notification in a session that was ended got the status %d, expected 404"
+		return exam.BrokenIf(exam.Served(x), x, accepted, exam.Status(x))
 	})
 	v.Check(ctx, rule, "GET", func(ctx context.Context) exam.Outcome {
 		headers, o := endSession(ctx, v)
@@ -158,4 +161,36 @@ func begin(ctx context.Context, v *exam.Visit, id string) (string, *mcp.Exchange
 		v.Post(ctx, suite.Request{Body: initialized.Append(nil)}, own)
 	}
 	return begun, x
+}
+
+// beginSession begins a session without a stream of GET, because a second one may be refused,
+// and returns its headers.
+func beginSession(ctx context.Context, v *exam.Visit) http.Header {
+	h := http.Header{"Mcp-Protocol-Version": {v.Version.Name}}
+	if id, _ := begin(ctx, v, ""); id != "" {
+		h.Set(exam.SessionID, id)
+	}
+	return h
+}
+
+// openStream opens the stream of a session of its own, with further headers.
+func openStream(ctx context.Context, v *exam.Visit, headers http.Header) *mcp.Exchange {
+	h := beginSession(ctx, v)
+	defer v.Post(ctx, suite.Request{Method: http.MethodDelete}, h.Clone())
+	own := h.Clone()
+	maps.Copy(own, headers)
+	return openStreamIn(ctx, v, own)
+}
+
+// openStreamIn opens the stream of the session that headers name.
+func openStreamIn(ctx context.Context, v *exam.Visit, headers http.Header) *mcp.Exchange {
+	headers.Set("Accept", "text/event-stream")
+	ctx, cancel := context.WithTimeout(ctx, v.Reply/5)
+	defer cancel()
+	return v.Post(ctx, suite.Request{Method: http.MethodGet}, headers)
+}
+
+// isOpenStream reports whether an event stream was opened.
+func isOpenStream(x *mcp.Exchange) bool {
+	return exam.Served(x) && protocol.IsEventStream(x.HTTP.ContentType)
 }
