@@ -67,10 +67,14 @@ func visitFirst(ctx context.Context, p *exam.Prober) visit {
 	}
 	short, stop = mcp.WithLimit(ctx, "response", secondQuestion)
 	defer stop()
-	if basics.Diagnose(short, v) {
-		err = nil
+	if !basics.Diagnose(short, v) {
+		return visit{v, err}
 	}
-	return visit{v, err}
+	if v.Hello.Result != nil { // it only started slowly
+		v = p.Visit(protocol.EraStateless)
+		return visit{v, run(ctx, v)}
+	}
+	return visit{v, nil}
 }
 
 // isUnanswered reports whether a session could not be opened because no response came.

@@ -2,6 +2,8 @@ package probe_test
 
 import (
 	"bytes"
+	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -11,9 +13,13 @@ import (
 	"testing"
 	"time"
 
+	"mcptest/internal/client/wire"
+	"mcptest/internal/offer/ruleset"
+	"mcptest/internal/run/connect"
 	"mcptest/internal/run/probe"
 	"mcptest/internal/run/probe/exam"
 	"mcptest/internal/run/probe/verdict"
+	"mcptest/internal/spec/plan"
 )
 
 // odd are correct servers that look wrong.
@@ -63,6 +69,7 @@ var odd = []struct {
 			}
 		}
 	}},
+	{"an id is used once in a session", true, older, "", wrapped(refusesUsedIDs)},
 	{"calls are made one after the other, and one takes long", true, older, "tools arguments messages", wrapped(oneAfterTheOther)},
 }
 
@@ -151,6 +158,33 @@ func endsSessions(next http.Handler) http.Handler {
 		mu.Unlock()
 		if isOver {
 			http.Error(w, "no such session", http.StatusNotFound)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// refusesUsedIDs refuses a request whose id another one of the session had.
+func refusesUsedIDs(next http.Handler) http.Handler {
+	var mu sync.Mutex
+	used := map[string]bool{}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		var m message
+		session := r.Header.Get(exam.SessionID)
+		if json.Unmarshal(body, &m) != nil || m.ID == nil || session == "" {
+			next.ServeHTTP(w, r)
+			return
+		}
+		mu.Lock()
+		isUsed := used[session+" "+string(m.ID)]
+		used[session+" "+string(m.ID)] = true
+		mu.Unlock()
+		if isUsed {
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(http.StatusBadRequest)
+			fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32600,"message":"the id was used before"}}`, m.ID)
 			return
 		}
 		next.ServeHTTP(w, r)
@@ -250,5 +284,59 @@ func TestIsChosen(t *testing.T) {
 	}
 	if !exam.IsChosen(0, 1, 2) || !exam.IsChosen(1, 2, 2) || exam.IsChosen(1, 3, 2) {
 		t.Error("a short list is not examined whole")
+	}
+}
+
+// rival is a server whose second process meets the first one while that lives.
+type rival struct {
+	*planted
+	meet func(first, own io.ReadWriteCloser)
+
+	mu     sync.Mutex
+	living io.ReadWriteCloser // nil: none
+}
+
+func (r *rival) dial(context.Context, *plan.Server, connect.Options) (wire.Transport, error) {
+	client, server := wire.NewPipe()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.living != nil {
+		r.meet(r.living, server)
+	}
+	r.living = server
+	n := r.next()
+	go func() {
+		r.serve(server, n)
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if r.living == server {
+			r.living = nil
+		}
+	}()
+	return client, nil
+}
+
+// What a second process breaks, or writes when it is refused, counts for nothing.
+func TestASecondProcessCountsForNothing(t *testing.T) {
+	t.Parallel()
+	for what, meet := range map[string]func(first, own io.ReadWriteCloser){
+		"it ends the first": func(first, _ io.ReadWriteCloser) { first.Close() },
+		"it says in words that it must not be there": func(_, own io.ReadWriteCloser) {
+			_, _ = io.WriteString(own, "already running\n")
+			own.Close()
+		},
+	} {
+		for _, versions := range []string{modern, older} {
+			t.Run(what+" "+versions, func(t *testing.T) {
+				t.Parallel()
+				r := &rival{planted: &planted{versions: strings.Fields(versions)}, meet: meet}
+				rep := examine(t, r.planted, false, func(o *probe.Options) { o.Dial = r.dial })
+				for _, x := range rep.Results {
+					if x.Verdict == verdict.Fail && x.Level == ruleset.Must {
+						t.Errorf("%s: %+v", x.Rule, x.Failures)
+					}
+				}
+			})
+		}
 	}
 }

@@ -149,11 +149,26 @@ var aside = []struct {
 	{"meta-required", "only completion/complete is served", false, modern, withDefect("meta-required/at:completion/complete")},
 	{"version-unsupported", "only tools/call is served", true, modern, withDefect("version-unsupported/at:tools/call")},
 	{"header-mismatch", "only Mcp-Method of resources/read is not compared", true, modern, withDefect("header-mismatch/at:resources/read")},
+	{"header-mismatch", "only Mcp-Method of prompts/list is not compared", true, modern, withDefect("header-mismatch/at:prompts/list")},
+	{"header-mismatch", "Mcp-Name is compared without case", true, modern, withDefect("header-mismatch/case")},
+	{"header-mismatch", "only the beginning of Mcp-Name is compared", true, modern, withDefect("header-mismatch/begins")},
+	{"message-schema", "the error -32022 has no data.requested", true, modern, changed("", `"requested"`, `"x"`)},
+	{"message-error", "the body of a refusal for a header", true, modern, changed("", `"message":"Mcp-Method differs`, `"text":"x`)},
+	{"message-error", "the body of 404 for an unknown method", true, modern, changed("", `"code":-32601`, `"code":"-32601"`)},
+	{"message-id", "the body of a refusal for a header", true, modern, refusedAs(99)},
+	{"message-batch", "both responses have the id of the first", true, "2025-03-26", withDefect("message-batch/one")},
+	{"listen-only", "one message at the beginning of a subscription", true, modern, withDefect("listen-only/first")},
 	{"session-ended", "only tools/call is served", true, older, withDefect("session-ended/at:tools/call")},
+	{"session-ended", "only the stream of GET is open", true, older, func(p *planted) {
+		p.defect, p.replays = "session-ended/at:GET", true
+	}},
+	{"session-ended", "only a notification is accepted", true, older, withDefect("session-ended/at:notifications/initialized")},
 	{"session-ended", "503, which a living session does not get", true, older, withDefect("session-ended/503")},
 	{"session-missing", "an error within the status 200", true, older, withDefect("session-missing/within")},
 	{"session-fixation", "only resources/read is served", true, older, withDefect("session-fixation/at:resources/read")},
 	{"isolation-data", "one map of ids for all sessions", true, dual, withDefect("isolation-data/at:tools/call")},
+	{"auth-401", "the stream of GET is open", true, older, guardedStreams("auth-401/at:GET")},
+	{"auth-401", "DELETE ends the session", true, older, guardedStreams("auth-401/at:DELETE")},
 	{"auth-401", "only tools/call is served", true, dual, guarded("auth-401/at:tools/call")},
 	{"auth-401", "an error within the status 200", true, dual, guarded("auth-401/within")},
 	{"auth-anonymous", "an error within the status 200", true, older, guarded("auth-anonymous/within")},
@@ -184,6 +199,24 @@ func withDefect(defect string) func(*planted) { return func(p *planted) { p.defe
 // guarded is a server that requires a token, with a defect.
 func guarded(defect string) func(*planted) {
 	return func(p *planted) { p.defect, p.token, p.sessions = defect, "good", false }
+}
+
+// guardedStreams is a server with sessions and streams that requires a token, with a defect.
+func guardedStreams(defect string) func(*planted) {
+	return func(p *planted) { p.defect, p.token, p.replays = defect, "good", true }
+}
+
+// refusedAs is a server whose refusals for a header have the id of another request.
+func refusedAs(id int) func(*planted) {
+	return func(p *planted) {
+		p.raw = func(_, out string) string {
+			before, after, _ := strings.Cut(out, `"id":`)
+			if _, rest, ok := strings.Cut(after, `,"error":{"code":-32020`); ok {
+				return before + fmt.Sprintf(`"id":%d,"error":{"code":-32020`, id) + rest
+			}
+			return out
+		}
+	}
 }
 
 // instead is a server that writes something else over HTTP than the response to a method.
@@ -260,6 +293,9 @@ func TestDefectsInUnlikelyPlacesAreFlagged(t *testing.T) {
 				o.Only = []string{r.Family, "tools", "resources"} // whose calls show it
 				if r.Traffic {
 					o.Only = append(o.Only, "capabilities", "lists", "prompts", "utilities")
+				}
+				if r.Traffic && d.http && d.versions == modern {
+					o.Only = append(o.Only, "stateless")
 				}
 			})
 			for _, x := range rep.Results {

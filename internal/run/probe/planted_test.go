@@ -126,6 +126,9 @@ func (l *link) answer(raw []byte) string {
 		for _, one := range batch {
 			parts = append(parts, l.answer(one))
 		}
+		if l.is("message-batch/one") {
+			parts[len(parts)-1] = parts[0]
+		}
 		return "[" + strings.Join(parts, ",") + "]"
 	}
 	var m message
@@ -472,7 +475,12 @@ func (l *link) subscribe(m message) {
 	if l.is("listen-ack/late") {
 		l.send(change("tools"))
 	}
-	l.send(ack)
+	if !l.is("listen-ack/never") {
+		l.send(ack)
+	}
+	if l.is("listen-only/first") {
+		l.send(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"x"` + tag + `}}`)
+	}
 	if l.is("listen-filter/prompts") {
 		l.send(change("prompts"))
 	}

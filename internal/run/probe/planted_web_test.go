@@ -117,7 +117,7 @@ func (p *planted) web() *httptest.Server {
 		}
 		switch r.Method {
 		case http.MethodGet:
-			if p.replays && p.known(r) {
+			if p.replays && (p.known(r) || p.at("session-ended", r.Method)) {
 				p.listen(w, r)
 				return
 			}
@@ -190,7 +190,7 @@ func (p *planted) refusesOutside(w http.ResponseWriter, r *http.Request, own, me
 	if got == "" && p.is("auth-anonymous/500") || got != "" && p.is("auth-401/404") {
 		status = map[bool]int{true: 500, false: 404}[got == ""]
 	}
-	if got != "" && (p.is("auth-401/served") || p.at("auth-401", method)) {
+	if got != "" && (p.is("auth-401/served") || p.at("auth-401", cmp.Or(method, r.Method))) {
 		return false
 	}
 	if !p.is("auth-challenge/absent") {
@@ -338,6 +338,7 @@ func (l *link) checkHeaders(r *http.Request, m message, meta object) *failure {
 	case version != "" && r.Header.Get("Mcp-Protocol-Version") != "" && r.Header.Get("Mcp-Protocol-Version") != version && !l.is("header-mismatch/version"):
 		return fail(code, "MCP-Protocol-Version differs")
 	case needs && got == "" && l.is("header-missing/name"), needs && got != "" && m.Method == "resources/read" && l.is("header-mismatch/name"):
+	case l.is("header-mismatch/case") && strings.EqualFold(got, name), l.is("header-mismatch/begins") && strings.HasPrefix(got, name):
 	case needs && got != name:
 		return fail(code, "Mcp-Name differs")
 	}

@@ -2,6 +2,7 @@ package basics
 
 import (
 	"context"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -117,6 +118,45 @@ func checkTokens(ctx context.Context, v *exam.Visit, served []kind) {
 	checkInvalidToken(ctx, v, served)
 	checkAnonymous(ctx, v, served)
 	checkChallenge(ctx, v)
+	if !v.Modern() {
+		checkInvalidTokenOfSession(ctx, v)
+	}
+}
+
+// checkInvalidTokenOfSession opens the stream of a session, and ends one, with an invalid token: a server
+// may look at the token of requests only.
+func checkInvalidTokenOfSession(ctx context.Context, v *exam.Visit) {
+	invalid := http.Header{"Authorization": {"Bearer mcptest-invalid-token"}}
+	v.Check(ctx, "auth-401", "GET", func(ctx context.Context) exam.Outcome {
+		x := openStream(ctx, v, invalid)
+		if !isOpenStream(x) {
+			return exam.Held() // it is refused, or there is none
+		}
+		if isOpenStream(openStream(ctx, v, noToken())) {
+			return exam.Unverified("the stream is open without a token, too")
+		}
+		return exam.Broken(x, "GET with an invalid token got an event stream, expected 401")
+	})
+	v.Check(ctx, "auth-401", "DELETE", func(ctx context.Context) exam.Outcome {
+		end := func(with http.Header) *mcp.Exchange {
+			h := beginSession(ctx, v)
+			if h.Get(exam.SessionID) == "" {
+				return &mcp.Exchange{}
+			}
+			defer v.Post(ctx, suite.Request{Method: http.MethodDelete}, h.Clone())
+			own := h.Clone()
+			maps.Copy(own, with)
+			return v.Post(ctx, suite.Request{Method: http.MethodDelete}, own)
+		}
+		x := end(invalid)
+		if !exam.Served(x) {
+			return exam.Held()
+		}
+		if exam.Served(end(noToken())) {
+			return exam.Unverified("a session can be ended without a token, too")
+		}
+		return exam.Broken(x, "DELETE with an invalid token got the status %d, expected 401", exam.Status(x))
+	})
 }
 
 func checkInvalidToken(ctx context.Context, v *exam.Visit, served []kind) {

@@ -8,7 +8,6 @@ import (
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/base/lazy"
 	"mcptest/internal/client/mcp"
-	"mcptest/internal/client/protocol"
 	"mcptest/internal/run/allow"
 	"mcptest/internal/run/boundary"
 	"mcptest/internal/run/probe/argument"
@@ -180,35 +179,11 @@ func checkStreams(ctx context.Context, v *exam.Visit) {
 	})
 }
 
-// beginSession begins a session without a stream of GET, because a second one may be refused,
-// and returns its headers.
-func beginSession(ctx context.Context, v *exam.Visit) http.Header {
-	h := http.Header{"Mcp-Protocol-Version": {v.Version.Name}}
-	if id, _ := begin(ctx, v, ""); id != "" {
-		h.Set(exam.SessionID, id)
-	}
-	return h
-}
-
-// openStream opens the stream of a session of its own, as a page of an origin does; "" is no page.
-func openStream(ctx context.Context, v *exam.Visit, origin string) *mcp.Exchange {
-	h := beginSession(ctx, v)
-	defer v.Post(ctx, suite.Request{Method: http.MethodDelete}, h.Clone())
-	h.Set("Accept", "text/event-stream")
-	if origin != "" {
-		h.Set("Origin", origin)
-	}
-	ctx, cancel := context.WithTimeout(ctx, v.Reply/5)
-	defer cancel()
-	return v.Post(ctx, suite.Request{Method: http.MethodGet}, h)
-}
-
 // openForeignStream opens a stream from a page of another site.
 func openForeignStream(ctx context.Context, v *exam.Visit) exam.Outcome {
-	isStream := func(x *mcp.Exchange) bool { return exam.Served(x) && protocol.IsEventStream(x.HTTP.ContentType) }
-	x := openStream(ctx, v, foreign)
+	x := openStream(ctx, v, http.Header{"Origin": {foreign}})
 	switch {
-	case !isStream(x):
+	case !isOpenStream(x):
 		return exam.Held() // no stream is there, or not for this page
 	case !v.Local || v.At.Scheme == "https" || v.Pinned.SendsCredentials():
 		return exam.Unverified("which origins a public server allows is its own decision")
@@ -218,12 +193,12 @@ func openForeignStream(ctx context.Context, v *exam.Visit) exam.Outcome {
 
 // get opens the stream of a session of its own.
 func get(ctx context.Context, v *exam.Visit) exam.Outcome {
-	x := openStream(ctx, v, "")
+	x := openStream(ctx, v, nil)
 	s := exam.Status(x)
 	switch {
 	case s == 0:
 		return exam.Unverified("GET got %s", exam.Answer(x))
-	case s == http.StatusMethodNotAllowed || exam.Served(x) && protocol.IsEventStream(x.HTTP.ContentType):
+	case s == http.StatusMethodNotAllowed || isOpenStream(x):
 		return exam.Held()
 	case s == http.StatusConflict || s == http.StatusBadRequest || s == http.StatusNotFound || exam.RefusesAll(s):
 		return exam.Unverified("GET got HTTP %d", s)

@@ -8,6 +8,7 @@ import (
 
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/client/mcp"
+	"mcptest/internal/client/protocol"
 	"mcptest/internal/run/allow"
 	"mcptest/internal/run/probe/argument"
 	"mcptest/internal/run/probe/exam"
@@ -22,10 +23,16 @@ type kind struct {
 	tool   jsonv.Value // absent: it calls no tool
 }
 
-// listKinds returns a list, a call of a read-only tool, a prompt, a resource and a completion, as
+// listKinds returns the lists, a call of a read-only tool, a prompt, a resource and a completion, as
 // far as there are such.
 func listKinds(v *exam.Visit) []kind {
-	out := append([]kind{{method: v.FirstList()}}, listNamedKinds(v)...)
+	out := []kind{{method: v.FirstList()}}
+	for _, l := range v.Listed {
+		if l.Method != out[0].method && l.Pages[0].Result != nil {
+			out = append(out, kind{method: l.Method})
+		}
+	}
+	out = append(out, listNamedKinds(v)...)
 	for _, prompt := range v.Prompts {
 		args := prompt.Lookup("arguments")
 		if v.Declares("completions") && args.Len() > 0 {
@@ -80,6 +87,11 @@ func findLastAnswered(v *exam.Visit, tools []jsonv.Value) jsonv.Value {
 		}
 	}
 	return tools[len(tools)-1]
+}
+
+// name is what the request is about: a name or a URI, "" for none.
+func (k kind) name() string {
+	return protocol.NameOf(k.method, k.params.Append(nil))
 }
 
 // makeFrame returns the request as a message with an id, and counts a call that it makes.

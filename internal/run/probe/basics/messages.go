@@ -2,6 +2,7 @@ package basics
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"mcptest/internal/base/jsonv"
@@ -102,5 +103,15 @@ func sendBatch(ctx context.Context, v *exam.Visit) exam.Outcome {
 	if len(x.Request) == 0 {
 		return exam.Unverified("a batch was not sent: %s", exam.Answer(x))
 	}
-	return exam.BrokenIf(exam.Silent(x) || exam.Refused(x), x, "a batch of two requests got %s", exam.Answer(x))
+	if exam.Silent(x) || exam.Refused(x) {
+		return exam.Broken(x, "a batch of two requests got %s", exam.Answer(x))
+	}
+	answered, _ := jsonv.Parse(x.Response)
+	var ids []string
+	for _, response := range answered.List() {
+		ids = append(ids, response.Lookup("id").Text())
+	}
+	isMixed := len(ids) > 1 && !(slices.Contains(ids, "mcptest-batch-1") && slices.Contains(ids, "mcptest-batch-2"))
+	const mixed = "the responses to a batch of two requests have the ids %s"
+	return exam.BrokenIf(isMixed, x, mixed, strings.Join(ids, " and "))
 }

@@ -3,6 +3,7 @@ package basics
 import (
 	"context"
 	"net/http"
+	"strings"
 
 	"mcptest/internal/client/mcp"
 	"mcptest/internal/client/protocol"
@@ -29,6 +30,21 @@ func names(ctx context.Context, v *exam.Visit) {
 			}
 		}
 		rejected("header-mismatch", "another name in Mcp-Name", http.Header{"Mcp-Name": {protocol.HeaderValue(request.other)}})
+		for _, near := range listNearNames(request) {
+			headers := http.Header{"Mcp-Name": {protocol.HeaderValue(near)}}
+			rejected("header-mismatch", "the name "+near+" in Mcp-Name", headers)
+		}
 		rejected("header-missing", "no Mcp-Name", http.Header{"Mcp-Name": nil})
 	}
+}
+
+// listNearNames returns names that a careless comparison takes for that of a request: one in capital
+// letters, because the values of headers are case-sensitive, and one that begins with it. Of a URI a
+// server may compare the normal form.
+func listNearNames(request kind) (near []string) {
+	name := request.name()
+	if upper := strings.ToUpper(name); upper != name && request.method != "resources/read" {
+		near = append(near, upper)
+	}
+	return append(near, name+"-mcptest")
 }

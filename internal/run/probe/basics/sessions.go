@@ -2,11 +2,13 @@ package basics
 
 import (
 	"context"
+	"maps"
 	"net/http"
 	"strconv"
 
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/client/mcp"
+	"mcptest/internal/client/protocol"
 	"mcptest/internal/run/probe/exam"
 	"mcptest/internal/spec/suite"
 )
@@ -46,19 +48,49 @@ func sendWithoutID(ctx context.Context, v *exam.Visit, served []kind) {
 	})
 }
 
-// sendInEndedSession sends requests in a session that was ended.
+// sendInEndedSession sends requests in a session that was ended, and a notification, and opens its
+// stream: a server may know the session in one of these places still.
 func sendInEndedSession(ctx context.Context, v *exam.Visit, served []kind) {
-	eachKind(ctx, v, "session-ended", served, func(ctx context.Context, k kind) exam.Outcome {
-		id, _ := begin(ctx, v, "")
-		if id == "" {
-			return exam.Unverified("no further session was opened")
+	const rule = "session-ended"
+	eachKind(ctx, v, rule, served, func(ctx context.Context, k kind) exam.Outcome {
+		headers, o := endSession(ctx, v)
+		if headers == nil {
+			return o
 		}
-		if gone := v.Post(ctx, suite.Request{Method: http.MethodDelete}, makeSessionHeaders(v, id)); !exam.Served(gone) {
-			return exam.Unverified("DELETE got %s", exam.Answer(gone))
-		}
-		x := v.Post(ctx, suite.Request{Body: k.makeFrame(v, 7201).Append(nil)}, makeSessionHeaders(v, id))
+		x := v.Post(ctx, suite.Request{Body: k.makeFrame(v, 7201).Append(nil)}, headers)
 		return exam.ExpectStatus(x, http.StatusNotFound, k.method+" in a session that was ended")
 	})
+	notification := v.Frame(jsonv.Value{}, "notifications/initialized", jsonv.Value{})
+	v.Check(ctx, rule, "notifications/initialized", func(ctx context.Context) exam.Outcome {
+		headers, o := endSession(ctx, v)
+		if headers == nil {
+			return o
+		}
+		x := v.Post(ctx, suite.Request{Body: notification.Append(nil)}, headers)
+		const accepted = "a notification in a session that was ended got the status %d, expected 404"
+		return exam.BrokenIf(exam.Served(x), x, accepted, exam.Status(x))
+	})
+	v.Check(ctx, rule, "GET", func(ctx context.Context) exam.Outcome {
+		headers, o := endSession(ctx, v)
+		if headers == nil {
+			return o
+		}
+		x := openStreamIn(ctx, v, headers)
+		return exam.BrokenIf(isOpenStream(x), x, "GET in a session that was ended got an event stream, expected 404")
+	})
+}
+
+// endSession begins a session and ends it, and returns its headers; nil if that was not possible.
+func endSession(ctx context.Context, v *exam.Visit) (http.Header, exam.Outcome) {
+	id, _ := begin(ctx, v, "")
+	if id == "" {
+		return nil, exam.Unverified("no further session was opened")
+	}
+	gone := v.Post(ctx, suite.Request{Method: http.MethodDelete}, makeSessionHeaders(v, id))
+	if !exam.Served(gone) {
+		return nil, exam.Unverified("DELETE got %s", exam.Answer(gone))
+	}
+	return makeSessionHeaders(v, id), exam.Outcome{}
 }
 
 // sendMadeUpID begins a session with a made-up id, and sends requests with it.
@@ -129,4 +161,36 @@ func begin(ctx context.Context, v *exam.Visit, id string) (string, *mcp.Exchange
 		v.Post(ctx, suite.Request{Body: initialized.Append(nil)}, own)
 	}
 	return begun, x
+}
+
+// beginSession begins a session without a stream of GET, because a second one may be refused,
+// and returns its headers.
+func beginSession(ctx context.Context, v *exam.Visit) http.Header {
+	h := http.Header{"Mcp-Protocol-Version": {v.Version.Name}}
+	if id, _ := begin(ctx, v, ""); id != "" {
+		h.Set(exam.SessionID, id)
+	}
+	return h
+}
+
+// openStream opens the stream of a session of its own, with further headers.
+func openStream(ctx context.Context, v *exam.Visit, headers http.Header) *mcp.Exchange {
+	h := beginSession(ctx, v)
+	defer v.Post(ctx, suite.Request{Method: http.MethodDelete}, h.Clone())
+	own := h.Clone()
+	maps.Copy(own, headers)
+	return openStreamIn(ctx, v, own)
+}
+
+// openStreamIn opens the stream of the session that headers name.
+func openStreamIn(ctx context.Context, v *exam.Visit, headers http.Header) *mcp.Exchange {
+	headers.Set("Accept", "text/event-stream")
+	ctx, cancel := context.WithTimeout(ctx, v.Reply/5)
+	defer cancel()
+	return v.Post(ctx, suite.Request{Method: http.MethodGet}, headers)
+}
+
+// isOpenStream reports whether an event stream was opened.
+func isOpenStream(x *mcp.Exchange) bool {
+	return exam.Served(x) && protocol.IsEventStream(x.HTTP.ContentType)
 }

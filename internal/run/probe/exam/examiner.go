@@ -133,6 +133,7 @@ func (v *Visit) examineRaw(x *mcp.Exchange) {
 	delete(found, "message-id")
 	delete(found, "message-duplicate")
 	v.checkRawForm(found, x)
+	v.checkVersionError(found, x)
 	v.enterFindings(x, found)
 	v.examineResult(x)
 }
@@ -146,6 +147,10 @@ func (v *Visit) examine(x *mcp.Exchange, sess *mcp.Session) {
 	for _, m := range x.During {
 		v.examineDuring(found, x, m, v.declared[sess])
 	}
+	if Status(x) >= http.StatusBadRequest { // whose body the session does not examine
+		v.checkRawForm(found, x)
+	}
+	v.checkVersionError(found, x)
 	v.enterFindings(x, found)
 	v.examineResult(x)
 }
@@ -295,15 +300,26 @@ func refusesForm(found protocol.Violation) bool {
 	return strings.Contains(found.Excerpt, "-32600") || strings.Contains(found.Excerpt, "-32700")
 }
 
-// checkRawForm adds what is wrong with the form of a response over HTTP that no session read.
+// checkRawForm adds what is wrong with the form of a response over HTTP that no session read. The
+// body of a refusal may be any document; one that says that it is JSON-RPC is held to it.
 func (v *Visit) checkRawForm(out findings, x *mcp.Exchange) {
-	message, err := jsonv.Parse(x.Response)
-	if err != nil || message.Kind() != jsonv.KindObject || !Served(x) || !message.Lookup("method").IsAbsent() {
+	body := x.Response
+	if body == nil && x.HTTP != nil {
+		body = x.HTTP.Body
+	}
+	message, err := jsonv.Parse(body)
+	if err != nil || message.Kind() != jsonv.KindObject || Status(x) == 0 || !message.Lookup("method").IsAbsent() {
 		return
 	}
 	failed, result := message.Lookup("error"), message.Lookup("result")
 	if failed.IsAbsent() && result.IsAbsent() || len(x.Request) == 0 {
 		return // another document, such as the metadata of a resource
+	}
+	if !Served(x) && (message.Lookup("jsonrpc").Text() != "2.0" || failed.IsAbsent()) {
+		return
+	}
+	if asked, got := parseValue(x.Request).Lookup("id"), message.Lookup("id"); isOtherNumber(asked, got) {
+		out.add("message-id", x, "the response to the request %s has the id %s", asked, got.Short(40))
 	}
 	if message.Lookup("jsonrpc").Text() != "2.0" || failed.IsAbsent() == result.IsAbsent() {
 		out.add("message-jsonrpc", x, "the response has no \"jsonrpc\": \"2.0\", or not exactly one of result and error")
@@ -315,6 +331,25 @@ func (v *Visit) checkRawForm(out findings, x *mcp.Exchange) {
 	if !whole || failed.Lookup("message").Kind() != jsonv.KindString {
 		out.add("message-error", x, "the error has the code %s and the message %s, expected an integer and text",
 			failed.Lookup("code").OrNull().Short(40), failed.Lookup("message").OrNull().Short(40))
+	}
+}
+
+// isOtherNumber reports whether a response has the number of another request. A text, or null, may stand
+// for an id that was not read.
+func isOtherNumber(asked, got jsonv.Value) bool {
+	return asked.Kind() == jsonv.KindNumber && got.Kind() == jsonv.KindNumber && asked.Float64() != got.Float64()
+}
+
+// checkVersionError adds what the error to an unsupported version lacks; its list of versions has a
+// rule of its own.
+func (v *Visit) checkVersionError(out findings, x *mcp.Exchange) {
+	isModern := v.Modern() && parseValue(x.Request).Lookup("method").Text() != "initialize"
+	if !isModern || !GotCode(x, protocol.CodeUnsupportedVersion) {
+		return
+	}
+	if requested := ErrorData(x).Lookup("requested"); requested.Kind() != jsonv.KindString {
+		const wrong = "data.requested of the error -32022 is %s, expected the requested version"
+		out.add("message-schema", x, wrong, requested.OrNull().Short(40))
 	}
 }
 

@@ -136,8 +136,10 @@ func (l *link) Alone(ctx context.Context, do func(context.Context, *conn.Conn) *
 	return l.Second(ctx, do)
 }
 
-// Second is Alone without an end of the open session: over stdio a second process.
+// Second is Alone without an end of the open session: over stdio a second process. What one that is
+// refused beside a living first writes counts for nothing.
 func (l *link) Second(ctx context.Context, do func(context.Context, *conn.Conn) *mcp.Exchange) *mcp.Exchange {
+	isBeside := l.Stdio() && l.Sess != nil && l.Sess.Alive()
 	c, err := l.Bare(ctx)
 	if err != nil {
 		return &mcp.Exchange{Cause: err}
@@ -147,7 +149,9 @@ func (l *link) Second(ctx context.Context, do func(context.Context, *conn.Conn) 
 	x := do(limited, c)
 	c.Close(context.WithoutCancel(ctx))
 	l.lastEnd = time.Now()
-	l.examiner.examineBare(c, x)
+	if !isBeside || x.Result != nil {
+		l.examiner.examineBare(c, x)
+	}
 	return x
 }
 

@@ -52,6 +52,7 @@ func (l *link) Greeting(version string, caps jsonv.Value) jsonv.Value {
 // Raw sends one message unchanged in the open session: one that deviates on purpose may be
 // answered in ways that a request may not.
 func (v *Visit) Raw(ctx context.Context, message jsonv.Value) *mcp.Exchange {
+	message = v.renumber(message)
 	sess, err := v.Session(ctx)
 	if err != nil {
 		return &mcp.Exchange{Cause: err}
@@ -62,6 +63,19 @@ func (v *Visit) Raw(ctx context.Context, message jsonv.Value) *mcp.Exchange {
 	v.examineRaw(x)
 	return x
 }
+
+// renumber gives a request an id that no other one had: a server may refuse one that was used in the
+// session before.
+func (v *Visit) renumber(message jsonv.Value) jsonv.Value {
+	if message.Lookup("id").Kind() != jsonv.KindNumber {
+		return message
+	}
+	v.raw++
+	return message.With("id", jsonv.Int(firstRaw+v.raw))
+}
+
+// firstRaw is before the ids of raw requests.
+const firstRaw = 7_000_000
 
 // Post sends a raw HTTP request to the server's address, outside of the session: with the
 // server's credentials and the given headers, and nothing else. A nil header removes one.
@@ -140,10 +154,14 @@ func (v *Visit) AtOnce(ctx context.Context, messages []jsonv.Value, headers []ht
 // Tell posts a message in the open session, with headers that replace its own. If the server
 // has ended the session meanwhile, it does so in another one.
 func (v *Visit) Tell(ctx context.Context, message jsonv.Value, headers http.Header) *mcp.Exchange {
+	message = v.renumber(message)
 	h := v.InSession(ctx, message)
 	id := h.Get(SessionID)
 	maps.Copy(h, headers)
 	x := v.Post(ctx, suite.Request{Body: message.Append(nil)}, h)
+	if hasRunOut(ctx, x) {
+		v.askAfterSilence(ctx, message.Lookup("method").Text())
+	}
 	if id == "" || Status(x) != http.StatusNotFound || !v.hasExpired(ctx, id) {
 		return x
 	}
@@ -151,6 +169,17 @@ func (v *Visit) Tell(ctx context.Context, message jsonv.Value, headers http.Head
 	h = v.InSession(ctx, message)
 	maps.Copy(h, headers)
 	return v.Post(ctx, suite.Request{Body: message.Append(nil)}, h)
+}
+
+// askAfterSilence asks for a list, once in a visit, after a raw request got no response: one that was
+// answered before shows whether the server answers anything.
+func (v *Visit) askAfterSilence(ctx context.Context, method string) {
+	if v.memory.asked {
+		return
+	}
+	v.memory.asked = true
+	v.memory.behind = v.memory.behind || method == methodCall
+	v.Once(ctx, mcp.Call{Method: v.FirstList()})
 }
 
 // hasExpired reports whether the server does not know a session any more.

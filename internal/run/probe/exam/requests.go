@@ -117,3 +117,25 @@ func (v *Visit) Notify(
 	}
 	return x, found, nil
 }
+
+// unheard is how often a subscription is begun that is not acknowledged: after that, nothing more is
+// waited for.
+const unheard = 2
+
+// Listen opens a subscription, and returns once it is acknowledged or refused. A server that
+// has not acknowledged it twice in half of the time for a response is not asked again.
+func (v *Visit) Listen(ctx context.Context, kinds jsonv.Value) *mcp.Exchange {
+	if len(v.unheard) >= unheard {
+		return v.unheard[0]
+	}
+	sess, err := v.Session(ctx)
+	if err != nil {
+		return &mcp.Exchange{Method: protocol.MethodListen, Cause: err}
+	}
+	call := mcp.Call{Method: protocol.MethodListen, Params: jsonv.ObjectOf("notifications", kinds).Append(nil)}
+	x := v.Within(v.Reply/2, sess)(ctx, call)
+	if hasRunOut(ctx, x) && len(x.During) == 0 {
+		v.unheard = append(v.unheard, x)
+	}
+	return x
+}

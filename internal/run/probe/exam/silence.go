@@ -49,6 +49,7 @@ type memory struct {
 	behind  bool                     // a call of the session has no response yet, and none was answered since
 	lost    bool                     // a response did not come in a much longer time
 
+	asked     bool // a list was asked for after a raw request got no response
 	malformed bool // a request had arguments that are no object
 }
 
@@ -170,6 +171,9 @@ func (v *Visit) callWithin(ctx context.Context, sess *mcp.Session, limit time.Du
 
 // hasRunOut reports whether a request got no response in its own time.
 func hasRunOut(ctx context.Context, x *mcp.Exchange) bool {
+	if limit, ok := errors.AsType[*conn.Limit](x.Cause); ok { // of a raw request
+		return ctx.Err() == nil && limit.Name == "response"
+	}
 	late, ok := errors.AsType[*conn.TimeoutError](x.Cause)
 	return ok && ctx.Err() == nil && strings.HasPrefix(late.Limit, "response")
 }

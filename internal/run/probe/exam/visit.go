@@ -45,6 +45,8 @@ type Visit struct {
 	declared map[*mcp.Session]jsonv.Value          // capabilities of the clients of open sessions
 	finished map[*mcp.Session]map[string]time.Time // of calls with progress, by token: when the response was there
 	schemas  map[string]*check.OutputSchema        // of tools, by name
+	unheard  []*mcp.Exchange                       // subscriptions that were not acknowledged in their time
+	raw      int64                                 // requests that were sent past the session
 	replayed int                                   // ends of processes that were provoked again
 }
 

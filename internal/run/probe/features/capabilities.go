@@ -94,6 +94,5 @@ func makeReference(v *exam.Visit) jsonv.Value {
 // listen opens a subscription for changes of the tools, and returns it once it is
 // acknowledged or refused.
 func listen(ctx context.Context, v *exam.Visit) *mcp.Exchange {
-	params := jsonv.ObjectOf("notifications", jsonv.ObjectOf("toolsListChanged", true))
-	return v.Once(ctx, mcp.Call{Method: protocol.MethodListen, Params: params.Append(nil)})
+	return v.Listen(ctx, jsonv.ObjectOf("toolsListChanged", true))
 }

@@ -7,7 +7,6 @@ import (
 
 	"mcptest/internal/base/jsonv"
 	"mcptest/internal/client/mcp"
-	"mcptest/internal/client/protocol"
 	"mcptest/internal/offer/surface"
 	"mcptest/internal/run/allow"
 	"mcptest/internal/run/probe/argument"
@@ -88,7 +87,7 @@ func provokeChange(ctx context.Context, v *exam.Visit, lists []exam.Listing) exa
 // subscribe asks for changes of all lists.
 func subscribe(ctx context.Context, v *exam.Visit) *mcp.Exchange {
 	all := jsonv.ObjectOf("toolsListChanged", true, "promptsListChanged", true, "resourcesListChanged", true)
-	return v.Once(ctx, mcp.Call{Method: protocol.MethodListen, Params: jsonv.ObjectOf("notifications", all).Append(nil)})
+	return v.Listen(ctx, all)
 }
 
 // readKeySets reads lists: the keys of each, sorted. ok is false if one could not be read.

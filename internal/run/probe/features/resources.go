@@ -40,7 +40,7 @@ func Resources(ctx context.Context, v *exam.Visit) {
 	readMissing(ctx, v)
 	for i, t := range v.Templates {
 		template := t.Lookup("uriTemplate").Text()
-		if i < maxReads && ctx.Err() == nil && !strings.HasPrefix(template, "http") {
+		if template != "" && i < maxReads && ctx.Err() == nil && !strings.HasPrefix(template, "http") {
 			fetch(ctx, v, expression().ReplaceAllLiteralString(template, "1")) // any answer is right, none is not
 			v.Settle(ctx)
 		}
