@@ -518,6 +518,29 @@ func TestUISurvivesServers(t *testing.T) {
 
 // The same call with a protocol version that was chosen, in a session of its own: asked about like every
 // call, compared with the masks of same_as, and gone afterwards.
+// A list that is too large is a state with a reason, not a list that is still being read; reading
+// it again says the same once.
+func TestUIOversizeList(t *testing.T) {
+	e := exploreFiles(t, map[string]string{"mcptest.yaml": "servers: {c: {command: [counting, log, oversize]}}\n"})
+	e.post("connect", `{"server":0,"protocol":""}`)
+	for again := range 2 {
+		if again > 0 {
+			e.post("refresh", `{"server":0}`)
+		}
+		var server jsonv.Value
+		e.await("unreadable lists", func(state jsonv.Value) bool {
+			server = state.Lookup("servers").At(0)
+			return server.Lookup("unreadable").Text() != ""
+		})
+		if server.Lookup("status").Text() != "connected" || server.Lookup("listed").Bool() {
+			t.Errorf("the server is %s", server)
+		}
+		if n := strings.Count(server.String(), "over the limit of 16 MiB"); n != 1 {
+			t.Errorf("the reason is there %d times: %s", n, server)
+		}
+	}
+}
+
 func TestUICallsAlsoOn(t *testing.T) {
 	t.Parallel()
 	e := explore(t)

@@ -18,6 +18,7 @@ func countingMain() {
 	s := &countingServer{log: os.Args[1], out: bufio.NewWriter(os.Stdout)}
 	s.note(fmt.Sprintf("start %d", os.Getpid()))
 	s.hostile = len(os.Args) > 2 && os.Args[2] == "hostile"
+	s.oversize = len(os.Args) > 2 && os.Args[2] == "oversize"
 	if len(os.Args) > 2 && os.Args[2] == "mute" { // it never answers
 		time.Sleep(time.Hour)
 	}
@@ -30,7 +31,7 @@ func countingMain() {
 		}
 	}
 	s.note("end")
-	if len(os.Args) > 2 && !s.hostile { // one that does not end by itself
+	if len(os.Args) > 2 && !s.hostile && !s.oversize { // one that does not end by itself
 		signal.Ignore(os.Interrupt, syscall.SIGTERM)
 		time.Sleep(time.Hour)
 	}
@@ -51,6 +52,8 @@ type countingServer struct {
 	out     *bufio.Writer
 	ask     json.RawMessage // the id of the call that waits for an answer
 	hostile bool            // everything is a payload
+
+	oversize bool // the list of tools is a message over the limit
 }
 
 // note appends a line to the log.
@@ -155,6 +158,8 @@ func (s *countingServer) handle(m countedMessage) {
 		s.result(m.ID, hostileTools())
 	case m.Method == "tools/call" && s.hostile:
 		s.hostileCall(m)
+	case m.Method == "tools/list" && s.oversize:
+		s.write(`{"jsonrpc":"2.0","id":` + string(m.ID) + `,"result":{"tools":[],"_meta":{"x":"` + strings.Repeat("x", 17<<20) + `"}}}`)
 	case m.Method == "tools/list":
 		s.result(m.ID, s.tools())
 	case m.Method == "tools/call":

@@ -30,7 +30,7 @@ func (a *API) viewServer(v live.View) jsonv.Value {
 	})
 	return jsonv.ObjectOf(
 		"id", v.ID, "name", v.Def.Name, "transport", what, "status", string(v.Status), "version", v.Version,
-		"reason", jsonv.List(v.Reason, jsonv.String), "layers", layers, "who", v.Who,
+		"reason", jsonv.List(v.Reason, jsonv.String), "unreadable", v.Unread, "layers", layers, "who", v.Who,
 		"spoken", jsonv.List(v.Spoken, jsonv.String), "offers", v.Offers,
 		"checked", v.Checked,
 		"changed", v.Offer != nil && v.Offer.Changed, "listed", v.Offer != nil, "call", v.Call,

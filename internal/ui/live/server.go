@@ -38,6 +38,7 @@ type Server struct {
 	status  Status
 	version string   // the protocol version that the person chose
 	reason  []string // of the status, a line each
+	unread  string   // why the lists could not be read
 	layers  []Layer
 	who     string // name and version of the server
 	spoken  []string
@@ -59,6 +60,7 @@ type View struct {
 	Status  Status
 	Version string
 	Reason  []string
+	Unread  string // why the lists could not be read; empty while they are being read
 	Layers  []Layer
 	Who     string
 	Spoken  []string // protocol versions that the server is known to speak, that of the session first
@@ -76,8 +78,9 @@ func (s *Server) View() View {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	v := View{
-		ID: s.ID, Def: s.def, Status: s.status, Version: s.version, Reason: s.reason, Layers: s.layers,
-		Who: s.who, Spoken: s.spoken, Offer: s.offer, Offers: s.offers, Checked: s.checked,
+		ID: s.ID, Def: s.def, Status: s.status, Version: s.version, Reason: s.reason, Unread: s.unread,
+		Layers: s.layers,
+		Who:    s.who, Spoken: s.spoken, Offer: s.offer, Offers: s.offers, Checked: s.checked,
 	}
 	if s.running != nil {
 		v.Call = s.running.ID
@@ -89,14 +92,14 @@ func (s *Server) View() View {
 func (s *Server) set(status Status, reason ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.status, s.reason = status, reason
+	s.status, s.reason, s.unread = status, reason, ""
 }
 
 // end closes the connection. The caller holds it.
 func (s *Server) end() {
 	s.mu.Lock()
 	c, over := s.conn, s.over
-	s.conn, s.status, s.reason, s.offer, s.layers = nil, Off, nil, nil, nil
+	s.conn, s.status, s.reason, s.unread, s.offer, s.layers = nil, Off, nil, "", nil, nil
 	s.mu.Unlock()
 	if c != nil {
 		close(over)

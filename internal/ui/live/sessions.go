@@ -135,7 +135,7 @@ func (h *Hub) readLists(ctx context.Context, s *Server, c *inspect.Conn, release
 	read, err := c.Survey(ctx)
 	if err != nil {
 		s.mu.Lock()
-		s.reason = append(s.reason, "the lists could not be read: "+err.Error())
+		s.unread = "the lists could not be read: " + err.Error()
 		release()
 		s.mu.Unlock()
 		h.touch()
@@ -175,6 +175,9 @@ func (h *Hub) Refresh(id int) error {
 	if err != nil {
 		return err
 	}
+	s.mu.Lock()
+	s.unread = ""
+	s.mu.Unlock()
 	h.wg.Go(func() {
 		release := s.releaseOnce()
 		defer release()

@@ -36,13 +36,20 @@ func (r Report) makePage(rules ruleset.Rules) html.Sheet {
 	page.Tiles = append(page.Tiles,
 		html.Tile{Number: fmt.Sprintf("%d of %d", all.Passed, all.Passed+all.Failed), Text: "MUST"},
 		html.Tile{Number: fmt.Sprintf("%d of %d", all.Should, all.Should+all.ShouldNot), Text: "SHOULD"},
-		html.Tile{Number: fmt.Sprintf("%d %%", all.Coverage()), Text: "coverage"},
 	)
+	if all.Applicable > 0 {
+		page.Tiles = append(page.Tiles, html.Tile{Number: fmt.Sprintf("%d %%", all.Coverage()), Text: "coverage"})
+	}
 	if failures := r.tabulateFailures(rules); len(failures.Rows) > 0 {
 		page.Tables = append(page.Tables, failures)
 	}
 	for _, revision := range r.Revisions {
-		page.Tables = append(page.Tables, r.tabulateFamilies(rules, revision))
+		families := r.tabulateFamilies(rules, revision)
+		if len(families.Rows) == 0 {
+			page.Notes = append(page.Notes, families.Title)
+			continue
+		}
+		page.Tables = append(page.Tables, families)
 	}
 	return page
 }

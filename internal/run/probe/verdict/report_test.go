@@ -28,3 +28,26 @@ func TestPracticeFailsNothing(t *testing.T) {
 		}
 	}
 }
+
+// A page of a probe that judged nothing has neither a share below zero nor a table without rows.
+func TestPageOfNothingJudged(t *testing.T) {
+	t.Parallel()
+	rep := verdict.Report{Server: "s 1", Revisions: []string{"2025-11-25"}, Results: []verdict.Result{
+		{Rule: "r", Level: ruleset.Must, Revision: "2025-11-25", Verdict: verdict.NotApplicable},
+	}}
+	var out strings.Builder
+	if err := rep.Document(ruleset.Rules{}, ruleset.Must, term.Palette{}, "1").Write(&out, "html"); err != nil {
+		t.Fatal(err)
+	}
+	page := out.String()
+	for _, want := range []string{`<span class="v warn">Inconclusive</span>`, "2025-11-25: no rule of level must or should applies"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page has no %q", want)
+		}
+	}
+	for _, bad := range []string{"-1 %", ">family</th>"} {
+		if strings.Contains(page, bad) {
+			t.Errorf("the page has %q", bad)
+		}
+	}
+}

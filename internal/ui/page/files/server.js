@@ -119,14 +119,15 @@ export class ServerPanel {
       fill(this.facts);
       return;
     }
-    const stamp = JSON.stringify([s.id, s.status, s.reason, s.layers, s.who, s.changed, s.listed]);
+    const stamp = JSON.stringify([s.id, s.status, s.reason, s.layers, s.who, s.changed, s.listed, s.unreadable]);
     if (stamp === this.factsStamp) return;
     this.factsStamp = stamp;
     const kind = s.status === 'connected' ? 'good' : s.status === 'failed' || s.status === 'ended' ? 'bad' : 'faint';
     fill(
       this.facts, el('p', { class: kind }, 'Status: ' + s.status + (s.status === 'connecting' ? ' …' : '')),
       s.who ? el('p', {}, visible(s.who)) : null, ...s.reason.map((/** @type {string} */ line) => el('p', {}, visible(line))),
-      s.layers.length ? this.layers(s.layers) : null, s.status === 'connected' && !s.listed ? el('p', { class: 'faint' }, 'The lists are being read …') : null,
+      s.layers.length ? this.layers(s.layers) : null, s.status === 'connected' && !s.listed && !s.unreadable ? el('p', { class: 'faint' }, 'The lists are being read …') : null,
+      s.unreadable ? el('div', { class: 'row' }, el('p', { class: 'bad' }, visible(s.unreadable)), button('Read again', () => this.refresh())) : null,
       s.changed ? el('div', { class: 'row' }, 'The server says that its lists have changed.', button('Read again', () => this.refresh())) : null,
     );
   }
