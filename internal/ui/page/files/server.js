@@ -2,7 +2,7 @@ import { button, el, fill, short, visible } from './dom.js';
 import { post } from './net.js';
 
 const lists = [['tool', 'Tools'], ['resource', 'Resources'], ['resource-template', 'Resource templates'], ['prompt', 'Prompts']];
-const mostShown = 300;
+const mostShown = 150;
 
 const mostLogged = 50;
 
