@@ -105,7 +105,7 @@ func (c clause) isBetweenUs() bool {
 		}
 		us := c[i:].hasWord("us") || c[i:].find(0, model) >= 0
 		said := c[:i].find(0, deed) >= 0 && c[:i].hasWord("is remains stays must should strictly just")
-		if us && said && !c.conditioned() {
+		if us && said && !c.isConditional() {
 			return true
 		}
 	}
