@@ -95,7 +95,8 @@ func (f *initFlags) splitArgv(cmd *cobra.Command, args []string) (own, argv []st
 	if f.URL != "" && len(f.upstreams) > 0 {
 		return nil, nil, option.Invalid("--upstream requires a command: a server with --url is already running, and takes no variable")
 	}
-	if f.URL == "" && (len(f.Headers) > 0 || f.BearerEnv != "" || f.CAFile != "" || f.Insecure) {
+	hasFlagsOfURL := len(f.Headers) > 0 || f.BearerEnv != "" || f.CAFile != "" || f.Insecure
+	if f.URL == "" && hasFlagsOfURL {
 		return nil, nil, option.Invalid("-H, --bearer-token-env, --ca-file and --insecure require --url")
 	}
 	if f.command == "" {

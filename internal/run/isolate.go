@@ -46,11 +46,12 @@ func (cr *caseRun) hasPredecessor() bool {
 // can be run again alone.
 func (cr *caseRun) isDiagnosable() bool {
 	f, out := cr.file, cr.out
-	o := &f.run.opts
 	switch {
-	case cr.c == nil || o.NoDiagnosis || f.run.shared.Replayed || o.Phase != All || f.run.shadow:
+	case cr.c == nil || !f.run.diagnoses():
 		return false
-	case !out.Status.Failed() || out.Status == result.Inconclusive || out.KnownFailure != nil || cr.mistake != "" || cr.notReady:
+	case !out.Status.Failed() || out.Status == result.Inconclusive:
+		return false
+	case out.KnownFailure != nil || cr.mistake != "" || cr.notReady: // the cause is known
 		return false
 	case cr.c.ExpectFailure != "": // what failed is the expectation: it passed
 		return false
@@ -64,6 +65,12 @@ func (cr *caseRun) isDiagnosable() bool {
 		return false
 	}
 	return hasOnlyCalls(cr.c)
+}
+
+// diagnoses reports whether failed tests of a run are run again alone.
+func (r *runner) diagnoses() bool {
+	isPart := r.opts.Phase != All || r.shadow
+	return !r.opts.NoDiagnosis && !r.shared.Replayed && !isPart
 }
 
 // hasOwnFixtures reports whether the tests of a file have hooks or fixtures of their own.

@@ -161,7 +161,7 @@ func (p *parser) name() (Step, *Error) {
 // member-name-shorthand, and inner hyphens as in header names.
 func nameRune(r rune, first bool) bool {
 	switch {
-	case r == '_' || r >= 0x80 || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z':
+	case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', r == '_', r >= 0x80:
 		return true
 	}
 	return !first && (r == '-' || '0' <= r && r <= '9')

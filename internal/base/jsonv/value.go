@@ -192,7 +192,12 @@ func countRunes(s string) int {
 // DecodeSurrogate returns the surrogate code point whose generalized UTF-8 form s
 // begins with.
 func DecodeSurrogate(s string) (rune, bool) {
-	if len(s) < 3 || s[0] != 0xED || s[1] < 0xA0 || s[1] > 0xBF || s[2] < 0x80 || s[2] > 0xBF {
+	if len(s) < 3 || s[0] != 0xED {
+		return 0, false
+	}
+	isSurrogate := 0xA0 <= s[1] && s[1] <= 0xBF
+	isContinued := 0x80 <= s[2] && s[2] <= 0xBF
+	if !isSurrogate || !isContinued {
 		return 0, false
 	}
 	return 0xD000 | rune(s[1]&0x3F)<<6 | rune(s[2]&0x3F), true

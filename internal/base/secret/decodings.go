@@ -96,8 +96,15 @@ func hasEscapes(s string) bool {
 		for n < len(s) && s[n] == '\\' {
 			n++
 		}
-		if n > 3 || n < len(s) && strings.IndexByte(`"nrtbf`, s[n]) < 0 || n == 2 && n < len(s) && s[n] == '"' {
+		if n > 3 {
 			return true
+		}
+		if n < len(s) {
+			isCovered := strings.IndexByte(`"nrtbf`, s[n]) >= 0
+			endsNested := n == 2 && s[n] == '"'
+			if !isCovered || endsNested {
+				return true
+			}
 		}
 		s = s[min(n+1, len(s)):]
 	}

@@ -31,7 +31,10 @@ func IsInherited(name, value string) bool {
 	if !certain && m.certainty == unlikely || strings.EqualFold(name, "PWD") {
 		return false
 	}
-	if len(v) < MinLength || common[strings.ToLower(v)] || isPlaceholder(v) || isPath(v) || isPlainURL(v) {
+	if len(v) < MinLength || common[strings.ToLower(v)] {
+		return false
+	}
+	if isPlaceholder(v) || isPath(v) || isPlainURL(v) {
 		return false
 	}
 	return certain && !m.about || isLearnable(v)

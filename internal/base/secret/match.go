@@ -11,8 +11,9 @@ func Matches(masked, text string) bool {
 // Glob reports whether text matches a pattern, in which * is any text.
 func Glob(pattern, text string) bool { return matchesPieces(strings.Split(pattern, "*"), text, 0) }
 
-// matchesPieces reports whether text consists of pieces with at least as many bytes between
-// two of them.
+// matchesPieces reports whether text consists of pieces with at least so many bytes between
+// two of them. Taking each piece at its first place is enough: whatever a later place leaves
+// for the rest of the text, the first one leaves too.
 func matchesPieces(pieces []string, text string, least int) bool {
 	first, last := pieces[0], pieces[len(pieces)-1]
 	if len(pieces) == 1 {
@@ -51,17 +52,23 @@ func (r *Redactor) Matcher() *Matcher { return &Matcher{known: r} }
 // value that looks random, because the recorded secret may be unknown now; it is the same
 // value in all texts of the message. A path that consists of masks has no such place.
 func (m *Matcher) Matches(masked, text string) bool {
-	place := byte('/')
-	if strings.HasPrefix(masked, "/") && strings.Trim(strings.ReplaceAll(masked, Mask, ""), "/") == "" {
-		place = 0
+	if isPathOfMasks(masked) {
+		return m.matchesAfter(0, masked, text)
 	}
-	return m.matchesAfter(place, masked, text)
+	return m.matchesAfter('/', masked, text)
 }
 
-// matchesAfter is Matches for texts that follow the byte before.
+// isPathOfMasks reports whether a masked text is a path without a segment that can be read.
+func isPathOfMasks(masked string) bool {
+	segments := strings.ReplaceAll(masked, Mask, "")
+	return strings.HasPrefix(masked, "/") && strings.Trim(segments, "/") == ""
+}
+
+// matchesAfter is Matches for texts that follow the byte before, which is 0 if no value that is
+// unknown now may match.
 func (m *Matcher) matchesAfter(before byte, masked, text string) bool {
-	head, rest, masks := strings.Cut(masked, Mask)
-	if !masks {
+	head, rest, hasMask := strings.Cut(masked, Mask)
+	if !hasMask {
 		return masked == text
 	}
 	text, ok := strings.CutPrefix(text, head)
@@ -71,13 +78,13 @@ func (m *Matcher) matchesAfter(before byte, masked, text string) bool {
 	if head != "" && before != 0 {
 		before = head[len(head)-1]
 	}
-	whole := strings.IndexByte(`/="`, before) >= 0 && (rest == "" || rest[0] == '/' || rest[0] == '"')
-	next, _, more := strings.Cut(rest, Mask)
+	isWhole := strings.IndexByte(`/="`, before) >= 0 && endsValue(rest)
+	piece, _, hasMore := strings.Cut(rest, Mask)
 	for end := 1; end <= min(len(text), maxValue); end++ {
-		if !more {
-			end = max(end, len(text)-len(next))
+		if !hasMore { // the last piece is the end of the text
+			end = max(end, len(text)-len(piece))
 		}
-		at := strings.Index(text[min(end, len(text)):], next)
+		at := strings.Index(text[min(end, len(text)):], piece)
 		if at < 0 {
 			return false
 		}
@@ -86,22 +93,29 @@ func (m *Matcher) matchesAfter(before byte, masked, text string) bool {
 		if m.tries > maxTries {
 			return false
 		}
-		had := m.unknown
-		if m.accepts(text[:end], whole) && m.matchesAfter(before, rest, text[end:]) {
+		former := m.unknown
+		if m.accepts(text[:end], isWhole) && m.matchesAfter(before, rest, text[end:]) {
 			return true
 		}
-		m.unknown = had
+		m.unknown = former
 	}
 	return false
 }
 
-// accepts reports whether a mask matches v. whole says that the mask is a whole value.
-func (m *Matcher) accepts(v string, whole bool) bool {
+// endsValue reports whether a value ends where rest begins.
+func endsValue(rest string) bool { return rest == "" || rest[0] == '/' || rest[0] == '"' }
+
+// accepts reports whether a mask matches v. isWhole says that the mask is a whole value.
+func (m *Matcher) accepts(v string, isWhole bool) bool {
 	if m.known.Whole(v, nil) == Mask {
 		return true
 	}
-	if !whole || !isLearnable(v) || strings.ContainsAny(v, "/\"\\&,") || m.unknown != "" && m.unknown != v {
+	isOneValue := isLearnable(v) && !strings.ContainsAny(v, "/\"\\&,")
+	if !isWhole || !isOneValue {
 		return false
+	}
+	if m.unknown != "" && m.unknown != v {
+		return false // another value than in the texts before
 	}
 	m.unknown = v
 	return true

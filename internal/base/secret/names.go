@@ -276,7 +276,7 @@ func splitWords(name string) iter.Seq[string] {
 		start := 0
 		for i := range len(name) + 1 {
 			end := i == len(name) || !alnum(name[i])
-			if i > start && (end || upper(name[i]) && (!upper(name[i-1]) || i+1 < len(name) && name[i+1]-'a' < 26)) {
+			if i > start && (end || startsWord(name, i)) {
 				if !yield(name[start:i]) {
 					return
 				}
@@ -287,4 +287,13 @@ func splitWords(name string) iter.Seq[string] {
 			}
 		}
 	}
+}
+
+// startsWord reports whether the letter at i > 0 begins a word: Key in apiKey and in APIKey.
+func startsWord(name string, i int) bool {
+	if !upper(name[i]) {
+		return false
+	}
+	isNextLower := i+1 < len(name) && 'a' <= name[i+1] && name[i+1] <= 'z'
+	return !upper(name[i-1]) || isNextLower
 }

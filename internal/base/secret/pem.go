@@ -95,12 +95,20 @@ func (k *KeyLines) HidesLine(line string) bool {
 	return hides
 }
 
+// isBetweenLines reports whether s begins with a byte that may stand between two lines of a key.
+func isBetweenLines(s string) bool {
+	if s[0] == '-' { // two begin the line with which the key ends
+		return !strings.HasPrefix(s, "--")
+	}
+	return !keyChar(s[0])
+}
+
 // scanKeyTextAfter returns the end of the text after i that looks like lines of a key.
 func scanKeyTextAfter(s string, i int) int {
 	end, last, stop := i, false, len(strings.TrimRight(s, "\r\n"))
 	for {
 		j := i
-		for j < len(s) && !keyChar(s[j]) && s[j] != '-' || j < len(s) && s[j] == '-' && !strings.HasPrefix(s[j:], "--") {
+		for j < len(s) && isBetweenLines(s[j:]) {
 			j++
 			if j-i > maxGap {
 				return end

@@ -29,7 +29,10 @@ func (test valueTest) isQuotedSecret(v, name string) bool {
 // in code and prose, most of that text is not a value. PWD is the working directory in
 // shells, and the password in connection strings.
 func (test valueTest) isBareSecret(v, name string, after byte) bool {
-	if isPlaceholder(v) || name == "PWD" && strings.HasPrefix(v, "/") || after == '"' || after == '\'' || after == '\\' || strings.ContainsAny(v, "()[]<>$") {
+	isFolder := name == "PWD" && strings.HasPrefix(v, "/")
+	isQuote := after == '"' || after == '\'' || after == '\\'
+	isCode := strings.ContainsAny(v, "()[]<>$")
+	if isFolder || isQuote || isCode || isPlaceholder(v) {
 		return false
 	}
 	certain := after == '=' && (strings.ToUpper(name) == name || strings.HasPrefix(name, "-"))

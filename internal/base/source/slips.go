@@ -12,7 +12,11 @@ func SplitUnspaced(key, value *Node) (name, rest string, ok bool) {
 		return "", "", false
 	}
 	name, rest, ok = strings.Cut(key.Text, ":")
-	if !ok || name == "" || rest == "" || strings.HasPrefix(rest, "//") || strings.ContainsAny(name, " ") {
+	if !ok || name == "" || rest == "" {
+		return "", "", false
+	}
+	isURL := strings.HasPrefix(rest, "//")
+	if isURL || strings.Contains(name, " ") {
 		return "", "", false
 	}
 	return name, strings.TrimLeft(rest, ":"), true

@@ -300,7 +300,8 @@ func findDefect(t *draft.Test, a draft.Answer) string {
 func MakeShortName(called string) string {
 	called = called[strings.LastIndexByte(called, '/')+1:]
 	out := strings.Map(func(r rune) rune {
-		if r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '-' || r == '_') {
+		isWord := unicode.IsLetter(r) || unicode.IsDigit(r) || r == '-' || r == '_'
+		if r < unicode.MaxASCII && isWord {
 			return r
 		}
 		return -1

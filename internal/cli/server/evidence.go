@@ -144,7 +144,7 @@ func readRecording(ctx context.Context, c *cassette.Cassette) (*recording, error
 			continue
 		}
 		params := c.Value(call.Request).Lookup("params")
-		for _, info := range []jsonv.Value{params.Lookup("clientInfo"), params.Lookup("_meta", metaClient)} {
+		for _, info := range []jsonv.Value{params.Lookup("clientInfo"), params.Lookup("_meta", protocol.MetaClient)} {
 			if r.who == "" && info.Kind() == jsonv.KindObject {
 				r.who = strings.TrimSpace(info.Lookup("name").Text() + " " + info.Lookup("version").Text())
 			}

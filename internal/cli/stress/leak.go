@@ -83,10 +83,11 @@ func (f *leakFlags) check(cmd *cobra.Command, argv []string) error {
 	if f.JSON {
 		f.format = "json"
 	}
+	hasNoSessions := cmd.Flags().Changed("sessions") && f.sessions < 1
 	switch {
 	case !usage.Supported:
 		return option.Invalid("the memory of other processes is not measured on %s", runtime.GOOS)
-	case f.pid < 0 || f.sessions < 1 && cmd.Flags().Changed("sessions") || f.duration <= 0 || f.wait < 0:
+	case f.pid < 0 || hasNoSessions || f.duration <= 0 || f.wait < 0:
 		return option.Invalid("--pid, --sessions, --duration and --wait-after must be above 0")
 	case f.pid > 0 && len(argv) > 0:
 		return option.Invalid("--pid is for a server that runs already; a command after -- is measured by itself")

@@ -85,8 +85,16 @@ func discoverProtection(
 // form that clients apply: servers at /mcp name their origin).
 func covers(resource, server string) bool {
 	r, err := url.Parse(MakeServerKey(resource))
-	s, wrong := url.Parse(MakeServerKey(server))
-	if err != nil || wrong != nil || r.Scheme != s.Scheme || r.Host != s.Host || r.RawQuery != "" && r.RawQuery != s.RawQuery {
+	if err != nil {
+		return false
+	}
+	s, err := url.Parse(MakeServerKey(server))
+	if err != nil {
+		return false
+	}
+	isSameOrigin := r.Scheme == s.Scheme && r.Host == s.Host
+	hasOtherQuery := r.RawQuery != "" && r.RawQuery != s.RawQuery
+	if !isSameOrigin || hasOtherQuery {
 		return false
 	}
 	return strings.HasPrefix(strings.TrimSuffix(s.Path, "/")+"/", strings.TrimSuffix(r.Path, "/")+"/")

@@ -57,7 +57,8 @@ func (o *OutputSchema) compile() {
 // Check validates the structuredContent of a tool's result. It is optional in a
 // result with isError, in a result that is not the tool's, and in an error response.
 func (o *OutputSchema) Check(ctx context.Context, tool string, res jsonv.Value) Report {
-	if o == nil || res.IsAbsent() || res.Lookup("isError").Bool() || isOtherResult(res) || isTask(res) {
+	isToolResult := !res.IsAbsent() && !isOtherResult(res) && !isTask(res)
+	if o == nil || !isToolResult || res.Lookup("isError").Bool() {
 		return Report{}
 	}
 	o.once.Do(o.compile)

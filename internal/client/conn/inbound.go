@@ -361,7 +361,11 @@ func (r *receiver) describeBefore() string {
 // there is no standard output (HTTP). The caller holds the lock of the state.
 func (r *receiver) findLastInvalidLine() string {
 	last := r.last
-	if r.state.stdio && len(last) > 0 && (last[0] != '{' || len(last) < lastKept && !r.isSelfContained(last)) {
+	if !r.state.stdio || len(last) == 0 {
+		return ""
+	}
+	isWhole := len(last) < lastKept // a longer line was cut
+	if last[0] != '{' || isWhole && !r.isSelfContained(last) {
 		return protocol.Excerpt(last)
 	}
 	return ""

@@ -94,20 +94,29 @@ func (n *negotiator) useProbe(ctx context.Context, x *Exchange) (protocol.Versio
 		return failDetection("initialize", n.needsRedial(err))
 	}
 	n.dropProbeViolations()
-	probe := err
+	return n.handshakeAfterProbe(ctx, x, err)
+}
+
+// handshakeAfterProbe opens a session after a probe that shows no era of requests. refusal says
+// why; it is part of the error if the handshake fails, too.
+func (n *negotiator) handshakeAfterProbe(
+	ctx context.Context, x *Exchange, refusal error,
+) (protocol.Version, string, error) {
 	d, phase, err := n.handshake(ctx)
-	note := ""
-	if err != nil && x.Cause == nil {
-		note = "; before that, the response to server/discover was: " + probe.Error()
+	if err == nil {
+		return d, phase, nil
 	}
-	if err != nil && ctx.Err() == nil && phase == "initialize" {
-		if listsRequests(findRPCError(err)) && n.o.Redial != nil {
+	note := ""
+	if x.Cause == nil {
+		note = "; before that, the response to server/discover was: " + refusal.Error()
+	}
+	if ctx.Err() == nil && phase == "initialize" {
+		switch {
+		case n.o.Redial != nil && listsRequests(findRPCError(err)):
 			return failDetection(phase, &freshError{era: protocol.EraStateless, why: err})
-		}
-		if errors.As(probe, new(*noCommonError)) {
-			return failDetection("protocol", fmt.Errorf("%w; and %w", probe, err))
-		}
-		if n.o.Redial != nil && n.isStdio() {
+		case errors.As(refusal, new(*noCommonError)):
+			return failDetection("protocol", fmt.Errorf("%w; and %w", refusal, err))
+		case n.o.Redial != nil && n.isStdio():
 			return failDetection(phase, &freshError{era: protocol.EraSession, why: err, note: note})
 		}
 	}

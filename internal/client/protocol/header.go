@@ -98,12 +98,24 @@ func (w *headerWalk) checkAnnotation(h, typ jsonv.Value, path []string) {
 		fail("is %q, which is not a header name", Excerpt([]byte(name)))
 	case w.seen[strings.ToLower(name)]:
 		fail("is %q, which another parameter also has", name)
-	case typ.Kind() != jsonv.KindString || typ.Text() != "string" && typ.Text() != "integer" && typ.Text() != "boolean":
+	case !isHeaderType(typ):
 		fail("is set on a parameter of type %s, expected string, integer or boolean", typ.Short(40))
 	default:
 		w.seen[strings.ToLower(name)] = true
 		w.out = append(w.out, ParamHeader{path, name})
 	}
+}
+
+// isHeaderType reports whether an argument of a type can be a header.
+func isHeaderType(typ jsonv.Value) bool {
+	if typ.Kind() != jsonv.KindString {
+		return false
+	}
+	switch typ.Text() {
+	case "string", "integer", "boolean":
+		return true
+	}
+	return false
 }
 
 // checkElsewhere finds annotations that do not belong to an argument: below items, a
@@ -129,14 +141,22 @@ func (w *headerWalk) checkElsewhere(v jsonv.Value, schema bool, depth int) {
 	}
 }
 
+// isToken reports whether s is a token of HTTP (RFC 9110, section 5.6.2).
 func isToken(s string) bool {
 	for i := range len(s) {
-		c := s[i]
-		if !(c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || strings.IndexByte("!#$%&'*+-.^_`|~", c) >= 0) {
+		if !isTokenByte(s[i]) {
 			return false
 		}
 	}
 	return s != ""
+}
+
+func isTokenByte(c byte) bool {
+	switch {
+	case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9':
+		return true
+	}
+	return strings.IndexByte("!#$%&'*+-.^_`|~", c) >= 0
 }
 
 // HeaderText writes an argument as text: a string as it is, an integer in

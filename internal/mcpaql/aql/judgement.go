@@ -44,7 +44,8 @@ func (j *judgement) isSound(found []verdict.Finding) bool {
 func (j *judgement) findWeight(id string) rule.Weight {
 	r := rule.ByID()[id]
 	w := r.FindWeight(j.set)
-	if j.normative && j.set == rule.Strict && w == rule.Warn && r.Requirement == rule.Must && r.IsNormative() {
+	isNormativeMust := r.Requirement == rule.Must && r.IsNormative()
+	if j.normative && j.set == rule.Strict && isNormativeMust && w == rule.Warn {
 		return rule.Fail
 	}
 	return w

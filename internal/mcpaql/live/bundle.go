@@ -20,18 +20,7 @@ type bundle struct{ run *guard.Run }
 
 // finish fills in the data about the run itself.
 func (b bundle) finish() {
-	for _, op := range b.run.Catalog.Operations {
-		accepted := slices.Compact(slices.Sorted(slices.Values(b.run.Accepted[op.Name])))
-		names := slices.DeleteFunc(lists.Map(op.Params, func(p catalog.Parameter) string {
-			return p.Name
-		}), func(name string) bool {
-			return !slices.Contains(accepted, name)
-		})
-		names = append(names, slices.DeleteFunc(accepted, func(name string) bool { return op.FindParam(name) != nil })...)
-		if len(names) > 0 || b.run.Base[op.Name].IsOK() {
-			b.run.Evidence.Accepted = append(b.run.Evidence.Accepted, evidence.Accepted{Operation: op.Name, Parameters: names})
-		}
-	}
+	b.reportAccepted()
 	b.reportUnsentValues()
 	b.run.JudgeDates()
 	probe.UnseenRows{Run: b.run}.SettleRows()
@@ -44,6 +33,34 @@ func (b bundle) finish() {
 	if b.run.Options.Probed {
 		b.keepProbed()
 	}
+}
+
+// reportAccepted says which parameters each operation accepted.
+func (b bundle) reportAccepted() {
+	for _, op := range b.run.Catalog.Operations {
+		names := listAccepted(op, b.run.Accepted[op.Name])
+		if len(names) > 0 || b.run.Base[op.Name].IsOK() {
+			accepted := evidence.Accepted{Operation: op.Name, Parameters: names}
+			b.run.Evidence.Accepted = append(b.run.Evidence.Accepted, accepted)
+		}
+	}
+}
+
+// listAccepted returns accepted parameters without repetition: those that the operation
+// documents in its order, then the others by name.
+func listAccepted(op *catalog.Operation, accepted []string) []string {
+	names := []string{}
+	for _, p := range op.Params {
+		if slices.Contains(accepted, p.Name) {
+			names = append(names, p.Name)
+		}
+	}
+	for _, name := range slices.Compact(slices.Sorted(slices.Values(accepted))) {
+		if op.FindParam(name) == nil {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // reportUnsentValues says which values of the user no call had, and why.
@@ -110,23 +127,38 @@ func (b bundle) findRefusal(op *catalog.Operation, p catalog.Parameter) string {
 // left out from the evidence: the prototype's rules fail a detail without such
 // a case. Their accepted parameters go too, because they fail without a detail.
 func (b bundle) keepProbed() {
-	dropped := func(name string) bool {
-		op := b.run.Catalog.FindOperation(name)
-		untested := slices.ContainsFunc(b.run.Rows.Untested, func(u jsonv.Value) bool {
-			return u.Lookup("test").Text() == "required" && u.Lookup("operation").Text() == name
-		})
-		called := slices.ContainsFunc(b.run.Evidence.MissingRequired, func(c evidence.ParameterCase) bool {
-			return c.Operation == name
-		})
-		return op != nil && (b.run.Gate.Skipped[name] != "" || untested || !called && !op.RequiresNothing())
-	}
 	b.run.Evidence.OperationDetails = slices.DeleteFunc(b.run.Evidence.OperationDetails, func(d jsonv.Value) bool {
-		return dropped(evidence.ReadDetail(d).Value.Lookup("name").Text())
+		return b.isUnprobed(evidence.ReadDetail(d).Value.Lookup("name").Text())
 	})
 	b.run.Evidence.Accepted = slices.DeleteFunc(b.run.Evidence.Accepted, func(a evidence.Accepted) bool {
-		return dropped(a.Operation)
+		return b.isUnprobed(a.Operation)
 	})
 	b.run.Evidence.Live = b.run.Evidence.Live.With("partial", jsonv.Bool(true))
+}
+
+// isUnprobed reports whether a required parameter of an operation was never left out.
+func (b bundle) isUnprobed(name string) bool {
+	op := b.run.Catalog.FindOperation(name)
+	if op == nil {
+		return false
+	}
+	isSkipped := b.run.Gate.Skipped[name] != "" || b.isRequiredUntested(name)
+	return isSkipped || !op.RequiresNothing() && !b.wasCalledWithout(name)
+}
+
+// isRequiredUntested reports whether a row says that a required parameter of an operation was
+// not left out.
+func (b bundle) isRequiredUntested(name string) bool {
+	return slices.ContainsFunc(b.run.Rows.Untested, func(u jsonv.Value) bool {
+		return u.Lookup("test").Text() == "required" && u.Lookup("operation").Text() == name
+	})
+}
+
+// wasCalledWithout reports whether an operation was called without a required parameter.
+func (b bundle) wasCalledWithout(name string) bool {
+	return slices.ContainsFunc(b.run.Evidence.MissingRequired, func(c evidence.ParameterCase) bool {
+		return c.Operation == name
+	})
 }
 
 // liveNote is the member x_live of a bundle: what was done to collect the evidence. The

@@ -101,3 +101,38 @@ func MaskOpenings(all []Opening, mask func(string) string) {
 		}
 	}
 }
+
+// An Opening is what replaying one script with one server showed.
+type Opening struct {
+	Server  string // the name of a server of a suite, or its own
+	File    string // where the server is defined
+	Line    int
+	Verdict opening.Verdict
+}
+
+// countLostClients worsens the verdicts of profiles whose clients do not get in: a profile is
+// lost if every client that it stands for is, and degraded if some are.
+func (r *Report) countLostClients() {
+	for i := range r.Verdicts {
+		v := &r.Verdicts[i]
+		judged, lost := 0, 0
+		for _, o := range r.Openings {
+			if opening.Family(o.Verdict.Script.Client) != v.Profile || o.Verdict.Unjudged != "" {
+				continue
+			}
+			judged++
+			isOurs := func(f Finding) bool { return f.Rule == o.Verdict.Script.Rule() }
+			isAccepted := !slices.ContainsFunc(r.Findings, isOurs) // by a baseline
+			if !o.Verdict.Connected && !isAccepted {
+				lost++
+			}
+		}
+		switch {
+		case lost == 0:
+		case lost == judged:
+			v.Effect = string(SessionLost)
+		case v.Effect == "ok":
+			v.Effect = string(Degraded)
+		}
+	}
+}

@@ -155,10 +155,14 @@ func (g *arrayGoal) build(demands []demand, at []int) answer {
 			})
 		}
 		got := g.b.s.solve(goal, g.b.depth+1)
-		if got.st == unknown || got.st == empty && g.unique && len(out) > 0 && (g.prefix > 0 || len(demands) > 0) {
-			return answer{st: unknown} // another value before it might leave one
+		if got.st == unknown {
+			return answer{st: unknown}
 		}
 		if got.st == empty {
+			hasChoices := g.prefix > 0 || len(demands) > 0
+			if g.unique && len(out) > 0 && hasChoices {
+				return answer{st: unknown} // another value before it might leave one
+			}
 			return answer{}
 		}
 		out = append(out, got.v)

@@ -181,9 +181,11 @@ func (r *reader) readRef() {
 			ref = "?"
 		}
 	}
-	ptr, local := strings.CutPrefix(ref, "#")
+	ptr, isLocal := strings.CutPrefix(ref, "#")
 	target, ok := r.c.doc.Pointer(ptr)
-	if !local || !ok || r.c.nested || strings.Contains(ptr, "%") || ptr != "" && ptr[0] != '/' {
+	isAnchor := ptr != "" && ptr[0] != '/'
+	isEscaped := strings.Contains(ptr, "%")
+	if !isLocal || !ok || isAnchor || isEscaped || r.c.nested {
 		r.addOpaque(tAll, r.whole("$ref"))
 		return
 	}

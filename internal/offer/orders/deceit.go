@@ -149,7 +149,7 @@ func (c clause) lies() bool {
 		return true
 	case verb.isOne("assure reassure persuade convince") && rest.isWithin(0, 3, who):
 		return true
-	case verb.base&tell != 0 && rest.hasWord("nothing") && rest.hasWord(secretDeeds) && !rest.conditioned():
+	case verb.base&tell != 0 && rest.hasWord("nothing") && rest.hasWord(secretDeeds) && !rest.isConditional():
 		return true // tell them that nothing is logged
 	case verb.text == "fake" && rest.first(1).hasWord(determiners): // and not fake data
 		return true

@@ -49,17 +49,17 @@ func (c clause) excludesAll(i int, ordered bool) bool {
 }
 
 // isExcused reports whether a clause is about the machine, or says until when it holds.
-func (c clause) isExcused() bool { return c.isTechnical() || c.conditioned() }
+func (c clause) isExcused() bool { return c.isTechnical() || c.isConditional() }
 
 // nobodyLearns reports what must follow "nobody".
 func (c clause) nobodyLearns(ordered bool) bool {
 	obliged := ordered || c.isWithin(0, 4, must) || len(c) > 0 && c[0].isOne("will gets get is")
-	return obliged && (c.isWithin(0, 8, learn) || c.isTold(8)) && !c.conditioned() && !c.isTechnical()
+	return obliged && (c.isWithin(0, 8, learn) || c.isTold(8)) && !c.isConditional() && !c.isTechnical()
 }
 
 // mustStayHidden reports what follows "must" of something that is to be hidden.
 func (c clause) mustStayHidden() bool {
-	if len(c) < 2 || c.isTechnical() || c.conditioned() {
+	if len(c) < 2 || c.isTechnical() || c.isConditional() {
 		return false
 	}
 	if c[0].has(negation) && c[1].isOne("be ever") && c[1:].isWithin(0, 4, tell) {
@@ -76,7 +76,7 @@ func (c clause) mustStayHidden() bool {
 // isNeverTold reports what follows "this" in "this must never be told".
 func (c clause) isNeverTold() bool {
 	passive := c.isWithin(0, 2, must) && c.isWithin(0, 3, negation) && c[:min(4, len(c))].hasWord("be ever")
-	return passive && c.isWithin(0, 6, tell|learn) && !c.isTechnical() && !c.conditioned()
+	return passive && c.isWithin(0, 6, tell|learn) && !c.isTechnical() && !c.isConditional()
 }
 
 // noticing are verbs of learning that are said of what was to stay unnoticed.
@@ -84,7 +84,7 @@ const noticing = "notice spot suspect realize catch discover detect trace learn"
 
 // doNotLearn reports what follows people who must not, or will not, learn something.
 func (c clause) doNotLearn(ordered, purpose, other bool) bool {
-	if other || len(c) < 2 || c.isTechnical() || c.conditioned() {
+	if other || len(c) < 2 || c.isTechnical() || c.isConditional() {
 		return false
 	}
 	no := c.isWithin(0, 4, negation)
@@ -136,7 +136,7 @@ func (c clause) stayUnaware() bool {
 func (c clause) haveNoBusiness() bool {
 	for i := range min(4, len(c)-3) {
 		if c[i].isOne("has have") && c[i+1].text == "no" && c[i+2].isOne("reason business need right") {
-			return c[i+3:].isWithin(0, 3, learn) && !c.isTechnical() && !c.conditioned()
+			return c[i+3:].isWithin(0, 3, learn) && !c.isTechnical() && !c.isConditional()
 		}
 	}
 	return false

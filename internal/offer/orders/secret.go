@@ -108,7 +108,7 @@ func (c clause) isBetweenUs() bool {
 			return true
 		}
 		said := c[:i].find(0, deed) >= 0 && c[:i].hasWord("is remains stays must should strictly just keep leave")
-		if us && said && !c.conditioned() {
+		if us && said && !c.isConditional() {
 			return true
 		}
 	}

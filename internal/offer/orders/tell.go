@@ -13,7 +13,7 @@ func (c clause) forbidsTelling() bool {
 		if rest.hasWord("certain guaranteed final") {
 			continue // what is not sure yet
 		}
-		if rest.isTechnical() || rest.instructs() || rest.conditioned() || rest.concernsOthers() {
+		if rest.isTechnical() || rest.instructs() || rest.isConditional() || rest.concernsOthers() {
 			continue
 		}
 		if c[verb].isOne("let letting") && !rest.isWithin(0, 5, learn) && !rest.hasWord("read in") {
@@ -93,7 +93,7 @@ func (c clause) tellsNobody() bool {
 		return false
 	}
 	rest := c[at+1:]
-	if rest.conditioned() {
+	if rest.isConditional() {
 		return false // if there is none
 	}
 	return rest.find(0, nobody) >= 0 || len(rest) > 0 && rest[0].text == "nothing"
@@ -128,7 +128,7 @@ func (c clause) makesNoMention() bool {
 	if c.refusesToTell(verb, next, rest) {
 		return true
 	}
-	if next.text != "no" || !verb.isOne("make give leave show contain drop include") || rest.conditioned() {
+	if next.text != "no" || !verb.isOne("make give leave show contain drop include") || rest.isConditional() {
 		return false
 	}
 	return rest.isWithin(0, 2, trace) && (len(rest) < 3 || rest.find(0, deed|answer|who) >= 0)
@@ -140,7 +140,7 @@ func (c clause) refusesToTell(verb, next token, rest clause) bool {
 		return false
 	}
 	if verb.base&omit != 0 && next.has(tell) && strings.HasSuffix(next.text, "ing") {
-		return !rest.isTechnical() && !c.conditioned()
+		return !rest.isTechnical() && !c.isConditional()
 	}
 	refuses := verb.isOne("refuse decline") && next.text == "to" && rest[0].base&tell != 0
 	return refuses && rest.find(0, deed|who) >= 0
@@ -149,7 +149,7 @@ func (c clause) refusesToTell(verb, next token, rest clause) bool {
 // tellingIsForbidden reports "mentioning the attachment is prohibited".
 func (c clause) tellingIsForbidden() bool {
 	telling := c[0].has(tell) && strings.HasSuffix(c[0].text, "ing")
-	return telling && c.hasWord("prohibited forbidden banned") && !c.isTechnical() && !c.conditioned()
+	return telling && c.hasWord("prohibited forbidden banned") && !c.isTechnical() && !c.isConditional()
 }
 
 // leavesUnrecorded reports "do not log this call in the transcript".
@@ -159,7 +159,7 @@ func (c clause) leavesUnrecorded() bool {
 		return false
 	}
 	rest := c[at+1:]
-	if rest.isTechnical() || rest.conditioned() {
+	if rest.isTechnical() || rest.isConditional() {
 		return false
 	}
 	return rest.isWithin(0, 4, deed) && rest.isWithin(0, len(rest), answer|who)
@@ -220,8 +220,8 @@ func (c clause) concernsOthers() bool {
 	return false
 }
 
-// conditioned reports whether a clause says until when, or unless what, it holds.
-func (c clause) conditioned() bool {
+// isConditional reports whether a clause says until when, or unless what, it holds.
+func (c clause) isConditional() bool {
 	for i := range len(c) - 1 {
 		if c[i].text == "not" && c[i+1].text == "exist" {
 			return true // what does not exist

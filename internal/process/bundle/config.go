@@ -159,7 +159,9 @@ func (s *settings) read(o Option, n *source.Node, path, dir string) (v setting, 
 		}
 		text, fits := s.formatScalar(o, item, at)
 		ok = ok && fits
-		if fits && dir != "" && (o.Type == "directory" || o.Type == "file") && text != "" && !filepath.IsAbs(text) {
+		isPath := o.Type == "directory" || o.Type == "file"
+		isRelative := text != "" && !filepath.IsAbs(text)
+		if fits && isPath && isRelative && dir != "" {
 			text = filepath.Join(dir, filepath.FromSlash(text)) // hosts pass what a person chose in a dialog
 		}
 		v.texts = append(v.texts, text)

@@ -102,7 +102,10 @@ func (p *htmlPage) JobURL() string {
 		return ""
 	}
 	u, err := url.Parse(p.Run.Origin.URL)
-	if err != nil || u.Host == "" || u.User != nil || u.Scheme != "https" && u.Scheme != "http" {
+	if err != nil || u.Host == "" || u.User != nil {
+		return ""
+	}
+	if u.Scheme != "https" && u.Scheme != "http" {
 		return ""
 	}
 	return u.String()

@@ -16,12 +16,13 @@ import (
 // Note describes in one line which part of a run a shard is.
 func (s *Shard) Note() string {
 	if len(s.Places) == 0 {
-		return fmt.Sprintf("shard %d of %d has no test: the %s in the others", s.Index, s.Total, are(s.Tests))
+		return fmt.Sprintf("shard %d of %d has no test: the %s in the others", s.Index, s.Total, countOthers(s.Tests))
 	}
 	return fmt.Sprintf("shard %d of %d: %d of %d tests", s.Index, s.Total, len(s.Places), s.Tests)
 }
 
-func are(tests int) string {
+// countOthers returns the subject and the verb of a sentence about tests.
+func countOthers(tests int) string {
 	if tests == 1 {
 		return "only test is"
 	}
@@ -71,7 +72,7 @@ func checkFit(parts []Part) error {
 		case s == nil:
 			add("%s is not a shard: it contains a whole run (shards are written by runs with --shard)", p.Name)
 			continue
-		case s.Index < 1 || s.Index > s.Total || s.Total > maxCases || s.Tests < 0 || s.Tests > maxCases:
+		case !s.isValid():
 			add("%s is damaged: it is shard %d of %d, with %d tests", p.Name, s.Index, s.Total, s.Tests)
 			continue
 		case first.Run.Shard == nil:
@@ -91,11 +92,17 @@ func checkFit(parts []Part) error {
 		}
 	}
 	if len(errs) == 0 {
-		if missing := describeLacking(have, first.Run.Shard.Total); missing != "" {
-			add("%s", missing)
+		if missing := describeMissing(have, first.Run.Shard.Total); missing != "" {
+			errs = append(errs, errors.New(missing))
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// isValid reports whether the numbers of a shard are possible.
+func (s *Shard) isValid() bool {
+	isOneOf := 1 <= s.Index && s.Index <= s.Total && s.Total <= maxCases
+	return isOneOf && 0 <= s.Tests && s.Tests <= maxCases
 }
 
 // checkAlike returns an error if two shards do not belong to the same run.
@@ -121,25 +128,27 @@ func joinFiles(r *Run) string {
 	return strings.Join(out, ", ")
 }
 
-// describeLacking describes the missing shards, or returns "".
-func describeLacking(have map[int]string, total int) string {
-	var out []string
+// describeMissing describes the missing shards, or returns "".
+func describeMissing(have map[int]string, total int) string {
+	var missing []string
 	for i := 1; i <= total; i++ {
 		if _, ok := have[i]; !ok {
-			out = append(out, strconv.Itoa(i))
+			missing = append(missing, strconv.Itoa(i))
 		}
 	}
-	n := len(out)
 	switch {
-	case n == 0:
+	case len(missing) == 0:
 		return ""
-	case n == 1:
-		return fmt.Sprintf("shard %s of %d is missing", out[0], total)
-	case n > 12:
-		out = append(out[:12], "…")
+	case len(missing) == 1:
+		return fmt.Sprintf("shard %s of %d is missing", missing[0], total)
+	case len(missing) > missingMost:
+		missing = append(missing[:missingMost], "…")
 	}
-	return fmt.Sprintf("shards of %d are missing: %s", total, strings.Join(out, ", "))
+	return fmt.Sprintf("shards of %d are missing: %s", total, strings.Join(missing, ", "))
 }
+
+// missingMost limits the missing shards that a message names.
+const missingMost = 12
 
 // merger is the state of one Merge.
 type merger struct {
@@ -151,6 +160,20 @@ type merger struct {
 }
 
 func (m *merger) merge() error {
+	m.begin()
+	if err := m.mergeAllCases(); err != nil {
+		return err
+	}
+	m.mergeServers()
+	m.mergePhases()
+	m.mergeFindings()
+	m.mergeNotes()
+	m.finish()
+	return nil
+}
+
+// begin applies the start of the run: that of the first shard.
+func (m *merger) begin() {
 	first := m.parts[0].Run
 	m.owner = make([]int32, first.Shard.Tests)
 	m.began = first.Started
@@ -171,6 +194,10 @@ func (m *merger) merge() error {
 		Dir:      first.Dir,
 		Origin:   first.Origin,
 	})
+}
+
+// mergeAllCases adds the cases of all parts, each of which must be in exactly one.
+func (m *merger) mergeAllCases() error {
 	for n, p := range m.parts {
 		if err := m.mergeCases(n, p); err != nil {
 			return err
@@ -181,10 +208,11 @@ func (m *merger) merge() error {
 			return fmt.Errorf("test %d of %d is in none of the records: %s", at+1, len(m.owner), splitDiffers)
 		}
 	}
-	m.mergeServers()
-	m.mergePhases()
-	m.mergeFindings()
-	m.mergeNotes()
+	return nil
+}
+
+// finish applies the end of the run: the last end of a shard, and the worst exit code.
+func (m *merger) finish() {
 	end := RunFinished{}
 	if c := mergeCoverage(m.parts); c != nil {
 		m.run.Apply(CoverageMeasured{c})
@@ -199,7 +227,6 @@ func (m *merger) merge() error {
 		end.Interrupted = cmp.Or(end.Interrupted, p.Run.Interrupted)
 	}
 	m.run.Apply(end)
-	return nil
 }
 
 const splitDiffers = "the shards were not split by the same recorded times; give each of them the same .mcptest folder"
@@ -211,7 +238,8 @@ func (m *merger) computeDelay(p Part) float64 {
 
 // mergeCases adds the cases of one part.
 func (m *merger) mergeCases(n int, p Part) error {
-	shard, late, next := p.Run.Shard, m.computeDelay(p), 0
+	shard, late := p.Run.Shard, m.computeDelay(p)
+	next := 0 // index in the places of the shard
 	for c, err := range p.Run.Cases.All() {
 		if err != nil {
 			return fmt.Errorf("%s: %w", p.Name, err)
@@ -229,18 +257,7 @@ func (m *merger) mergeCases(n int, p Part) error {
 		}
 		m.owner[at] = int32(n + 1)
 		c.Index = at
-		c.StartMS += late
-		for i := range c.Phases {
-			c.Phases[i].StartMS += late
-		}
-		for x := range c.walkTraffic() {
-			x.StartMS += late
-		}
-		for i := range c.Attempts {
-			for j := range c.Attempts[i].Phases {
-				c.Attempts[i].Phases[j].StartMS += late
-			}
-		}
+		c.delay(late)
 		if c.Flaky {
 			m.flaky = append(m.flaky, c.Name)
 		}
@@ -250,6 +267,22 @@ func (m *merger) mergeCases(n int, p Part) error {
 		m.run.Apply(CaseFinished{c})
 	}
 	return nil
+}
+
+// delay adds milliseconds to all times of a case.
+func (c *Case) delay(ms float64) {
+	c.StartMS += ms
+	for i := range c.Phases {
+		c.Phases[i].StartMS += ms
+	}
+	for x := range c.walkTraffic() {
+		x.StartMS += ms
+	}
+	for i := range c.Attempts {
+		for j := range c.Attempts[i].Phases {
+			c.Attempts[i].Phases[j].StartMS += ms
+		}
+	}
 }
 
 // mergeServers merges the servers of all parts and adds up their starts.
@@ -306,16 +339,11 @@ func (m *merger) mergeFindings() {
 
 func (m *merger) mergeNotes() {
 	var notes, versions []string
-	add := func(list *[]string, text string) {
-		if !slices.Contains(*list, text) {
-			*list = append(*list, text)
-		}
-	}
 	for _, p := range m.parts {
-		add(&versions, p.Run.Tool.Version)
+		versions = appendNew(versions, p.Run.Tool.Version)
 		for _, n := range p.Run.Notes {
 			if n != p.Run.Shard.Note() {
-				add(&notes, n)
+				notes = appendNew(notes, n)
 			}
 		}
 	}
@@ -331,6 +359,14 @@ func (m *merger) mergeNotes() {
 	}
 }
 
+// appendNew appends a text that the list does not have yet.
+func appendNew(list []string, text string) []string {
+	if slices.Contains(list, text) {
+		return list
+	}
+	return append(list, text)
+}
+
 // ExitGate is the exit code of a run without a failure whose coverage is too low or in
 // which a test was inconclusive.
 const ExitGate = 6
@@ -338,32 +374,43 @@ const ExitGate = 6
 // chooseWorse returns the exit code that takes precedence: a signal, then 2, 1, 3, 4, then
 // the others.
 func chooseWorse(a, b int) int {
-	rank := func(code int) int {
-		if code > 128 {
-			return 0
-		}
-		if i := slices.Index([]int{2, 1, 3, 4}, code); i >= 0 {
-			return 1 + i
-		}
-		if code != 0 {
-			return 5
-		}
-		return 6
-	}
-	if rank(b) < rank(a) {
+	if rankExit(b) < rankExit(a) {
 		return b
 	}
 	return a
 }
 
+// rankExit returns the place of an exit code in the order of chooseWorse.
+func rankExit(code int) int {
+	switch {
+	case code > 128: // a signal
+		return 0
+	case code == 2:
+		return 1
+	case code == 1:
+		return 2
+	case code == 3:
+		return 3
+	case code == 4:
+		return 4
+	case code != 0:
+		return 5
+	}
+	return 6
+}
+
 // flakyKind is the kind of NewFlakyFinding.
 const flakyKind = "flaky"
+
+// flakyMost limits the tests that NewFlakyFinding names.
+const flakyMost = 10
 
 // NewFlakyFinding returns the finding that fails a run because of flaky tests.
 func NewFlakyFinding(names []string) Finding {
 	total, more := len(names), ""
-	if total > 10 {
-		names, more = names[:10], fmt.Sprintf(" and %d more", total-10)
+	if total > flakyMost {
+		names = names[:flakyMost]
+		more = fmt.Sprintf(" and %d more", total-flakyMost)
 	}
 	return Finding{
 		Kind: flakyKind, Severity: "error",

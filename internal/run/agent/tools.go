@@ -74,10 +74,19 @@ func makeBaseName(server string) string {
 // wireMost is the longest name that providers accept.
 const wireMost = 64
 
+// isWireRune reports whether providers accept a rune in the name of a tool.
+func isWireRune(r rune) bool {
+	switch {
+	case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '0' <= r && r <= '9':
+		return true
+	}
+	return r == '_' || r == '-'
+}
+
 // makeWireName returns a name of letters, digits, _ and - that no other tool has.
 func makeWireName(name string, taken map[string]bool) string {
 	out := strings.Map(func(r rune) rune {
-		if r < 0x80 && (r == '_' || r == '-' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z') {
+		if isWireRune(r) {
 			return r
 		}
 		return '_'

@@ -148,11 +148,19 @@ func (t *Trial) converse(ctx context.Context) (stop string, err error) {
 		if err := t.reread(ctx); err != nil {
 			return "", err
 		}
-		b := t.Budget
-		if b != nil && (b.Tokens > 0 && t.record.Tokens() >= b.Tokens || b.USD > 0 && t.cost >= b.USD) {
+		if t.isBudgetSpent() {
 			return StopBudget, nil
 		}
 	}
+}
+
+// isBudgetSpent reports whether the trial has reached a limit of its budget.
+func (t *Trial) isBudgetSpent() bool {
+	b := t.Budget
+	if b == nil {
+		return false
+	}
+	return b.Tokens > 0 && t.record.Tokens() >= b.Tokens || b.USD > 0 && t.cost >= b.USD
 }
 
 // allow fills the names of the tools that may write.

@@ -97,12 +97,17 @@ func Diagnose(sv *plan.Server, err error) (message, hint string) {
 		hint = strings.ReplaceAll(hint, "connect_timeout", "--connect-timeout")
 	}
 	names := listMissingEnv(sv, err)
-	if len(names) == 0 {
-		if hint == "" {
-			hint = describeSettings(sv, err, flags)
-		}
-		return message, hint
+	switch {
+	case len(names) > 0:
+		hint = hintAtMissingEnv(names, flags)
+	case hint == "":
+		hint = describeSettings(sv, err, flags)
 	}
+	return message, hint
+}
+
+// hintAtMissingEnv says how to pass on variables, in a suite or with flags.
+func hintAtMissingEnv(names []string, flags bool) string {
 	verb, remedy := " is", "inherit_env: ["+strings.Join(names, ", ")+"]"
 	if len(names) > 1 {
 		verb = " are"
@@ -110,8 +115,11 @@ func Diagnose(sv *plan.Server, err error) (message, hint string) {
 	if flags {
 		remedy = "--env " + strings.Join(names, " --env ")
 	}
-	return message, strings.Join(names, ", ") + verb + " set here but not passed to the server; add " + remedy
+	return strings.Join(names, ", ") + verb + " set here but not passed to the server; add " + remedy
 }
+
+// maxMissing limits the variables that a hint names.
+const maxMissing = 5
 
 // listMissingEnv returns the environment variables that a server which failed to start
 // mentions in its output, and that it does not inherit.
@@ -126,7 +134,11 @@ func listMissingEnv(sv *plan.Server, err error) []string {
 			return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r)
 		}
 		for word := range strings.FieldsFuncSeq(line, isSeparator) {
-			if len(word) > 3 && len(names) < 5 && slices.Contains(sv.Withheld, word) && !slices.Contains(names, word) {
+			if len(names) == maxMissing {
+				return names
+			}
+			isWithheld := len(word) > 3 && slices.Contains(sv.Withheld, word)
+			if isWithheld && !slices.Contains(names, word) {
 				names = append(names, word)
 			}
 		}
@@ -144,11 +156,7 @@ func describeSettings(sv *plan.Server, err error, flags bool) string {
 	if !errors.As(err, &oe) || len(sv.Argv) == 0 {
 		return ""
 	}
-	keepsInput := func(arg string) bool {
-		return arg == "-i" || arg == "-it" || arg == "-ti" || strings.HasPrefix(arg, "--interactive")
-	}
-	if at := slices.Index(sv.Argv, "run"); at == 1 && (sv.Argv[0] == "docker" || sv.Argv[0] == "podman") &&
-		!slices.ContainsFunc(sv.Argv, keepsInput) {
+	if isContainerWithoutInput(sv.Argv) {
 		return sv.Argv[0] + " run needs -i: without it the server has no standard input"
 	}
 	said := strings.Join(oe.StderrTail, "\n")
@@ -166,6 +174,17 @@ func describeSettings(sv *plan.Server, err error, flags bool) string {
 		return "give the server the variable: env: {" + m[1] + m[2] + ": …}"
 	}
 	return ""
+}
+
+// isContainerWithoutInput reports whether a command runs a container without its standard input.
+func isContainerWithoutInput(argv []string) bool {
+	isRun := len(argv) > 1 && argv[1] == "run" && (argv[0] == "docker" || argv[0] == "podman")
+	return isRun && !slices.ContainsFunc(argv, keepsInput)
+}
+
+// keepsInput reports whether an argument keeps the standard input of a container open.
+func keepsInput(arg string) bool {
+	return arg == "-i" || arg == "-it" || arg == "-ti" || strings.HasPrefix(arg, "--interactive")
 }
 
 // unpacked matches what Node.js or Python does not find of the packages of a bundle.

@@ -127,7 +127,8 @@ func (w *Watch) Record(start time.Time) (requests []result.UpstreamRequest, prob
 		all = append(all, list...)
 		for _, x := range list {
 			problem := cmp.Or(x.Missing, x.Unmatched)
-			if w.alone && problem != "" && !x.Late && (x.Missing != "" || !one.double.Upstream.Allowed) {
+			isAllowed := x.Missing == "" && one.double.Upstream.Allowed
+			if w.alone && problem != "" && !x.Late && !isAllowed {
 				problems = append(problems, problem)
 			}
 		}

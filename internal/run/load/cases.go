@@ -17,13 +17,17 @@ import (
 	"mcptest/internal/spec/plan"
 )
 
+// isCall reports whether an operation is a call of a tool, a resource or a prompt.
+func isCall(op *plan.Op) bool {
+	isRequest := op.Fill == nil && op.Action == nil && op.Raw == nil && !op.Notification && !op.MaybeMethod
+	return isRequest && slices.Contains([]string{"tools/call", "resources/read", "prompts/get"}, op.Method)
+}
+
 // ExplainUnfit returns why a test cannot be sent many times, "" if it can.
 func ExplainUnfit(c *plan.Case) string {
 	op := c.Ops[0]
 	switch {
-	case c.Flow || op.Fill != nil || op.Action != nil || op.Raw != nil || op.Notification || op.MaybeMethod:
-		return "it is not a single call of a tool, a resource or a prompt"
-	case !slices.Contains([]string{"tools/call", "resources/read", "prompts/get"}, op.Method):
+	case c.Flow || !isCall(op):
 		return "it is not a single call of a tool, a resource or a prompt"
 	case c.Exclusive || op.Until != nil || op.Wait != nil || op.CancelAfter > 0:
 		return "its call cannot share a session with others, or is canceled, repeated or waited for"

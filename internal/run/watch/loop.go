@@ -41,19 +41,15 @@ type Options struct {
 func RunLoop(ctx context.Context, o Options) {
 	var r Request
 	for {
-		written := o.Run(ctx, r, func(files []string) {
-			if err := o.Files.Watch(files...); err != nil {
-				fmt.Fprintf(o.Out, "mcptest: %s; its changes are not noticed\n", display.Escape(err.Error()))
-			}
-		})
+		written := o.Run(ctx, r, o.watchFiles)
 		if ctx.Err() != nil {
 			return
 		}
 		if len(written) > 0 {
 			o.Files.Accept(written...)
 		}
-		o.prompt(r)
-		next, ok := o.wait(ctx, r)
+		o.printPrompt(r)
+		next, ok := o.awaitReason(ctx, r)
 		if !ok {
 			return
 		}
@@ -61,8 +57,15 @@ func RunLoop(ctx context.Context, o Options) {
 	}
 }
 
-// prompt describes what the loop waits for.
-func (o *Options) prompt(r Request) {
+// watchFiles watches the files that a run has read.
+func (o *Options) watchFiles(files []string) {
+	if err := o.Files.Watch(files...); err != nil {
+		fmt.Fprintf(o.Out, "mcptest: %s; its changes are not noticed\n", display.Escape(err.Error()))
+	}
+}
+
+// printPrompt says what the loop waits for.
+func (o *Options) printPrompt(r Request) {
 	if r.Filter != "" {
 		fmt.Fprintf(o.Out, "only tests with %q; ", r.Filter)
 	}
@@ -73,44 +76,38 @@ func (o *Options) prompt(r Request) {
 	fmt.Fprintln(o.Out)
 }
 
-// wait waits for a reason to run again; ok is false if there will be none.
-func (o *Options) wait(ctx context.Context, last Request) (next Request, ok bool) {
-	next.Filter = last.Filter
+// awaitReason waits for a reason to run again; ok is false if there will be none.
+func (o *Options) awaitReason(ctx context.Context, last Request) (next Request, ok bool) {
 	for {
 		select {
 		case <-ctx.Done():
-			return next, false
+			return last, false
 		case <-o.Files.changed:
 			found, _ := o.Find()
-			if changed := append(o.Files.Accept(), o.Files.Unknown(found)...); len(changed) > 0 {
+			changed := append(o.Files.Accept(), o.Files.Unknown(found)...)
+			if len(changed) > 0 {
 				fmt.Fprintf(o.Out, "\nchanged: %s\n", joinNames(changed))
-				return next, true
+				return Request{Filter: last.Filter}, true
 			}
-		case key, open := <-o.Keys:
-			if !open {
+		case key, isOpen := <-o.Keys:
+			switch {
+			case !isOpen:
 				o.Keys = nil // the input has ended
-				continue
-			}
-			switch key {
-			case '\n', '\r':
-				next.Restart = true // what a server depends on is not fully known
-				return next, true
-			case 'u':
-				next.Update = true
-				return next, true
-			case 'f':
-				if next.Filter, ok = o.ask(ctx, last.Filter); !ok {
-					return next, false
-				}
-				return next, true
-			case 'q':
-				return next, false
+			case key == 'q':
+				return last, false
+			case key == 'f':
+				filter, ok := o.askFilter(ctx, last.Filter)
+				return Request{Filter: filter}, ok
+			case key == 'u':
+				return Request{Filter: last.Filter, Update: true}, true
+			case key == '\n' || key == '\r': // what a server depends on is not fully known
+				return Request{Filter: last.Filter, Restart: true}, true
 			}
 		}
 	}
 }
 
-// joinNames are the names of files, as short as possible.
+// joinNames joins the names of files, as short as possible.
 func joinNames(paths []string) string {
 	dir, _ := os.Getwd()
 	short := make([]string, len(paths))
@@ -124,9 +121,9 @@ func joinNames(paths []string) string {
 	return display.Truncate(strings.Join(short, ", "), 200)
 }
 
-// ask reads a filter from the keyboard, an empty one for none; Escape keeps the
+// askFilter reads a filter from the keyboard, an empty one for none; Escape keeps the
 // last one. ok is false if ctx ends.
-func (o *Options) ask(ctx context.Context, last string) (filter string, ok bool) {
+func (o *Options) askFilter(ctx context.Context, last string) (filter string, ok bool) {
 	const erase = "\r\x1b[K"
 	var text []rune
 	for {
@@ -134,9 +131,9 @@ func (o *Options) ask(ctx context.Context, last string) (filter string, ok bool)
 		select {
 		case <-ctx.Done():
 			return "", false
-		case key, open := <-o.Keys:
+		case key, isOpen := <-o.Keys:
 			switch {
-			case !open:
+			case !isOpen:
 				return last, true
 			case key == '\n' || key == '\r':
 				fmt.Fprintln(o.Out)
@@ -164,15 +161,16 @@ func Keys(in io.Reader) (keys <-chan rune, restore func()) {
 	if err != nil {
 		restore = func() {}
 	}
-	return read(in), restore
+	return readKeys(in), restore
 }
 
-// read passes on what is typed. Its goroutine ends with the input.
-func read(in io.Reader) <-chan rune {
+// readKeys passes on what is typed. Its goroutine ends with the input.
+func readKeys(in io.Reader) <-chan rune {
 	out := make(chan rune)
 	go func() {
 		defer close(out)
-		for r := bufio.NewReader(in); ; {
+		r := bufio.NewReader(in)
+		for {
 			key, _, err := r.ReadRune()
 			if err != nil {
 				return

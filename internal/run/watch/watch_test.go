@@ -135,7 +135,7 @@ func loop(t *testing.T, keys string, f *Files, run func(n int, r Request, stop c
 	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 	defer stop()
 	var b bytes.Buffer
-	RunLoop(ctx, Options{Keys: read(strings.NewReader(keys)), Out: &b, Files: f, Find: none, Run: func(_ context.Context, r Request, _ func([]string)) []string {
+	RunLoop(ctx, Options{Keys: readKeys(strings.NewReader(keys)), Out: &b, Files: f, Find: none, Run: func(_ context.Context, r Request, _ func([]string)) []string {
 		requests = append(requests, r)
 		run(len(requests), r, stop)
 		return nil
@@ -185,7 +185,7 @@ func TestFilesWrittenByARun(t *testing.T) {
 	}
 	runs := 0
 	keys, press := io.Pipe()
-	RunLoop(t.Context(), Options{Keys: read(keys), Out: io.Discard, Files: f, Find: none, Run: func(context.Context, Request, func([]string)) []string {
+	RunLoop(t.Context(), Options{Keys: readKeys(keys), Out: io.Discard, Files: f, Find: none, Run: func(context.Context, Request, func([]string)) []string {
 		runs++
 		write(t, path, "new")
 		f.changed <- struct{}{}

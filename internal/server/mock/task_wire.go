@@ -172,9 +172,11 @@ func (s *Session) aboutTasks(ctx context.Context, sc *scope) *mcpserver.Reply {
 	}
 	stateless := sc.req.Caller != nil
 	switch {
-	case stateless && verb != "get" && verb != "update" && verb != "cancel":
+	case stateless && !slices.Contains([]string{"get", "update", "cancel"}, verb):
 		return nil
-	case !stateless && (verb != "get" && verb != "result" && verb != "list" && verb != "cancel" || !sc.knowsTasks()):
+	case !stateless && !slices.Contains([]string{"get", "result", "list", "cancel"}, verb):
+		return nil
+	case !stateless && !sc.knowsTasks():
 		return nil
 	case stateless && !sc.knowsTasks():
 		return needsTasks()

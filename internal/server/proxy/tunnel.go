@@ -60,11 +60,20 @@ func isHTTP(begin []byte) (is, known bool) {
 	line, _, ended := bytes.Cut(begin, []byte("\n"))
 	method, _, _ := bytes.Cut(line, []byte(" "))
 	for _, c := range bytes.TrimRight(method, "\r") {
-		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && c != '-' && c != '_' {
+		if !isMethodByte(c) {
 			return false, true
 		}
 	}
 	return bytes.Contains(line, []byte(" HTTP/")), ended || len(begin) > 1<<14
+}
+
+// isMethodByte reports whether a byte occurs in methods of HTTP that are in use.
+func isMethodByte(c byte) bool {
+	switch {
+	case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z':
+		return true
+	}
+	return c == '-' || c == '_'
 }
 
 // Close ends the tunnel.

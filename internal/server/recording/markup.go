@@ -50,7 +50,8 @@ func (s *sanitizer) sanitizeAttributes(element, text string) string {
 		name, value := strings.ToLower(text[m[2]:m[3]]), text[m[6]:m[7]]
 		b.WriteString(text[end:m[6]])
 		bare := strings.Trim(value, `"'`)
-		if bare != "" && (secret.HoldsMember(cutPrefix(name)) || named && (name == "value" || name == "content")) {
+		isNamedValue := named && (name == "value" || name == "content")
+		if bare != "" && (isNamedValue || secret.HoldsMember(cutPrefix(name))) {
 			value = strings.Replace(value, bare, s.sanitizeWhole(maskMember, bare), 1)
 		}
 		b.WriteString(value)

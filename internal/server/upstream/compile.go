@@ -41,6 +41,12 @@ type Options struct {
 	Opened       func(path string) // is called with each file that is read; may be nil
 }
 
+// isAddressOfAPI reports whether an address is that of an origin, or of a folder below it.
+func isAddressOfAPI(u *url.URL) bool {
+	isHTTP := u.Scheme == "http" || u.Scheme == "https"
+	return isHTTP && u.Hostname() != "" && u.RawQuery == "" && u.Fragment == ""
+}
+
 const defaultSettle = 100 * time.Millisecond
 
 // Compile compiles a declaration to an upstream. Mistakes are reported to dec.
@@ -49,7 +55,7 @@ func Compile(name string, decl *Declaration, o Options, dec *source.Decoder) *Up
 	c := &compiler{Options: o, dec: dec}
 	u := &Upstream{Name: name, Pos: decl.Pos, Allowed: decl.Unmatched.Allowed, Proxy: decl.Via == "proxy", Isolate: decl.Isolate != ""}
 	address, err := url.Parse(decl.StandsFor)
-	if err != nil || address.Scheme != "http" && address.Scheme != "https" || address.Hostname() == "" || address.RawQuery != "" || address.Fragment != "" {
+	if err != nil || !isAddressOfAPI(address) {
 		if decl.StandsFor != "" {
 			c.report(decl.Pos, path+".stands_for", "expected the address of an API, got "+strconv.Quote(decl.StandsFor), "such as https://api.example.com")
 		}

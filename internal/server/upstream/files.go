@@ -11,7 +11,7 @@ import (
 // locate returns the absolute path of a file that must be below the suite.
 func (c *compiler) locate(name string, pos source.Pos, path string) (string, bool) {
 	abs := filepath.FromSlash(name)
-	if filepath.IsAbs(abs) && !c.AllowOutside || !filepath.IsAbs(abs) && !filepath.IsLocal(abs) && !c.AllowOutside {
+	if !filepath.IsLocal(abs) && !c.AllowOutside {
 		c.report(pos, path, name+" is outside the suite's directory", "move it below the suite, or run with --allow-outside")
 		return "", false
 	}

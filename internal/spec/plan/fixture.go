@@ -3,7 +3,6 @@ package plan
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"mcptest/internal/base/jsonv"
@@ -104,11 +103,22 @@ func (x fixtureCompiler) runStep(st *Step, s *suite.Step) {
 	}
 }
 
+// areVariants reports whether all servers of a file are variants of one.
+func areVariants(servers []*Server) bool {
+	for _, s := range servers {
+		if !s.isVariantOf(servers[0]) {
+			return false
+		}
+	}
+	return len(servers) > 0
+}
+
 func (x fixtureCompiler) callStep(st *Step, s *suite.Step) {
-	server, servers := x.c.file.Default, x.c.file.Servers
-	if st.unnamed = s.Call.Server == ""; st.unnamed && server == nil && strings.HasSuffix(st.Phase, "_per_test") && len(servers) > 0 &&
-		!slices.ContainsFunc(servers, func(v *Server) bool { return !v.isVariantOf(servers[0]) }) {
-		server = servers[0] // replaced by the server that each test uses
+	server := x.c.file.Default
+	st.unnamed = s.Call.Server == ""
+	isPerTest := strings.HasSuffix(st.Phase, "_per_test")
+	if st.unnamed && server == nil && isPerTest && areVariants(x.c.file.Servers) {
+		server = x.c.file.Servers[0] // replaced by the server that each test uses
 	}
 	if !st.unnamed {
 		if server = x.c.file.Server(s.Call.Server); server == nil {

@@ -347,6 +347,12 @@ var minimalNames = []string{
 	"PROGRAMFILES", "PROGRAMDATA", "XDG_RUNTIME_DIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME",
 }
 
+// isAlwaysInherited reports whether every server inherits a variable.
+func isAlwaysInherited(name string) bool {
+	upper := strings.ToUpper(name)
+	return slices.Contains(minimalNames, upper) || strings.HasPrefix(upper, "LC_")
+}
+
 // SplitServerEnv returns the environment of a server that no suite declares. names
 // corresponds to inherit_env.
 func SplitServerEnv(env, names []string) (passed, withheld []string) {
@@ -380,8 +386,8 @@ func makeServerEnv(env, preset []string, s *suite.Suite, sv *suite.Server) (pass
 		if !ok || name == "" {
 			continue
 		}
-		upper := strings.ToUpper(name)
-		if inherit != nil && inherit.All || listed[name] || slices.Contains(minimalNames, upper) || strings.HasPrefix(upper, "LC_") {
+		inheritsAll := inherit != nil && inherit.All
+		if inheritsAll || listed[name] || isAlwaysInherited(name) {
 			b.set(name, value)
 		}
 	}

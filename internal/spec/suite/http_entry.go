@@ -109,10 +109,19 @@ func readBody(n *source.Node) (data []byte, isJSON bool) {
 	return n.JSON().Append(nil), true
 }
 
+// isPathOnOrigin reports whether the path of a request can be sent to the server; an empty one
+// stands for the server's own.
+func isPathOnOrigin(path string) bool {
+	u, err := url.Parse(path)
+	if err != nil || u.Host != "" || u.Scheme != "" {
+		return false
+	}
+	return path == "" || strings.HasPrefix(u.Path, "/")
+}
+
 func (e *httpEntry) expectations(n *source.Node, path string, d *source.Decoder) *source.Node {
 	r, path2 := n.Get("request"), path+".request"
-	u, err := url.Parse(e.Request.Path)
-	if err != nil || u.Host != "" || u.Scheme != "" || e.Request.Path != "" && !strings.HasPrefix(u.Path, "/") {
+	if !isPathOnOrigin(e.Request.Path) {
 		d.Errorf(r.Get("path"), path2+".path", "%q is not a path on the server's origin", e.Request.Path).Hint = "write /path?query; another origin is another server"
 	}
 	if !IsHeaderName(e.Request.Method) && e.Request.Method != "" {

@@ -121,18 +121,9 @@ func (l *loader) release() {
 // import.
 func (l *loader) read(abs string, from source.Pos, path string) {
 	id := resolveLinks(abs)
-	for i, p := range l.stack {
-		if p == id {
-			chain := append(append([]string(nil), l.stack[i:]...), id)
-			for j, p := range chain {
-				chain[j] = l.shortenPath(p)
-			}
-			l.dec.Add(source.Diagnostic{
-				Pos: from, Path: path, Code: "import-cycle",
-				Msg: "import cycle: " + strings.Join(chain, " → "), Hint: "remove one of these imports",
-			})
-			return
-		}
+	if i := slices.Index(l.stack, id); i >= 0 {
+		l.reportCycle(append(slices.Clone(l.stack[i:]), id), from, path)
+		return
 	}
 	if l.seen[id] {
 		return // imported by two files: read only once
@@ -153,6 +144,18 @@ func (l *loader) read(abs string, from source.Pos, path string) {
 	for i, imp := range listItems(root.Get("imports")) {
 		l.readImport(d, imp, source.PathIndex("imports", i))
 	}
+}
+
+// reportCycle reports files that import each other. The first is also the last.
+func (l *loader) reportCycle(files []string, from source.Pos, path string) {
+	chain := make([]string, len(files))
+	for i, file := range files {
+		chain[i] = l.shortenPath(file)
+	}
+	l.dec.Add(source.Diagnostic{
+		Pos: from, Path: path, Code: "import-cycle",
+		Msg: "import cycle: " + strings.Join(chain, " → "), Hint: "remove one of these imports",
+	})
 }
 
 // parse reads one file. It returns a nil node if the file is not a suite.
@@ -210,11 +213,16 @@ func (l *loader) open(abs string) (*source.File, source.Diagnostics) {
 // dropExtensions removes the keys of a file that begin with x-: they are a place for values
 // that anchors name. What an alias refers to stays where the alias is.
 func dropExtensions(root *source.Node) {
-	if root.Kind == source.KindMap {
-		root.Fields = slices.DeleteFunc(slices.Clone(root.Fields), func(f source.Field) bool {
-			return strings.HasPrefix(f.Key.Text, "x-")
-		})
+	if root.Kind != source.KindMap {
+		return
 	}
+	var kept []source.Field
+	for _, f := range root.Fields {
+		if !strings.HasPrefix(f.Key.Text, "x-") {
+			kept = append(kept, f)
+		}
+	}
+	root.Fields = kept
 }
 
 // camels are the keys with capitals, by their spelling with underscores.

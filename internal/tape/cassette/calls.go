@@ -97,8 +97,9 @@ func (c *Cassette) Refused(call *Call) bool {
 // IsMessage reports whether a frame of the call is a message of the server. An event of
 // another type is not, nor the body of an HTTP response that only accepts a message.
 func (call *Call) IsMessage(f *Frame) bool {
+	isOtherEvent := f.Event != nil && f.Event.Type != "" && f.Event.Type != "message"
 	switch {
-	case f.Dir != FromServer || !f.Has() || f.Event != nil && f.Event.Type != "" && f.Event.Type != "message":
+	case f.Dir != FromServer || !f.Has() || isOtherEvent:
 		return false
 	case f.HTTP == nil:
 		return true

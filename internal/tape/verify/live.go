@@ -31,9 +31,12 @@ func Violations(ctx context.Context, c *cassette.Cassette, connect Connect) ([]V
 	}
 	l.replayed = true
 	defer l.abandon()
-	err = l.report.compareResponses(c, calls, l.source(func(s string) string { return s }))
+	err = l.report.compareResponses(c, calls, l.makeSource(keepText))
 	return l.report.Violations, err
 }
+
+// keepText is the mask of a replay, whose texts are masked already.
+func keepText(s string) string { return s }
 
 // Run sends the recorded requests: those of each recorded session in a session of its
 // own, with a client that declares and answers what the recorded client did. mask hides
@@ -52,23 +55,15 @@ func Run(
 	r = l.report
 	idle, between := listBetweenCalls(c, calls)
 	for n := range l.clients {
-		l.idle[n], _ = listBetweenCalls(c, slices.DeleteFunc(slices.Clone(calls), func(call *cassette.Call) bool {
-			return call.Session != n
-		}))
+		l.idle[n], _ = listBetweenCalls(c, selectSession(calls, n))
 	}
 	if err := c.Err(); err != nil {
 		return nil, nil, err
 	}
-	err = r.compareResponses(c, calls, l.source(mask))
+	err = r.compareResponses(c, calls, l.makeSource(mask))
 	l.abandon()
 	if err != nil { // what was not reached is not compared, and its violations are not gone
-		var seen []Violation
-		for _, v := range violations {
-			if slices.ContainsFunc(r.Violations, v.isSame) {
-				seen = append(seen, v)
-			}
-		}
-		violations = seen
+		violations = selectSeen(violations, r.Violations)
 		r.Lists = nil
 	}
 	r.Changes = append(r.compareViolations(violations), r.Changes...)
@@ -80,6 +75,29 @@ func Run(
 	return r, l.now, err
 }
 
+// selectSession returns the calls of one session.
+func selectSession(calls []*cassette.Call, session int) []*cassette.Call {
+	var out []*cassette.Call
+	for _, call := range calls {
+		if call.Session == session {
+			out = append(out, call)
+		}
+	}
+	return out
+}
+
+// selectSeen returns the recorded violations that occurred again.
+func selectSeen(recorded, now []Violation) []Violation {
+	var seen []Violation
+	for _, v := range recorded {
+		if slices.ContainsFunc(now, v.isSame) {
+			seen = append(seen, v)
+		}
+	}
+	return seen
+}
+
+// newLive returns the state of a replay without a session, and the calls to make.
 func newLive(ctx context.Context, c *cassette.Cassette, connect Connect) (*live, []*cassette.Call, error) {
 	calls, err := c.Calls()
 	if err != nil {
@@ -112,7 +130,8 @@ func newLive(ctx context.Context, c *cassette.Cassette, connect Connect) (*live,
 	return l, calls, nil
 }
 
-func (l *live) source(mask func(string) string) source {
+// makeSource returns what sends the requests of the recording to the server.
+func (l *live) makeSource(mask func(string) string) source {
 	return source{repeats: true, mask: mask, send: l.send, notify: l.notify, list: l.list, after: l.after}
 }
 
@@ -130,16 +149,6 @@ type live struct {
 	unread      map[surface.Kind]bool  // lists that the server does not return
 	asked       []asked                // requests of the server during calls
 	replayed    bool                   // the server is a cassette
-}
-
-type session struct {
-	conn   *inspect.Conn
-	during map[string]int // notifications during calls
-	wanted map[string]int // recorded notifications during these calls, at the end also between calls
-
-	violations []Violation
-	current    *cassette.Call            // the latest one
-	sent       map[string]*cassette.Call // by the id of the request
 }
 
 // open returns the session for a recorded one.
@@ -177,6 +186,23 @@ func (l *live) send(call *cassette.Call, _, params jsonv.Value) (outcome, error)
 	s.current = call
 	x := s.conn.Send(l.ctx, request)
 	s.sent[x.ID] = call
+	out := countDuring(x)
+	l.asked = append(l.asked, out.asked...)
+	add(s.during, out.during, 1)
+	if !l.replayed {
+		recorded, _ := listRecorded(l.c, call)
+		add(s.wanted, recorded.during, 1)
+	}
+	if l.ctx.Err() != nil {
+		return out, context.Cause(l.ctx)
+	}
+	out.result, out.err = s.conn.ResultOf(x)
+	out.crashed = l.endFailed(s, call.Session, out.err)
+	return out, nil
+}
+
+// countDuring counts the notifications during a call and lists the requests of the server.
+func countDuring(x *mcp.Exchange) outcome {
 	out := outcome{during: map[string]int{}}
 	if x.HTTP != nil {
 		out.own = map[string]int{}
@@ -193,18 +219,7 @@ func (l *live) send(call *cassette.Call, _, params jsonv.Value) (outcome, error)
 			out.asked = append(out.asked, asked{method: m.Method, params: params})
 		}
 	}
-	l.asked = append(l.asked, out.asked...)
-	add(s.during, out.during, 1)
-	if !l.replayed {
-		recorded, _ := listRecorded(l.c, call)
-		add(s.wanted, recorded.during, 1)
-	}
-	if l.ctx.Err() != nil {
-		return out, context.Cause(l.ctx)
-	}
-	out.result, out.err = s.conn.ResultOf(x)
-	out.crashed = l.endFailed(s, call.Session, out.err)
-	return out, nil
+	return out
 }
 
 // endFailed ends a session whose server does not respond, and reports whether it crashed.
@@ -212,7 +227,8 @@ func (l *live) endFailed(s *session, n int, err error) (crashed bool) {
 	if err == nil || errors.As(err, new(*protocol.RPCError)) {
 		return false
 	}
-	if crashed = !s.conn.Session().Alive(); crashed || errors.As(err, new(*mcp.TimeoutError)) {
+	crashed = !s.conn.Session().Alive()
+	if crashed || errors.As(err, new(*mcp.TimeoutError)) {
 		l.close(n)
 	}
 	return crashed
@@ -241,32 +257,48 @@ func (l *live) after(call *cassette.Call, last bool) error {
 		}
 		return nil
 	}
-	if client := l.clients[call.Session]; client.hasAskedAfter(call) {
-		s, err := l.open(call.Session)
-		if err != nil {
+	if l.clients[call.Session].hasAskedAfter(call) {
+		if err := l.awaitQuestions(call); err != nil {
 			return err
 		}
-		ctx, cancel := context.WithTimeout(l.ctx, lateMessages)
-		defer cancel()
-		pause := client.await(ctx, call)
-		select {
-		case <-time.After(max(minPause, min(pause, lateMessages))):
-		case <-l.ctx.Done():
-		}
-		s.conn.Session().AwaitIdle(l.ctx)
 	}
 	if last {
-		ctx, cancel := context.WithTimeout(l.ctx, lateMessages)
-		defer cancel()
-		if s := l.sessions[call.Session]; s != nil {
-			l.clients[call.Session].await(ctx, nil)
-			for method, n := range l.idle[call.Session] {
-				s.wanted[method] = max(s.wanted[method], s.during[method]) + n
-			}
-			l.report.compareEnd(l.clients[call.Session].recorded.Exit, l.close(call.Session))
-		}
+		l.endSession(call.Session)
 	}
 	return nil
+}
+
+// awaitQuestions waits until the server has asked what it asked the recorded client after a
+// call, and for as long as that client waited then.
+func (l *live) awaitQuestions(call *cassette.Call) error {
+	s, err := l.open(call.Session)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(l.ctx, lateMessages)
+	defer cancel()
+	pause := l.clients[call.Session].await(ctx, call)
+	select {
+	case <-time.After(max(minPause, min(pause, lateMessages))):
+	case <-l.ctx.Done():
+	}
+	s.conn.Session().AwaitIdle(l.ctx)
+	return nil
+}
+
+// endSession ends a session after its last call, and compares how the server ends.
+func (l *live) endSession(n int) {
+	s := l.sessions[n]
+	if s == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(l.ctx, lateMessages)
+	defer cancel()
+	l.clients[n].await(ctx, nil)
+	for method, between := range l.idle[n] {
+		s.wanted[method] = max(s.wanted[method], s.during[method]) + between
+	}
+	l.report.compareEnd(l.clients[n].recorded.Exit, l.close(n))
 }
 
 // takeAsked returns the requests of the server that did not come during a call.
@@ -309,10 +341,6 @@ func (l *live) list(call *cassette.Call, kind surface.List) error {
 	return nil
 }
 
-// lateMessages limits the waiting for messages that were recorded and have not come
-// yet.
-const lateMessages = time.Second
-
 // minPause is how long an answer of the client has time to reach the server.
 const minPause = 100 * time.Millisecond
 
@@ -323,36 +351,11 @@ func (l *live) close(n int) (stopped proc.Stopped) {
 		return stopped
 	}
 	delete(l.sessions, n)
-	live := s.conn.Session()
-	ctx, cancel := context.WithTimeout(l.ctx, lateMessages)
-	defer cancel()
-	seen := map[string]int{}
-	for {
-		mark := live.Mark()
-		clear(seen)
-		for _, m := range live.Messages(0) {
-			if m.Kind == mcp.KindNotification {
-				count(seen, m.Method)
-			}
-		}
-		missing := ""
-		for method, n := range s.wanted {
-			if n > seen[method] {
-				missing = method
-			}
-		}
-		if missing == "" {
-			break
-		}
-		if _, err := live.Wait(ctx, missing, mark); err != nil {
-			break
-		}
-	}
-	for method, n := range seen {
+	for method, n := range s.awaitNotifications(l.ctx) {
 		l.total[method] += max(0, n-s.during[method])
 	}
 	// What the server writes until it has stopped counts as well.
-	stopped = live.Close(l.ctx)
+	stopped = s.conn.Session().Close(l.ctx)
 	l.report.addViolations(s)
 	s.conn.Close()
 	return stopped
@@ -364,24 +367,5 @@ func (l *live) abandon() {
 		delete(l.sessions, n)
 		l.report.addViolations(s)
 		s.conn.Close()
-	}
-}
-
-// keepViolations keeps violations of the server until the end of its session.
-func (s *session) keepViolations(list []protocol.Violation) {
-	for _, v := range list {
-		s.violations = append(s.violations, Violation{v, s.current})
-	}
-}
-
-// addViolations adds the violations of a session to the report, each with the request whose id it has.
-func (r *Report) addViolations(s *session) {
-	s.current = nil
-	s.conn.ReportRemaining()
-	for _, v := range s.violations {
-		if call := s.sent[v.ID]; call != nil {
-			v.call = call
-		}
-		r.Violations = append(r.Violations, v)
 	}
 }

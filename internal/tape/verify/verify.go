@@ -99,7 +99,8 @@ func (r *Report) compareResponses(c *cassette.Cassette, calls []*cassette.Call, 
 // verifyOne compares the response to the first of calls.
 func (r *Report) verifyOne(c *cassette.Cassette, calls []*cassette.Call, from source) error {
 	call := calls[0]
-	if call.Request == nil || call.Method == "" || call.Method == "ping" || c.Refused(call) || r.followed[call] {
+	hasResponseToCompare := call.Request != nil && call.Method != "" && call.Method != "ping"
+	if !hasResponseToCompare || c.Refused(call) || r.followed[call] {
 		return nil
 	}
 	label := fmt.Sprintf("%s (line %d): ", strings.TrimSpace(call.Method+" "+call.Name), call.Request.Line)

@@ -64,7 +64,8 @@ func (cat *Catalog) FindDiscriminators(create, remove *Operation) []string {
 	var names []string
 	for _, p := range create.Params {
 		q := remove.FindParam(p.Name)
-		if p.Required && q != nil && q.Required && !remove.IsIdentifier(*q) && len(cat.findEnum(p)) > 0 {
+		bothRequire := p.Required && q != nil && q.Required
+		if bothRequire && !remove.IsIdentifier(*q) && len(cat.findEnum(p)) > 0 {
 			names = append(names, p.Name)
 		}
 	}

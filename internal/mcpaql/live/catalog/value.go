@@ -189,15 +189,29 @@ func (mk *Maker) makeNamed(n *NamedType, p Parameter, tag string, depth int) (js
 // makeNamedMember generates a value of the first member of a named union that can be built.
 func (mk *Maker) makeNamedMember(n *NamedType, p Parameter, tag string, depth int) (jsonv.Value, error) {
 	for _, m := range n.Detail.Lookup("members").Elems() {
-		name := m.Text()
-		if m.Kind() == jsonv.KindObject { // it has the one or the other
-			name = m.Lookup("type").Text() + m.Lookup("name").Text()
-		}
-		if v, err := mk.make(ParseType(name), p, tag, depth+1); err == nil {
-			return v, nil
+		for _, name := range listMemberTypes(m) {
+			if v, err := mk.make(ParseType(name), p, tag, depth+1); err == nil {
+				return v, nil
+			}
 		}
 	}
 	return jsonv.Value{}, fmt.Errorf("no member of the union %s can be built", n.Name)
+}
+
+// listMemberTypes returns the types that a member of a union may mean: a text is one, an object
+// has it as its type or as its name. What is named so need not exist, as in
+// {"name": "Color", "type": "enum"}.
+func listMemberTypes(member jsonv.Value) []string {
+	if member.Kind() != jsonv.KindObject {
+		return []string{member.Text()}
+	}
+	var out []string
+	for _, key := range []string{"type", "name"} {
+		if text := member.Lookup(key).Text(); text != "" {
+			out = append(out, text)
+		}
+	}
+	return out
 }
 
 // makeNamedObject generates an object of a named type with its required fields.

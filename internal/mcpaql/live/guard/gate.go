@@ -183,8 +183,14 @@ func (g *gate) checkExecute(op *catalog.Operation, params jsonv.Value) string {
 		}
 	}
 	for _, p := range op.Params {
-		v, given := params.Get(p.Name)
-		if !given && p.Required || given && g.catalog.Fits(p, v) != "" && !g.isGivenByUser(op, p.Name, v) {
+		v, isGiven := params.Get(p.Name)
+		if !isGiven {
+			if p.Required {
+				return whyUndefined
+			}
+			continue
+		}
+		if g.catalog.Fits(p, v) != "" && !g.isGivenByUser(op, p.Name, v) {
 			return whyUndefined
 		}
 	}
@@ -218,6 +224,7 @@ func (g *gate) ExplainUnsent(op *catalog.Operation, params jsonv.Value) string {
 	named := id != nil && g.isGivenByUser(op, id.Name, params.Lookup(id.Name))
 	create := g.catalog.FindCreator(op)
 	x := op.FindExecutionParam()
+	isGivenExecution := x != nil && g.isGivenByUser(op, x.Name, params.Lookup(x.Name))
 	switch {
 	case op.Risk == catalog.RiskRead, catalog.MatchesAny(op.Name, g.options.Allow):
 		return ""
@@ -225,8 +232,7 @@ func (g *gate) ExplainUnsent(op *catalog.Operation, params jsonv.Value) string {
 		return "mode " + g.options.Mode + " changes nothing that --values names; mode full does"
 	case op.ChangesData() && !named && create != nil && g.ExplainBarred(create) != "":
 		return "it is called with what " + create.Name + " creates, which is not called: " + g.ExplainBarred(create)
-	case x != nil && op.Category == "EXECUTE" && !g.isGivenByUser(op, x.Name, params.Lookup(x.Name)) &&
-		g.findStarter() == nil:
+	case x != nil && op.Category == "EXECUTE" && !isGivenExecution && g.findStarter() == nil:
 		return "no operation that may be called starts an execution"
 	case op.Creates() && op.Verb != "create" && !catalog.Carries(params, g.maker.RunIDs()):
 		return whyUnmarked

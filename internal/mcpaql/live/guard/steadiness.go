@@ -86,27 +86,47 @@ func (st *steadiness) checkDates(op *catalog.Operation, r Reply) {
 	if !r.IsOK() || op.Name == "introspect" {
 		return
 	}
-	var walkDates func(v jsonv.Value, depth int)
-	walkDates = func(v jsonv.Value, depth int) {
-		if depth > 20 {
-			return
-		}
-		for k, e := range v.Children() {
-			hasDate := isEpoch(e) || dateLike().MatchString(e.Text())
-			named := change.DateName().MatchString(k) || dateOn().MatchString(k) && hasDate
-			if named && (e.Kind() == jsonv.KindString || isEpoch(e)) {
-				st.rows.Count("dates")
-				key := op.Name + " " + k
-				if !isoDate().MatchString(e.Text()) && !st.failures[key] {
-					st.failures[key] = true
-					st.rows.Fail("dates.iso", r,
-						"%s returns %s for %s", op.Name, display.Truncate(e.String(), 42), evidence.Quote(k))
-				}
-			}
-			walkDates(e, depth+1)
-		}
+	st.checkDatesIn(r.Data(), 0, op, r)
+}
+
+// maxDateDepth limits how deep in an answer dates are looked for.
+const maxDateDepth = 20
+
+// checkDatesIn checks the members of a value in an answer, and those below them.
+func (st *steadiness) checkDatesIn(v jsonv.Value, depth int, op *catalog.Operation, r Reply) {
+	if depth > maxDateDepth {
+		return
 	}
-	walkDates(r.Data(), 0)
+	for name, e := range v.Children() {
+		if isDate(name, e) {
+			st.checkDate(name, e, op, r)
+		}
+		st.checkDatesIn(e, depth+1, op, r)
+	}
+}
+
+// isDate reports whether a member is meant as a time, by its name.
+func isDate(name string, v jsonv.Value) bool {
+	if v.Kind() != jsonv.KindString && !isEpoch(v) {
+		return false
+	}
+	if change.DateName().MatchString(name) {
+		return true
+	}
+	looksLikeDate := isEpoch(v) || dateLike().MatchString(v.Text())
+	return looksLikeDate && dateOn().MatchString(name)
+}
+
+// checkDate requires the form of ISO 8601. It fails once for each member of an operation.
+func (st *steadiness) checkDate(name string, v jsonv.Value, op *catalog.Operation, r Reply) {
+	st.rows.Count("dates")
+	key := op.Name + " " + name
+	if isoDate().MatchString(v.Text()) || st.failures[key] {
+		return
+	}
+	st.failures[key] = true
+	shown := display.Truncate(v.String(), 42)
+	st.rows.Fail("dates.iso", r, "%s returns %s for %s", op.Name, shown, evidence.Quote(name))
 }
 
 // dateOn matches the names of members that hold dates if their values look like one,

@@ -18,42 +18,48 @@ type confirmationProbe struct{ run *guard.Run }
 // probeConfirmation tests whether the tokens of an operation protect it. It is called
 // for operations that the run may confirm.
 func (p confirmationProbe) probeConfirmation(op *catalog.Operation) {
-	ask := func(params jsonv.Value) string {
-		r := p.run.Caller.SendNow(p.run.Caller.Ctx, guard.Reply{Tool: op.Tool, Args: op.Request(params)})
-		token, _ := r.Token()
-		return token
-	}
-	with := func(params jsonv.Value, token string) guard.Reply {
-		return p.run.Keeper.Attempt(op, params.With(p.run.Caller.TokenKey, jsonv.String(token)))
-	}
 	params, why := p.run.Builder.BuildParams(op)
 	if p.run.Caller.TokenKey == "" || why != "" || p.run.Gate.ExplainForbidden(op.Request(params)) != "" {
 		return
 	}
-	if r := with(params, "conf_"+strings.Repeat("0", 32)); r.IsOK() {
+	if r := p.confirm(op, params, "conf_"+strings.Repeat("0", 32)); r.IsOK() {
 		p.run.Rows.Fail("confirmation.unknown", r, "%s accepts a token that was never issued", op.Name)
 		params = p.run.Builder.RebuildParams(op)
 	} else {
 		p.run.AddErrorTest(op.Name+" with a token that was never issued", r)
 	}
-	token := ask(params)
+	token := p.requestToken(op, params)
 	if token == "" {
 		return
 	}
 	if other := p.findOtherTarget(op, params); !other.IsAbsent() {
-		if r := with(other, token); r.IsOK() {
+		if r := p.confirm(op, other, token); r.IsOK() {
 			p.run.Rows.Fail("confirmation.scope", r, "%s accepts the token of another call", op.Name)
 		}
 	}
-	if token = ask(params); token == "" {
+	token = p.requestToken(op, params) // the one before may be used up
+	if token == "" {
 		return
 	}
-	if r := with(params, token); !r.IsOK() {
+	first := p.confirm(op, params, token)
+	if !first.IsOK() {
 		return
 	}
-	if r := with(params, token); r.IsOK() {
-		p.run.Rows.Fail("confirmation.once", r, "%s accepts a token twice", op.Name)
+	if again := p.confirm(op, params, token); again.IsOK() {
+		p.run.Rows.Fail("confirmation.once", again, "%s accepts a token twice", op.Name)
 	}
+}
+
+// requestToken makes a call without a token, and returns the one that is asked for.
+func (p confirmationProbe) requestToken(op *catalog.Operation, params jsonv.Value) string {
+	r := p.run.Caller.SendNow(p.run.Caller.Ctx, guard.Reply{Tool: op.Tool, Args: op.Request(params)})
+	token, _ := r.Token()
+	return token
+}
+
+// confirm makes a call with a token.
+func (p confirmationProbe) confirm(op *catalog.Operation, params jsonv.Value, token string) guard.Reply {
+	return p.run.Keeper.Attempt(op, params.With(p.run.Caller.TokenKey, jsonv.String(token)))
 }
 
 // findOtherTarget returns parameters that name a different item; it returns an absent

@@ -112,6 +112,11 @@ func (p requestProbe) readToMisroute() (reads *catalog.Operation) {
 	return reads
 }
 
+// isEndpointCode reports whether an error says that an operation belongs to another tool.
+func isEndpointCode(code string) bool {
+	return code == "VALIDATION_ENDPOINT_MISMATCH" || code == "VALIDATION_WRONG_ENDPOINT"
+}
+
 func (p requestProbe) misroute(op *catalog.Operation, tool string, params jsonv.Value) {
 	r := p.run.Keeper.AttemptOn(tool, op, op.Request(params))
 	if !r.WasHeard() {
@@ -122,7 +127,7 @@ func (p requestProbe) misroute(op *catalog.Operation, tool string, params jsonv.
 	switch {
 	case r.IsOK(), op.Category != "READ" && code == "VALIDATION_MISSING_PARAM":
 		p.run.Rows.Fail("routing.refused", r, "%s accepts %s, which belongs to %s", tool, op.Name, op.Tool)
-	case r.IsRefused() && (code == "VALIDATION_ENDPOINT_MISMATCH" || code == "VALIDATION_WRONG_ENDPOINT" || evidence.ContainsName(r.Message(), op.Tool)):
+	case r.IsRefused() && (isEndpointCode(code) || evidence.ContainsName(r.Message(), op.Tool)):
 		p.run.AddErrorTest(op.Name+" on "+tool, r, op.Tool)
 	default:
 		p.run.Rows.Fail("routing.named", r,
@@ -254,7 +259,8 @@ func (p requestProbe) testEffects() {
 	for _, op := range p.run.Catalog.Operations {
 		before, known := p.run.Lister.First[op.Name]
 		l := p.run.Gate.Census.FindListing(op)
-		if !known || l != nil && l.Moving || len(p.run.Ledger.Leftovers) > 0 || p.run.Watcher.IsRecord(op) {
+		isMoving := l != nil && l.Moving || p.run.Watcher.IsRecord(op)
+		if !known || isMoving || len(p.run.Ledger.Leftovers) > 0 {
 			continue
 		}
 		r := p.run.Caller.Send(op.Tool, before.Args)

@@ -146,20 +146,15 @@ func (pr cycleProbe) compareCreated(y *guard.Cycle, made guard.Reply) {
 	}
 	for name, v := range y.Params.Members() {
 		p := y.Create.FindParam(name)
-		gone := thing.Lookup(name).IsAbsent()
-		if p.Rehearses() || p.Sensitive || evidence.IsSecretKey(name) || strings.Contains(name, ".") {
+		if !isStored(p) {
 			continue
 		}
-		if !p.Required && callControl().MatchString(name) {
+		isMissing := thing.Lookup(name).IsAbsent()
+		namesParent := catalog.ParseStem(name) != "" && !y.Thing.With.Lookup(name).IsAbsent()
+		if isMissing && namesParent {
 			continue
 		}
-		if gone && catalog.ParseStem(name) != "" && !y.Thing.With.Lookup(name).IsAbsent() {
-			continue
-		}
-		isShown := func(k string) bool {
-			return !thing.Lookup(k).IsAbsent()
-		}
-		if gone && !p.Required && !pr.isKnownField(y, made, name) && slices.ContainsFunc(y.Params.Keys(), isShown) {
+		if isMissing && !p.Required && showsAny(thing, y.Params) && !pr.isKnownField(y, made, name) {
 			pr.run.Rows.Fail("consistency.unshown", y.Read,
 				"%s accepts %s, and no response and no type shows it", y.Create.Name, evidence.Quote(name))
 			continue
@@ -167,6 +162,19 @@ func (pr cycleProbe) compareCreated(y *guard.Cycle, made guard.Reply) {
 		f.Fields = append(f.Fields, expectStored(y.Read, f.ReadResponse, prefix+"."+name, v))
 	}
 	pr.run.Evidence.RoundTrips = append(pr.run.Evidence.RoundTrips, f)
+}
+
+// isStored reports whether the value of a parameter is expected in what a create stored: those
+// that control the call are not, nor are secrets.
+func isStored(p *catalog.Parameter) bool {
+	isSecret := p.Sensitive || evidence.IsSecretKey(p.Name)
+	controlsCall := p.Rehearses() || !p.Required && callControl().MatchString(p.Name)
+	return !isSecret && !controlsCall && !strings.Contains(p.Name, ".")
+}
+
+// showsAny reports whether a thing has one of the fields that were sent.
+func showsAny(thing, fields jsonv.Value) bool {
+	return slices.ContainsFunc(fields.Keys(), func(name string) bool { return !thing.Lookup(name).IsAbsent() })
 }
 
 // isRendered reports whether a thing is a text for people, as content of MCP, instead of
