@@ -52,7 +52,7 @@ func (f *runFlags) execute(
 	rec := result.NewRecorder(result.RecorderOptions{Redactor: redactor, Listeners: listeners})
 	defer rec.Close()
 	opts := f.runOptions(s, p)
-	opts.Notes = append(f.shuffle.note(), notes...)
+	opts.Notes = append(f.shuffle.describe(), notes...)
 	opts.Live = status.Live() || f.stopAtEOF // a program follows the run
 	deps := f.runDeps(h.world, rec, redactor, log)
 	deps.Eras = history.LoadEras(f.findErasDir(suites))

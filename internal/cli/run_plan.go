@@ -53,7 +53,7 @@ func (f *runFlags) plan(cmd *cobra.Command, args []string, s cmdutil.Streams) (*
 	set.Places = places
 	p, more := plan.Compile(suites, set)
 	f.AddSecrets(suites)
-	f.shuffle.tests(p)
+	f.shuffle.shuffleTests(p)
 	diags = append(diags, more...)
 	if f.loaded != nil {
 		f.loaded(f.listInputs(paths, suites, p))

@@ -46,26 +46,26 @@ func (s *shuffle) check() error {
 	return nil
 }
 
-// random returns a source of random numbers for one purpose.
-func (s *shuffle) random(purpose uint64) *rand.Rand { return rand.New(rand.NewPCG(s.seed, purpose)) }
+// newRandom returns a source of random numbers for one purpose.
+func (s *shuffle) newRandom(purpose uint64) *rand.Rand { return rand.New(rand.NewPCG(s.seed, purpose)) }
 
 // shuffleFiles changes the order of the files.
 func (s *shuffle) shuffleFiles(suites []*suite.Suite) {
 	if s.seed != 0 {
-		s.random(1).Shuffle(len(suites), func(i, j int) {
+		s.newRandom(1).Shuffle(len(suites), func(i, j int) {
 			suites[i], suites[j] = suites[j], suites[i]
 		})
 	}
 }
 
-// tests changes the order of the tests within each file.
-func (s *shuffle) tests(p *plan.Plan) {
+// shuffleTests changes the order of the tests within each file.
+func (s *shuffle) shuffleTests(p *plan.Plan) {
 	if s.seed == 0 {
 		return
 	}
 	type place struct{ at, file, rank int }
 	places := make([]place, p.Len())
-	for at, rank := range s.random(2).Perm(p.Len()) {
+	for at, rank := range s.newRandom(2).Perm(p.Len()) {
 		places[at] = place{at, p.FileOf(at), rank}
 	}
 	slices.SortFunc(places, func(a, b place) int {
@@ -74,8 +74,8 @@ func (s *shuffle) tests(p *plan.Plan) {
 	p.Arrange(lists.Map(places, func(pl place) int { return pl.at }))
 }
 
-// note says how to repeat the order.
-func (s *shuffle) note() []string {
+// describe says how to repeat the order.
+func (s *shuffle) describe() []string {
 	if s.seed == 0 {
 		return nil
 	}

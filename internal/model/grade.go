@@ -73,5 +73,5 @@ func readGrade(answer, text string) (Grade, error) {
 	if strings.TrimSpace(text) == "" { // there is nothing to quote
 		return g, nil
 	}
-	return g, occurs(v.Lookup("quote").Text(), text)
+	return g, checkQuote(v.Lookup("quote").Text(), text)
 }

@@ -43,14 +43,17 @@ const verdictTries = 3
 // Key identifies an evaluation by the model and its address, the rubric, the number
 // of votes and the prompt.
 func (c *Client) Key(k Case, votes int) string {
-	data, _ := json.Marshal([]string{c.o.API, c.o.URL, c.o.Model, RubricVersion, rubric, fmt.Sprint(votes), prompt(k)})
+	data, _ := json.Marshal([]string{
+		c.o.API, c.o.URL, c.o.Model,
+		RubricVersion, rubric, fmt.Sprint(votes), makePrompt(k),
+	})
 	return fmt.Sprintf("%x", sha256.Sum256(data))
 }
 
 // Judge requests votes evaluations of a case. Several votes use a higher temperature
 // and different seeds, because equal answers would count as one vote.
 func (c *Client) Judge(ctx context.Context, k Case, votes int) (Verdict, error) {
-	text := prompt(k)
+	text := makePrompt(k)
 	return poll(votes, func(n int) (verdict, reason string, err error) {
 		d := draw{seed: n}
 		if votes > 1 {

@@ -51,13 +51,13 @@ type programCase struct {
 	Rubric string `json:"rubric"`
 	Vote   int    `json:"vote"`
 	Votes  int    `json:"votes"`
-	casing
+	shownCase
 }
 
 // Judge runs the program once for each vote.
 func (p *Program) Judge(ctx context.Context, k Case, votes int) (Verdict, error) {
 	return poll(votes, func(n int) (string, string, error) {
-		in, err := json.Marshal(programCase{RubricVersion, n, max(votes, 1), k.casing()})
+		in, err := json.Marshal(programCase{RubricVersion, n, max(votes, 1), k.show()})
 		if err != nil {
 			return "", "", fmt.Errorf("encode the case: %w", err)
 		}

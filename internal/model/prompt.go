@@ -43,35 +43,36 @@ const (
 	leastQuote = 4 // letters; shorter quotations occur in any answer
 )
 
-// casing is the form of a case that judges receive.
-type casing struct {
+// shownCase is the form of a case that judges receive.
+type shownCase struct {
 	Question string          `json:"question"`
 	Facts    string          `json:"facts"`
 	Answer   string          `json:"answer"`
 	Calls    json.RawMessage `json:"calls"`
 }
 
-func (k Case) casing() casing {
-	c := casing{k.Question, k.Facts, k.Answer, json.RawMessage("[]")}
+// show returns the case as judges receive it.
+func (k Case) show() shownCase {
+	c := shownCase{k.Question, k.Facts, k.Answer, json.RawMessage("[]")}
 	if json.Valid([]byte(k.Calls)) {
 		c.Calls = json.RawMessage(k.Calls)
 	}
 	return c
 }
 
-// line returns a case as one line of JSON. It escapes line breaks and characters that
+// formatLine returns a case as one line of JSON. It escapes line breaks and characters that
 // look like markup.
-func (k Case) line() []byte {
-	data, err := json.Marshal(k.casing())
+func (k Case) formatLine() []byte {
+	data, err := json.Marshal(k.show())
 	if err != nil { // cannot happen: the fields are text and valid JSON
 		return []byte("{}")
 	}
 	return bytes.ReplaceAll(data, []byte("\u0085"), []byte(`\u0085`))
 }
 
-// prompt puts a case between marker lines that it does not contain.
-func prompt(k Case) string {
-	return encloseLine(k.line(), "Judge the answer in the JSON object between the marker lines.")
+// makePrompt puts a case between marker lines that it does not contain.
+func makePrompt(k Case) string {
+	return encloseLine(k.formatLine(), "Judge the answer in the JSON object between the marker lines.")
 }
 
 // encloseLine puts one line of data between marker lines that it does not contain, with a
@@ -93,10 +94,16 @@ func readAnswer(s, main string, kind jsonv.Kind) (v jsonv.Value, reason string, 
 		return v, "", fmt.Errorf("it holds a %s", notes[0].Kind)
 	}
 	for key, m := range v.Members() {
-		switch {
-		case key != main && key != "reason" && key != "quote":
+		var hasKind bool
+		switch key {
+		case main:
+			hasKind = m.Kind() == kind
+		case "reason", "quote":
+			hasKind = m.Kind() == jsonv.KindString || m.Kind() == jsonv.KindNull
+		default:
 			return v, "", fmt.Errorf("it has a key other than %s, reason and quote", main)
-		case key == main && m.Kind() != kind, key != main && m.Kind() != jsonv.KindString && m.Kind() != jsonv.KindNull:
+		}
+		if !hasKind {
 			return v, "", fmt.Errorf("its %s is of the wrong type", key)
 		}
 	}
@@ -121,15 +128,15 @@ func readVerdict(s string, k Case, quoted bool) (verdict, reason string, err err
 	if verdict == Unsure || !quoted && v.Lookup("quote").Text() == "" {
 		return verdict, reason, nil
 	}
-	return verdict, reason, occurs(v.Lookup("quote").Text(), k.Answer, k.Calls)
+	return verdict, reason, checkQuote(v.Lookup("quote").Text(), k.Answer, k.Calls)
 }
 
-// occurs returns an error if a quotation is not evidence for a verdict: it must be a part
+// checkQuote returns an error if a quotation is not evidence for a verdict: it must be a part
 // of one of the judged texts.
-func occurs(quote string, judged ...string) error {
-	q, found := flat(quote), ""
+func checkQuote(quote string, judged ...string) error {
+	q, found := normalize(quote), ""
 	for _, text := range judged {
-		text = flat(text)
+		text = normalize(text)
 		if found == "" && strings.Contains(text, q) {
 			found = text
 		}
@@ -145,4 +152,5 @@ func occurs(quote string, judged ...string) error {
 	return nil
 }
 
-func flat(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }
+// normalize drops differences of case and of white space.
+func normalize(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }

@@ -41,18 +41,27 @@ func (t *Target) surfaceSubject(o *surface.Offer) Subject {
 	if o == nil {
 		return t.unknown("the lists of the server were not requested")
 	}
+	if len(t.steps) == 0 {
+		return t.wholeSurfaceSubject(o)
+	}
 	for _, l := range surface.Lists() {
-		err := o.Failed[l.Kind]
-		isWhole := len(t.steps) == 0
-		switch {
-		case isWhole && err != nil && !o.IsMissing(l.Kind):
-			return t.unknown(err.Error())
-		case isWhole || t.steps[0].Name != l.Member:
+		if t.steps[0].Name != l.Member {
 			continue
-		case err != nil:
+		}
+		if err := o.Failed[l.Kind]; err != nil {
 			return t.unknown(err.Error())
 		}
 		return t.listSubject(l, o.Lists[l.Kind])
+	}
+	return t.walk(o.Value(), t.steps, t.root.Name)
+}
+
+// wholeSurfaceSubject evaluates the target surface, which needs every list that the server has.
+func (t *Target) wholeSurfaceSubject(o *surface.Offer) Subject {
+	for _, l := range surface.Lists() {
+		if err := o.Failed[l.Kind]; err != nil && !o.IsMissing(l.Kind) {
+			return t.unknown(err.Error())
+		}
 	}
 	return t.walk(o.Value(), t.steps, t.root.Name)
 }
@@ -67,7 +76,7 @@ func (t *Target) unknown(why string) Subject {
 func (t *Target) listSubject(l surface.List, defs []jsonv.Value) Subject {
 	at, steps := t.root.Name+"."+l.Member, t.steps[1:]
 	if len(steps) == 0 || steps[0].Kind != jsonpath.Name {
-		return t.strict(l, jsonv.Array(defs...), steps, at)
+		return t.walkStrictly(l, jsonv.Array(defs...), steps, at)
 	}
 	var found, names []jsonv.Value
 	for _, def := range defs {
@@ -82,7 +91,7 @@ func (t *Target) listSubject(l surface.List, defs []jsonv.Value) Subject {
 	case 0:
 		return Subject{Target: t.src, Miss: newUnlistedMiss(t.src, at, l, steps, names)}
 	case 1:
-		return t.strict(l, found[0], steps[1:], at+steps[0].String())
+		return t.walkStrictly(l, found[0], steps[1:], at+steps[0].String())
 	}
 	return t.unknown(fmt.Sprintf("%s lists %d definitions with the %s %s", l.Method, len(found), l.Key, shown.Key(steps[0].Name)))
 }
@@ -110,15 +119,15 @@ func newUnlistedMiss(target, at string, l surface.List, steps []jsonpath.Step, n
 	return m
 }
 
-// strict follows steps from v like walk, and also returns the elements that lack a
+// walkStrictly follows steps from v like walk, and also returns the elements that lack a
 // step.
-func (t *Target) strict(l surface.List, v jsonv.Value, steps []jsonpath.Step, at string) Subject {
+func (t *Target) walkStrictly(l surface.List, v jsonv.Value, steps []jsonpath.Step, at string) Subject {
 	s := t.walk(v, steps, at)
 	if !t.plural {
 		return s
 	}
 	var lacking []*Miss
-	lack(t.src, l.Key, v, steps, at, &lacking)
+	collectLacking(t.src, l.Key, v, steps, at, &lacking)
 	if len(lacking) > 0 && s.Miss != nil { // all of them
 		s = Subject{Target: t.src, Value: jsonv.Array(), Miss: s.Miss}
 	}
@@ -126,9 +135,9 @@ func (t *Target) strict(l surface.List, v jsonv.Value, steps []jsonpath.Step, at
 	return s
 }
 
-// lack collects the elements below v that do not have the end of steps. key
+// collectLacking collects the elements below v that do not have the end of steps. key
 // identifies the elements of the list in messages.
-func lack(target, key string, v jsonv.Value, steps []jsonpath.Step, at string, out *[]*Miss) {
+func collectLacking(target, key string, v jsonv.Value, steps []jsonpath.Step, at string, out *[]*Miss) {
 	for i, s := range steps {
 		if s.Kind < jsonpath.All {
 			next, ok := s.Follow(v)
@@ -148,7 +157,7 @@ func lack(target, key string, v jsonv.Value, steps []jsonpath.Step, at string, o
 			if name := e.Lookup(key); name.Kind() == jsonv.KindString {
 				where = at + "[" + string(jsonv.AppendString(nil, name.Text())) + "]"
 			}
-			lack(target, key, e, steps[i+1:], where, out)
+			collectLacking(target, key, e, steps[i+1:], where, out)
 		}
 		return
 	}

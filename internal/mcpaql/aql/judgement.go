@@ -26,11 +26,11 @@ type judgement struct {
 	// proportion to their size.
 	missing  map[[2]string][]int // cases of MissingRequired by operation and parameter
 	accepted map[string][]string
-	detailed map[string]bool // checkOperations that have a detail
+	detailed map[string]bool // operations that have a detail
 	listed   map[string]bool
 	// described holds the documentation in the details, by operation and parameter.
 	described    map[[2]string]jsonv.Value
-	skipped      map[string]string  // checkOperations that a live run left out, with the reason
+	skipped      map[string]string  // operations that a live run left out, with the reason
 	untested     map[[3]string]bool // test, operation and parameter that it left out; whether its mode or rules forbade the call
 	inapplicable []verdict.Inapplicable
 }

@@ -4,16 +4,13 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 
 	"mcptest/internal/base/display"
 	"mcptest/internal/base/jsonv"
-	"mcptest/internal/base/osfile"
 	"mcptest/internal/base/secret"
 	"mcptest/internal/base/shellwords"
 	"mcptest/internal/base/source"
@@ -117,12 +114,12 @@ func (c *call) readAsking(cacheDir string, registry *proc.Registry) (a semantic.
 // readEndpoint reads the address of a model from the options --PREFIX-url and so on; o
 // holds the options of another model as defaults.
 func (c *call) readEndpoint(prefix string, o model.Options) (model.Options, bool) {
-	address, moved := c.flags[prefix+"-url"]
-	api, other := c.flags[prefix+"-api"]
-	if moved || other {
+	address, hasAddress := c.flags[prefix+"-url"]
+	api, hasAPI := c.flags[prefix+"-api"]
+	if hasAddress || hasAPI {
 		o.Key = "" // the key must not go to another server
 	}
-	if other && api != o.API {
+	if hasAPI && api != o.API {
 		o.API, o.URL = api, ""
 	}
 	o.URL = cmp.Or(address, o.URL)
@@ -312,6 +309,7 @@ func (c *call) reportJudged(e *evidence.Evidence) int {
 	}
 	const tolerated = "; the exit code does not depend on it without --require-judge"
 	who := c.flags["judge"]
+	hasJudge := who != "" && who != judgePhrases
 	n := unjudged + unasked.Len()
 	switch {
 	case n == 0:
@@ -319,28 +317,8 @@ func (c *call) reportJudged(e *evidence.Evidence) int {
 		return c.addProblem("--require-judge: %d of the semantic rows were not decided: %s", n, why)
 	case c.flags["model"] != "" && len(e.Semantics) == 0:
 		c.addProblem("--model: none of the %s was answered: %s"+tolerated, display.Count(n, "question"), why)
-	case who != "" && who != judgePhrases && unjudged == len(e.Semantics) && unjudged > 0:
+	case hasJudge && unjudged == len(e.Semantics) && unjudged > 0:
 		c.addProblem("--judge: none of the %s was judged: %s"+tolerated, display.Count(unjudged, "answer"), why)
 	}
 	return verdict.ExitPassed
-}
-
-// verdictCache is a folder with one file per verdict. A verdict that cannot be read
-// or written is judged again.
-type verdictCache string
-
-func (d verdictCache) locate(key string) string { return filepath.Join(string(d), key+".json") }
-
-// Get reads a verdict.
-func (d verdictCache) Get(key string) (model.Verdict, bool) {
-	var v model.Verdict
-	data, err := os.ReadFile(d.locate(key))
-	return v, err == nil && json.Unmarshal(data, &v) == nil && v.Valid()
-}
-
-// Put writes a verdict.
-func (d verdictCache) Put(key string, v model.Verdict) {
-	if data, err := json.Marshal(v); err == nil && os.MkdirAll(string(d), 0o700) == nil {
-		_ = osfile.Replace(d.locate(key), data, 0o644)
-	}
 }

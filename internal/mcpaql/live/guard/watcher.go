@@ -100,15 +100,23 @@ func (w *watcher) CheckReads() *change.Census {
 	later := w.recount()
 	now.Learn(later)
 	for _, d := range w.findReadHarm(later) {
-		if l := now.FindListing(d.List.Op); l != nil && !(d.Item.IsAbsent() && l.Moving) {
-			d.Says = d.Says + ", and only operations declared READ were called"
-			if !d.Item.IsAbsent() && len(l.FindLostTexts(d.Before, d.Item)) == 0 {
-				continue
-			}
+		if lasts(d, now.FindListing(d.List.Op)) {
+			d.Says += ", and only operations declared READ were called"
 			w.endByHarm(d)
 		}
 	}
 	return later
+}
+
+// lasts reports whether a difference is harm although its list, which may be nil, was read twice.
+func lasts(d change.Difference, l *change.Listing) bool {
+	switch {
+	case l == nil:
+		return false
+	case d.Item.IsAbsent():
+		return !l.Moving
+	}
+	return len(l.FindLostTexts(d.Before, d.Item)) > 0
 }
 
 // reportEffects reports items of the run that operations declared READ changed between two
