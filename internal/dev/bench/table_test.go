@@ -138,6 +138,9 @@ func (l line) beyond(of func(spread) float64, at limits) []float64 {
 // met reports whether the line is within its aim, failed whether it exceeds its gate.
 func (l line) met() bool {
 	far := l.beyond(func(s spread) float64 { return s.mid }, l.aim)
+	if l.hasBase && l.share > 0 {
+		far = append(far, l.added.mid/l.share)
+	}
 	return len(far) == 0 || slices.Max(far) <= 1
 }
 
@@ -238,6 +241,22 @@ func TestTargetAndLimitOfALine(t *testing.T) {
 		}
 		if strings.HasSuffix(l.String(), "FAILED") != tc.failed {
 			t.Errorf("%+v: %s", tc.limits, l)
+		}
+	}
+}
+
+// What mcptest adds to the floor is compared with what an earlier build adds.
+func TestShareOfAnEarlierBuild(t *testing.T) {
+	t.Parallel()
+	fixed := func(v float64) func() []float64 { return func() []float64 { return []float64{v} } }
+	for _, tc := range []struct {
+		share float64
+		met   bool
+	}{{0.6, true}, {0.5, true}, {0.4, false}} {
+		m := measurement{rounds: 3, ours: fixed(20), floor: fixed(10), base: fixed(30), parts: []part{{share: tc.share}}}
+		l := m.take()[0]
+		if l.added.mid != 0.5 || l.met() != tc.met || strings.HasSuffix(l.String(), "MISSED") == tc.met {
+			t.Errorf("half of what the build adds, aim %g: met %v: %s", tc.share, l.met(), l)
 		}
 	}
 }

@@ -2,13 +2,9 @@ package orders
 
 // deceives reports a sentence that orders to tell people what is not true.
 func deceives(all []clause) bool {
-	says, despite := false, false
+	says, despite, conditional := false, false, false
 	for _, c := range all {
-		if c[0].isOne("once unless until") {
-			return false // it says when it is so
-		}
-	}
-	for _, c := range all {
+		conditional = conditional || c[0].isOne("once unless until") // it says when it is so
 		if c.lies() {
 			return true
 		}
@@ -21,7 +17,7 @@ func deceives(all []clause) bool {
 		says = says || onlyThat
 		despite = despite || c[0].isOne("although though even whatever regardless")
 	}
-	if says && despite {
+	if says && despite && !conditional {
 		return true // it is told whether it is true or not
 	}
 	return neverHappened(all) || showsTheOther(all) || saysTheContrary(all)

@@ -7,7 +7,8 @@ func (c clause) hides() bool {
 		return false
 	}
 	rest := c[at+1:]
-	if rest.hasWord("by") && rest.hasWord("setting passing using") {
+	usage := rest.hasWord("by") && rest.hasWord("setting passing using")
+	if usage && rest.find(0, who|answer) < 0 {
 		return false // how to use the tool
 	}
 	if c[at].text == "keep" {

@@ -106,9 +106,10 @@ func offersOther(all []clause, forbidden clause) bool {
 	if forbidden.find(0, deed) >= 0 {
 		return false
 	}
+	shows := forbidden.hasWord("show display list print include")
 	for _, c := range all {
 		at := c.findOrder()
-		if at >= 0 && c[:at].find(0, negation) < 0 && c[at].isOne("show display list render give print use") {
+		if shows && at >= 0 && c[:at].find(0, negation) < 0 && c[at].isOne("show display list render give print use") {
 			return !c.hasWord("wrong false fake different lower higher original")
 		}
 		if c.hasWord("shown displayed listed printed visible") && c.hasWord("are is") && c.find(0, negation) < 0 {
